@@ -294,7 +294,7 @@ func TestAProgramThatKnowsNoPartsRefusesThem(t *testing.T) {
 	x := create(t, s, refA)
 	appendTo(t, x.Messages(), talk(9<<10, 1))
 	seal(t, x.Messages())
-	if got := string(get(t, d, header)); !strings.Contains(got, `"version":2`) || !strings.Contains(got, id) {
+	if got := string(get(t, d, header)); !strings.Contains(got, fmt.Sprintf(`"version":%d,`, ctxabi.FormatVersion)) || !strings.Contains(got, id) {
 		t.Errorf("a store with parts is %s", got)
 	}
 	if _, err := session.Open("/store", session.Options{VFS: d, Now: d.Now}); !errors.Is(err, ctxabi.ErrLocked) {

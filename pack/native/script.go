@@ -79,6 +79,8 @@ type scripter struct {
 
 	open     []openCall // the turn that makes them is the last one
 	answered int        // of these
+	own      int        // of the answered ones, those of a provider's own tools
+	items    bool       // the open calls were items: what else the model said in the same response may follow them
 	waiting  []Turn     // what was said since
 }
 
@@ -199,13 +201,15 @@ func (w *scripter) assistant(i int) {
 	callsAlone := !slices.ContainsFunc(l.Contents, func(c record.Portion) bool {
 		return c.Kind == record.ResultPortion || c.Kind == record.ThoughtPortion || c.Kind == record.DataPortion || c.Kind == record.TextPortion && !c.Blank
 	})
-	if len(w.open) > 0 && !(callsAlone && w.answered == 0 && len(w.waiting) == 0) {
+	goesOn := len(w.waiting) == 0 && (callsAlone && w.answered == 0 || w.items && w.answered == w.own)
+	if len(w.open) > 0 && !goesOn {
 		w.close(false)
 	}
 	t := Turn{By: byAssistant, past: l.Past}
-	results := false
+	results, item := false, false
 	for n, c := range l.Contents {
 		s := Slot{kind: c.Kind, Line: i, n: n}
+		item = item || c.Item
 		switch {
 		case c.Kind == record.CallPortion || c.Kind == record.TextPortion && c.Blank:
 			continue
@@ -220,8 +224,10 @@ func (w *scripter) assistant(i int) {
 	at := len(w.Turns)
 	if len(w.open) > 0 {
 		at--
+		w.Turns[at].Slots = append(w.Turns[at].Slots, t.Slots...)
 	} else {
 		w.Turns = append(w.Turns, t)
+		w.items = item
 	}
 	calls := 0
 	for n, c := range l.Contents {
@@ -240,10 +246,15 @@ func (w *scripter) assistant(i int) {
 		w.Turns[at].Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
 	}
 	for n, c := range l.Contents {
-		if c.Kind == record.ResultPortion {
-			w.repair(l.Address, "the assistant gives a result: it counts as the tool's")
-			w.result(i, n)
+		if c.Kind != record.ResultPortion {
+			continue
 		}
+		if c.Item {
+			w.own++
+		} else {
+			w.repair(l.Address, "the assistant gives a result: it counts as the tool's")
+		}
+		w.result(i, n)
 	}
 }
 
@@ -378,5 +389,5 @@ func (w *scripter) close(end bool) {
 		t.tail = tail
 		w.Turns = append(w.Turns, t)
 	}
-	w.open, w.waiting, w.answered = nil, nil, 0
+	w.open, w.waiting, w.answered, w.own, w.items = nil, nil, 0, 0, false
 }

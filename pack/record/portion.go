@@ -28,14 +28,16 @@ type Portion struct {
 	Text    string // of a datum: the line that pack.md shows in its place; of a call its arguments
 	Words   string // of a thought
 	Failed  bool
+	Instead bool     // a result in whose place a reference stands
 	Blank   bool     // there is nothing but blanks in text
-	Raw     []byte   // of a datum or a thought: the part as it was written
+	Raw     []byte   // of a datum or a thought: the part as it was written; of an item: the record, if it stands in full
 	Data    [][]byte // of a result: such parts
 	Marks   []string // in the place of these
 	Extra   int      // tokens that it may take beyond what pack.md shows, by weight
 	Unknown bool     // a record that is not a message
 	Cost    int      // tokens of its images, where they are shown
 	Broken  bool     // a call whose arguments are not an object of JSON
+	Item    bool     // of a record without a role
 }
 
 // TokensOfOne is how many tokens a record that is cut must show for each of its calls or results. With fewer they
@@ -76,16 +78,32 @@ func ContentsOf(log Records, at Address, shown string, instead []string, turn fu
 		for i := range list {
 			if list[i].Kind == ResultPortion && len(instead) > 0 {
 				if instead[0] != "" {
-					list[i].Text = instead[0]
+					list[i].Text, list[i].Instead = instead[0], true
 				}
 				instead = instead[1:]
 			}
 		}
 	}
+	if m.Item != "" {
+		keepItem(list, raw, shown == "")
+	}
 	for i := range list {
 		list[i].finish()
 	}
 	return m.Role, list, nil
+}
+
+// keepItem notes that the portions are those of an item, and the item itself where they show all of it.
+func keepItem(list []Portion, raw []byte, whole bool) {
+	for _, c := range list {
+		whole = whole && len(c.Data) == 0 && !c.Instead
+	}
+	for i := range list {
+		c := &list[i]
+		if c.Item = true; whole && (c.Kind == CallPortion || c.Kind == ResultPortion) {
+			c.Raw = raw
+		}
+	}
 }
 
 // strange is what a line shows that is not a record.
@@ -125,8 +143,11 @@ func (c *Portion) finish() {
 		}
 		c.Extra += 5 * (strings.Count(c.Text, "\u2028") + strings.Count(c.Text, "\u2029")) // written as escapes
 	}
+	if c.Item && c.Raw != nil && c.Kind != ThoughtPortion { // what an item has beside these
+		c.Extra += max(0, ctxabi.Weight(c.Raw)-ctxabi.Weight(c.Text)) + 8
+	}
 	if c.Kind == ThoughtPortion {
-		c.Words = thoughtText(c.Raw)
+		c.Words = thoughtText(c.Raw, c.Item)
 		c.Extra += ctxabi.Weight(c.Words) + 8
 	}
 }
@@ -197,6 +218,8 @@ func cutContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, shown strin
 		return []Portion{{Kind: ResultPortion, ID: m.CallID, Name: m.Name, Text: shown}}
 	case tooMany:
 		return []Portion{{Kind: TextPortion, Text: shown}}
+	case m.Item != "" && len(m.Results) > 0: // of a provider's own tool: the call stands with its result
+		return []Portion{{Kind: ResultPortion, ID: m.Results[0].CallID, Text: shown, Failed: m.Results[0].IsError}, leftOutCall(m.Calls[0], at)}
 	case len(m.Results) > 0:
 		for i, r := range m.Results {
 			c := Portion{Kind: ResultPortion, ID: r.CallID, Text: shown, Failed: r.IsError}
@@ -215,10 +238,15 @@ func cutContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, shown strin
 	list = append(list, Portion{Kind: TextPortion, Text: shown})
 	if m.Role == ctxabi.Assistant {
 		for _, call := range m.Calls {
-			list = append(list, Portion{Kind: CallPortion, ID: call.ID, Name: call.Name, Text: leftOutArguments(at), Extra: 2*ctxabi.Weight(call.Name) + 32})
+			list = append(list, leftOutCall(call, at))
 		}
 	}
 	return list
+}
+
+// leftOutCall is a call whose arguments do not fit.
+func leftOutCall(call ctxabi.Call, at Address) Portion {
+	return Portion{Kind: CallPortion, ID: call.ID, Name: call.Name, Text: leftOutArguments(at), Extra: 2*ctxabi.Weight(call.Name) + 32}
 }
 
 // leftOutArguments stand in the place of arguments that do not fit.
@@ -282,17 +310,24 @@ func ToolName(name string) string {
 	return string(clean)
 }
 
-// thoughtText is what a model thought, where it can be read.
-func thoughtText(raw []byte) string {
+// thoughtText is what a model thought, where it can be read; of an item the content, too.
+func thoughtText(raw []byte, item bool) string {
+	type list []struct{ Text string }
 	var t struct {
-		Thinking string
-		Text     string
-		Summary  []struct{ Text string }
+		Thinking            string
+		Text                string
+		Summary             list
+		Content, RawContent list
 	}
 	if json.Unmarshal(raw, &t) != nil {
 		return ""
 	}
 	text := t.Thinking + t.Text
+	if item {
+		for _, s := range append(t.Content, t.RawContent...) {
+			text += s.Text
+		}
+	}
 	for _, s := range t.Summary {
 		text += s.Text
 	}
