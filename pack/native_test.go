@@ -114,7 +114,7 @@ func brokenTurn() *rapid.Generator[[]byte] {
 		}
 		thinking := m{"type": "thinking", "thinking": "I should look.", "signature": rapid.SampledFrom([]string{"c2ln", ""}).Draw(t, "signature")}
 		var r m
-		switch rapid.IntRange(0, 11).Draw(t, "broken") {
+		switch rapid.IntRange(0, 15).Draw(t, "broken") {
 		case 0:
 			r = m{"role": "tool", "tool_call_id": id(), "content": some("result")}
 		case 1:
@@ -147,6 +147,8 @@ func brokenTurn() *rapid.Generator[[]byte] {
 			}
 		case 11:
 			r = m{"role": "assistant", "content": nil, "tool_calls": []m{{"id": id(), "name": "bash", "arguments": `{"cmd":"ls"}`}}}
+		default:
+			return []byte(strings.ReplaceAll(rapid.SampledFrom(anyItem).Draw(t, "item"), "ID", rapid.SampledFrom([]string{"c1", "c2", "c3", ""}).Draw(t, "call")))
 		}
 		b, err := json.Marshal(r)
 		if err != nil {

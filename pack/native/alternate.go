@@ -1,6 +1,10 @@
 package native
 
-import "github.com/ctxfs/ctxfs/pack/record"
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // alternating is a conversation for providers that know two roles, which take turns: what all but the assistant says
 // is the user's. The first message is the user's and so is the last.
@@ -55,6 +59,7 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		if len(parts) == 0 {
 			continue
 		}
+		slices.SortStableFunc(parts, func(a, b filled) int { return isCall(a) - isCall(b) }) // results follow the calls
 		if u.by != byAssistant {
 			a.add(false, u, parts...)
 			continue
@@ -79,6 +84,14 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		a.add(false, &utterance{tail: true}, filled{text: noMore})
 	}
 	return a
+}
+
+// isCall is 1 for a call, else 0.
+func isCall(p filled) int {
+	if p.kind == record.CallPortion {
+		return 1
+	}
+	return 0
 }
 
 // stable is how many units the next pack begins with.

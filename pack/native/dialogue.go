@@ -38,7 +38,8 @@ type filled struct {
 	text   string // of a text or a result; of a call its arguments; of an image what stands in its place
 	words  string // of a thought
 	failed bool   // of a result
-	raw    []byte // of a thought
+	raw    []byte // of a thought; of a call or a result the item that shows no more and no less
+	item   bool   // of a record without a role
 	images []record.Image
 }
 
@@ -147,6 +148,9 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	carried := lines[s.Line].Carried
 	if s.Text == "" {
 		p.text = s.front + c.Text
+	}
+	if p.item = c.Item; c.Item && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
+		p.raw = c.Raw
 	}
 	switch s.kind {
 	case record.DataPortion:

@@ -10,6 +10,7 @@
 //	gemini.go     generateContent
 //	script.go     who speaks, in which turn; calls and results together
 //	responses.go  Responses
+//	items.go      items of Responses as they are
 //	openai.go     Chat Completions
 //	anthropic.go  Messages
 //	thought.go    thoughts of models

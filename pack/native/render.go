@@ -139,6 +139,9 @@ func (n *Prompt) Count(talk *dialogue) int {
 				writeCompact(&b, argumentsObject(p.text))
 				text = max(text, n.Counter.CountCached(b.String()))
 			}
+			if p.raw != nil && p.kind != record.ThoughtPortion { // the item may stand as it is
+				text = max(text, n.Counter.CountCached(string(p.raw)))
+			}
 			for _, im := range p.images {
 				total += im.Tokens()
 			}

@@ -17,23 +17,41 @@ func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
 	for _, h := range d.head {
 		message(openAIRoles[h.by], h.Text, 1)
 	}
-	for _, u := range d.turns {
+	var outputs itemsOf
+	for i, u := range d.turns {
 		w.reach(u.tail)
 		switch u.by {
 		case byTools:
 			for _, p := range u.parts {
+				if out, is := outputs.results[p.id]; is {
+					if len(out) > 0 { // else it stands in the call
+						add(out, 1)
+					}
+					continue
+				}
 				add(object{"type": "function_call_output", "call_id": p.id, "output": p.content()}, 1)
 			}
 		case byAssistant:
+			own := d.itemsAt(i)
+			outputs.add(own)
 			for _, p := range u.parts {
 				switch p.kind {
 				case record.TextPortion:
 					message("assistant", p.text, 1)
 				case record.ThoughtPortion:
-					if t := thought(p.raw, Responses); t != nil {
+					t := thought(p.raw, Responses)
+					if p.item {
+						t = item(p.raw)
+					}
+					if t != nil {
 						add(t, 1)
 					}
 				case record.CallPortion:
+					if call, is := own.calls[p.id]; is {
+						add(call, 1)
+						continue
+					}
+					w.reach(own.open[p.id]) // it is another one when its output has come
 					add(object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}, 1)
 				}
 			}

@@ -56,7 +56,7 @@ type Turn struct {
 }
 
 // Script is the conversation without its texts. In it each call has its result, right behind the turn that made
-// it, in the order of the calls; a turn of the assistant ends with its calls.
+// it, in the order of the calls; a turn of the assistant ends with its calls, but for what a model said between the items of one response.
 //
 // A call whose result has not come is open. While it is, what others than the assistant say stands behind the results
 // to come. When the assistant speaks again, the missing ones are given up for good and have
@@ -227,7 +227,7 @@ func (w *scripter) assistant(i int) {
 		w.Turns[at].Slots = append(w.Turns[at].Slots, t.Slots...)
 	} else {
 		w.Turns = append(w.Turns, t)
-		w.items = item
+		w.items, w.own = item, 0
 	}
 	calls := 0
 	for n, c := range l.Contents {

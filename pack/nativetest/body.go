@@ -27,6 +27,7 @@ type checker struct {
 	violations []string
 	ids        map[string]bool   // of calls so far
 	open       map[string]string // calls without result, and their names
+	answered   bool              // one of those that are open together has its result
 }
 
 func (c *checker) bad(format string, args ...any) {
@@ -127,7 +128,13 @@ func (c *checker) result(what string, id any) {
 	if _, ok := c.open[s]; !ok {
 		c.bad("%s: a result for %q, which is not an open call", what, s)
 	}
-	delete(c.open, s)
+	c.answer(s)
+}
+
+// answer notes the result of an open call.
+func (c *checker) answer(id string) {
+	delete(c.open, id)
+	c.answered = len(c.open) > 0
 }
 
 func (c *checker) closed(what string) {
@@ -135,6 +142,7 @@ func (c *checker) closed(what string) {
 		c.bad("%s: %d calls have no result", what, len(c.open))
 	}
 	clear(c.open)
+	c.answered = false
 }
 
 // turns is the order in which user and model speak: in turn, from user to user.

@@ -10,6 +10,7 @@
 //
 //	check.go      Check: a body against the rules of its format
 //	responses.go  Responses
+//	items.go      its items that only it has
 //	anthropic.go  Messages
 //	gemini.go     generateContent
 //	openai.go     Chat Completions
