@@ -33,6 +33,7 @@ var (
 var itemKinds = map[string]*itemKind{
 	"reasoning":  {role: Assistant},
 	"compaction": {role: Assistant},
+	"unknown":    {role: Assistant},
 
 	"function_call":        {role: Assistant, call: true, id: byCallID, args: []string{"arguments"}},
 	"custom_tool_call":     {role: Assistant, call: true, id: byCallID, args: []string{"input"}},
@@ -72,7 +73,6 @@ var orders = map[string]string{
 	"configuration_update": "it tells a server what to do and is no history",
 	"additional_tools":     "it defines tools; write them to tools.json",
 	"message":              `a message has a "role"`,
-	"unknown":              "nobody knows what it is; append it to events.jsonl",
 }
 
 // ItemTypes returns the types of the items that messages.jsonl takes, sorted.

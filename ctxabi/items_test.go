@@ -14,6 +14,7 @@ var items = []struct {
 }{
 	{`{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"hm"}]}`, Message{Role: Assistant, ID: "rs_1"}},
 	{`{"type":"compaction","encrypted_content":"gAAA"}`, Message{Role: Assistant}},
+	{`{"type":"unknown","providerData":{"type":"new"}}`, Message{Role: Assistant}},
 	{`{"type":"function_call","id":"fc_1","call_id":"c1","name":"ls","arguments":"{\"dir\":\"/\"}","ts":"now"}`,
 		Message{Role: Assistant, ID: "fc_1", TS: "now", Calls: []Call{{"c1", "ls", `{"dir":"/"}`}}}},
 	{`{"type":"function_call","callId":"c1","name":"ls","arguments":""}`, Message{Role: Assistant, Calls: []Call{{"c1", "ls", ""}}}},

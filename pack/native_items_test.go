@@ -16,6 +16,7 @@ var anyItem = []string{
 	`{"type":"reasoning","id":"rs_ID","content":[{"type":"input_text","text":"hm"}],"rawContent":[{"type":"reasoning_text","text":"raw"}],"providerData":{"encrypted_content":"gAAA"}}`,
 	`{"type":"reasoning"}`,
 	`{"type":"compaction","encrypted_content":"gAAA"}`,
+	`{"type":"unknown","providerData":{}}`,
 	`{"type":"function_call","id":"fc_ID","call_id":"ID","name":"ls","arguments":"{\"dir\": \"/\"}","status":"completed","ts":"now"}`,
 	`{"type":"function_call","callId":"ID","name":"l s","arguments":"{"}`,
 	`{"type":"function_call_output","call_id":"ID","output":"bin\netc"}`,

@@ -151,7 +151,6 @@ func saysTexts(output []any) bool {
 // itemsOf are the calls of a turn that stand as items, by the id of the call, and their results that do.
 type itemsOf struct {
 	calls, results map[string]object
-	open           map[string]bool // calls that would be items, had they a result
 }
 
 // itemsAt finds the items of turn i.
@@ -159,7 +158,7 @@ func (d *dialogue) itemsAt(i int) (x itemsOf) {
 	if !slices.ContainsFunc(d.turns[i].parts, func(p filled) bool { return p.kind == record.CallPortion && p.raw != nil }) {
 		return x
 	}
-	x = itemsOf{map[string]object{}, map[string]object{}, map[string]bool{}}
+	x = itemsOf{map[string]object{}, map[string]object{}}
 	results := map[string]*filled{}
 	for k := i + 1; k < len(d.turns) && d.turns[k].by == byTools; k++ {
 		for n := range d.turns[k].parts {
@@ -207,8 +206,6 @@ func (x *itemsOf) pair(p filled, result *filled) {
 		x.results[p.id] = out
 	case out != nil && out["type"] == shape.output:
 		x.calls[p.id], x.results[p.id] = call, out
-	default:
-		x.open[p.id] = result == nil || result.raw == nil
 	}
 }
 

@@ -51,7 +51,6 @@ func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
 						add(call, 1)
 						continue
 					}
-					w.reach(own.open[p.id]) // it is another one when its output has come
 					add(object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}, 1)
 				}
 			}

@@ -360,7 +360,8 @@ func (w *scripter) close(end bool) {
 	if len(w.open) == 0 {
 		return
 	}
-	past := w.Turns[len(w.Turns)-1].past
+	turn := len(w.Turns) - 1
+	past := w.Turns[turn].past
 	results := Turn{By: byTools, past: past}
 	flush := func() {
 		if len(results.Slots) > 0 {
@@ -379,6 +380,7 @@ func (w *scripter) close(end bool) {
 			if end && !results.tail {
 				flush()
 				results.tail = true
+				w.Turns[turn].tail = w.items // more of it may come
 			}
 		}
 		results.Slots = append(results.Slots, s)
