@@ -2,12 +2,12 @@
 // agents.mjs DIR. What it prints is what the model was sent in its last call, and what the session returns.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { Agent, Runner, setTracingDisabled, tool } from "@openai/agents";
+import { Agent, Runner, Usage, setTracingDisabled, tool } from "@openai/agents";
 import { CtxfsSession } from "./session.mjs";
 
 setTracingDisabled(true);
 const dir = process.argv[2];
-const usage = { requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+const usage = new Usage({ requests: 1, inputTokens: 1, outputTokens: 1, totalTokens: 2 });
 const thinks = (n) => ({ type: "reasoning", id: `rs_${n}`, content: [{ type: "input_text", text: `thought ${n}` }], providerData: { encrypted_content: `gAAA${n}` } });
 const calls = (n, args) => ({ type: "function_call", id: `fc_${n}`, callId: `call_${n}`, name: "port", arguments: JSON.stringify(args), status: "completed" });
 const says = (text) => ({ type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] });
@@ -41,7 +41,7 @@ assert.equal(await run("Thanks."), "You are welcome.");
 assert.equal(await run("And dev?"), "Dev has 8080.");
 
 const session = new CtxfsSession(dir);
-const shape = (items) => items.map((item) => item.type ?? item.role).map((s) => s === "message" ? "assistant" : s);
+const shape = (items) => items.map((item) => (item.type ?? "message") === "message" ? item.role : item.type);
 const whole = ["user", "reasoning", "function_call", "reasoning", "function_call", "function_call_result", "function_call_result", "assistant",
   "user", "assistant", "user", "reasoning", "function_call", "function_call_result", "assistant"];
 assert.deepEqual(shape(await session.getItems()), whole);
