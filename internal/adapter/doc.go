@@ -57,6 +57,7 @@
 //
 //	context.go   what a model has before it
 //	sources.go   records that are made of records of a transcript
+//	marks.go     things that are said, wherever they come again
 //	known.go     what the session has already
 //	kept.go      what a session has no form for
 //	lift.go      what stands in the record already is left out of its stamp

@@ -39,6 +39,16 @@ type lifter struct {
 
 	base     map[string][]gjson.Result // lists of an earlier source record, by their paths there
 	baseName string                    // its "@ID"
+
+	earlier *lifter // what it knows as well; nil for nothing
+}
+
+// place returns where a value stands, "" for nowhere.
+func (l *lifter) place(key string) string {
+	if at := l.places[key]; at != "" || l.earlier == nil {
+		return at
+	}
+	return l.earlier.place(key)
 }
 
 func NewLifter() *lifter { return &lifter{places: map[string]string{}} }
@@ -180,9 +190,11 @@ func (w *liftWriter) value(path string, v gjson.Result, depth int) (known bool) 
 		w.b.WriteString(v.Raw)
 		return false
 	}
-	if key, ok := placeKey(v); ok && w.l.places[key] != "" {
-		w.from = append(w.from, Field{path, Raw(w.l.places[key])})
-		return true
+	if key, ok := placeKey(v); ok {
+		if at := w.l.place(key); at != "" {
+			w.from = append(w.from, Field{path, Raw(at)})
+			return true
+		}
 	}
 	switch {
 	case v.IsObject():

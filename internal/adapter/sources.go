@@ -28,6 +28,7 @@ type Emitter struct {
 	Emitted map[[2]string]bool
 	Common  *lifter        // what events may leave out; nil for what stands in them
 	Also    []SourceRecord // what the next record may leave out beside what stands in it; these are imported
+	Earlier *lifter        // what every record may leave out: source records that are imported; nil for nothing
 }
 
 func NewEmitter(in *Input, out Output, format string) *Emitter {
@@ -49,6 +50,11 @@ func (e *Emitter) Event(chain string, record Object, source SourceRecord) error 
 	return e.emit(chain, true, record, []SourceRecord{source})
 }
 
+// EventOf emits a record of events.jsonl that holds the sources. It returns the error of the output.
+func (e *Emitter) EventOf(chain string, record Object, sources ...SourceRecord) error {
+	return e.emit(chain, true, record, sources)
+}
+
 func (e *Emitter) emit(chain string, event bool, record Object, sources []SourceRecord) error {
 	line := Raw(record)
 	l := e.Common
@@ -58,6 +64,7 @@ func (e *Emitter) emit(chain string, event bool, record Object, sources []Source
 		for _, other := range e.Also {
 			l.Add("@"+other.ID, CompactJSON(other.Raw))
 		}
+		l.earlier = e.Earlier
 	}
 	e.Also = nil
 	s := Stamp{Format: e.Format}

@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/atif"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
 	"github.com/ctxfs/ctxfs/internal/adapter/codex"
+	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
 	"github.com/ctxfs/ctxfs/internal/adapter/native"
 	"github.com/ctxfs/ctxfs/internal/adapter/openai"
 	"github.com/ctxfs/ctxfs/internal/adapter/openhands"
@@ -29,6 +30,7 @@ var formats = []*adapter.Format{
 	atif.Format,
 	sweagent.Format,
 	sweagent.Mini,
+	gemini.Format,
 }
 
 func init() {
