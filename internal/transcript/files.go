@@ -74,6 +74,9 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 		if t.Name == stdinName {
 			name, from = "", "-"
 		}
+		if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
+			return fmt.Errorf("%s is a database; of opencode import what it exports: opencode export SESSION | ctxfs import - SESSION, or ctxfs import --all", t.Name)
+		}
 		if unpack := packed(head); unpack != "" {
 			return fmt.Errorf("%s is compressed; import its content: %s %s | ctxfs import - SESSION", t.Name, unpack, from)
 		}

@@ -179,15 +179,19 @@ func shortened(text string) string {
 }
 
 // modelPlaces are where in the rest of a stamp formats name the model that wrote a record.
-var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name"}
+var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name", "info.modelID"}
 
 // metaKeys are what imports write into meta.json, in their order.
 var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id"}
 
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
+	rest := gjson.ParseBytes(s.Rest)
+	if rest.IsArray() { // of several source records the first, which says it
+		rest = rest.Get("0")
+	}
 	for _, place := range modelPlaces {
-		if m := gjson.GetBytes(s.Rest, place); m.Type == gjson.String && m.Str != "" && !strings.HasPrefix(m.Str, "<") && len(m.Str) < 200 {
+		if m := rest.Get(place); m.Type == gjson.String && m.Str != "" && !strings.HasPrefix(m.Str, "<") && len(m.Str) < 200 {
 			return m.Str
 		}
 	}

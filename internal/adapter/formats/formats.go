@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
 	"github.com/ctxfs/ctxfs/internal/adapter/native"
 	"github.com/ctxfs/ctxfs/internal/adapter/openai"
+	"github.com/ctxfs/ctxfs/internal/adapter/opencode"
 	"github.com/ctxfs/ctxfs/internal/adapter/openhands"
 	"github.com/ctxfs/ctxfs/internal/adapter/responses"
 	"github.com/ctxfs/ctxfs/internal/adapter/sweagent"
@@ -31,6 +32,7 @@ var formats = []*adapter.Format{
 	sweagent.Format,
 	sweagent.Mini,
 	gemini.Format,
+	opencode.Format,
 }
 
 func init() {
