@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/openai"
 	"github.com/ctxfs/ctxfs/internal/adapter/opencode"
 	"github.com/ctxfs/ctxfs/internal/adapter/openhands"
+	"github.com/ctxfs/ctxfs/internal/adapter/pi"
 	"github.com/ctxfs/ctxfs/internal/adapter/responses"
 	"github.com/ctxfs/ctxfs/internal/adapter/sweagent"
 )
@@ -33,6 +34,7 @@ var formats = []*adapter.Format{
 	sweagent.Mini,
 	gemini.Format,
 	opencode.Format,
+	pi.Format,
 }
 
 func init() {

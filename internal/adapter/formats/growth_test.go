@@ -61,6 +61,12 @@ func messageWith(format string, fields func(b *bytes.Buffer)) []byte {
 		b.WriteString(`{"schema_version":"ATIF-v1.4","session_id":"s","agent":{"name":"a","version":"1"},"steps":[{"step_id":1,"source":"user","message":"hi"}]`)
 	case "openhands":
 		b.WriteString(`{"kind":"MessageEvent","id":"e1","timestamp":"2026-01-01T00:00:00","source":"user","llm_message":{"role":"user","content":[{"type":"text","text":"hi"}]}`)
+	case "gemini":
+		b.WriteString(`{"id":"m1","timestamp":"2026-01-01T00:00:00.000Z","type":"gemini","content":"hi"`)
+	case "opencode":
+		b.WriteString(`{"info":{"id":"s","slug":"s"},"messages":[{"info":{"id":"m1","role":"user"},"parts":[{"id":"p1","type":"text","text":"hi"}]}]`)
+	case "pi":
+		b.WriteString(`{"type":"message","id":"m1","parentId":null,"message":{"role":"user","content":"hi"}`)
 	default:
 		b.WriteString(`{"role":"user","content":"hi"`)
 	}

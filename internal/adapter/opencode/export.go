@@ -20,7 +20,7 @@ func exportSession(src *adapter.Source, w io.Writer) error {
 			x.turn(t)
 		}
 	}
-	list = append(list, x.flush()...)
+	said := x.flush()
 	if doc == nil && len(records) > 0 {
 		doc = x.session()
 	}
@@ -28,8 +28,8 @@ func exportSession(src *adapter.Source, w io.Writer) error {
 	if doc == nil {
 		return nil
 	}
-	if len(list) > 0 || !doc.Has("messages") && doc.Has("info") {
-		doc = doc.With("messages", adapter.Raw(append([]json.RawMessage{}, list...)))
+	if len(said) > 0 {
+		doc = doc.With("messages", adapter.Raw(append(list, said...)))
 	}
 	var b bytes.Buffer
 	if json.Indent(&b, adapter.Raw(doc), "", "  ") != nil {
