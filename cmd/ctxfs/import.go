@@ -26,6 +26,7 @@ type importFlags struct {
 	quiet                bool
 	everything, follow   bool
 	cwd                  string // where the program worked
+	added                transcript.Counts
 	losses               losses
 }
 
@@ -44,10 +45,11 @@ ctxfs detects the format; --format sets it. FILE - is standard input. A director
 is one transcript if the program keeps it in several files. Standard error lists
 what cannot be carried; as far as it fits, it is kept in events.
 
-With --all, every transcript in the places where Claude Code and Codex keep theirs
-(or below each DIR) becomes a session: its agent is the program (--agent sets it),
-its name the program's id, its cwd where the program worked. With --follow it goes
-on until it is interrupted, and adds what the programs write.
+With --all, every transcript in the places where Claude Code, Codex, Gemini CLI,
+opencode and pi keep theirs (or below each DIR) becomes a session: its agent is the
+program (--agent sets it), its name the program's id, its cwd where the program
+worked. With --follow it goes on until it is interrupted, and adds what the programs
+write.
 
 ` + formats.Help() + `
 
@@ -138,6 +140,7 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	err = cmp.Or(err, im.WorkedIn(f.cwd))
 	err = cmp.Or(err, im.End())
 	bar.end()
+	f.added = im.Count
 	return f.tell(im, transcripts, err, out, messages)
 }
 

@@ -36,22 +36,28 @@ func (f *importFlags) all(dirs []string, out, messages io.Writer) error {
 	if f.follow {
 		return transcript.Follow(ctx, dirs, func(k transcript.Kept) error {
 			var said bytes.Buffer
-			err := f.one(k, io.Discard, &said)
-			if err != nil && !errors.Is(err, transcript.ErrNothing) || !f.quiet && !bytes.Contains(said.Bytes(), []byte("added nothing new")) {
+			added, err := f.one(ctx, k, io.Discard, &said)
+			failed := err != nil && !errors.Is(err, transcript.ErrNothing)
+			if failed || !f.quiet && added.Records > 0 {
 				io.Copy(messages, &said)
 			}
-			if err != nil && !errors.Is(err, transcript.ErrNothing) {
+			if failed {
 				fmt.Fprintf(messages, "%s: %v\n", k.File, err)
 			}
 			return err
-		})
+		}, func(err error) { fmt.Fprintf(messages, "%v\n", err) })
 	}
-	kept, err := transcript.KeptIn(dirs)
+	kept, unknown, err := transcript.KeptIn(dirs)
 	if err != nil {
 		return err
 	}
-	if len(kept) == 0 {
-		return fmt.Errorf("%w: there is no transcript of Claude Code or Codex in %s", transcript.ErrNothing, strings.Join(dirs, ", "))
+	exported, err := transcript.Exported(ctx, dirs)
+	if err != nil {
+		fmt.Fprintf(messages, "%v\n", err)
+	}
+	if kept = append(kept, exported...); len(kept) == 0 {
+		f.tellUnknown(unknown, messages)
+		return fmt.Errorf("%w: there is no transcript of a known program (%s) in %s", transcript.ErrNothing, transcript.Programs(), strings.Join(dirs, ", "))
 	}
 	failed := 0
 	for i, k := range kept {
@@ -62,7 +68,7 @@ func (f *importFlags) all(dirs []string, out, messages io.Writer) error {
 			fmt.Fprintf(messages, "%d of %d: %s\n", i+1, len(kept), k.File)
 		}
 		var said bytes.Buffer
-		err := f.one(k, out, &said)
+		_, err := f.one(ctx, k, out, &said)
 		if !f.quiet || err != nil {
 			io.Copy(messages, &said)
 		}
@@ -73,15 +79,34 @@ func (f *importFlags) all(dirs []string, out, messages io.Writer) error {
 			fmt.Fprintf(messages, "%s: %v\n", k.File, err)
 		}
 	}
+	f.tellUnknown(unknown, messages)
 	if failed > 0 {
 		return fmt.Errorf("%d of %d transcripts failed, see above; import again for these", failed, len(kept))
 	}
 	return nil
 }
 
-// one imports one transcript.
-func (f *importFlags) one(k transcript.Kept, out, messages io.Writer) error {
+// tellUnknown names the files that should be transcripts and are of no known format, in one line.
+func (f *importFlags) tellUnknown(files []string, messages io.Writer) {
+	if len(files) == 0 {
+		return
+	}
+	shown, more := files[:min(len(files), 3)], ""
+	if n := len(files) - len(shown); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	fmt.Fprintf(messages, "%s of no known format, not imported: %s%s\n", plural(len(files), "file"), strings.Join(shown, ", "), more)
+}
+
+// one imports one transcript; it returns what was added.
+func (f *importFlags) one(ctx context.Context, k transcript.Kept, out, messages io.Writer) (added transcript.Counts, err error) {
+	file, done, err := k.Open(ctx)
+	if err != nil {
+		return added, err
+	}
+	defer done()
 	one := importFlags{store: f.store, quiet: f.quiet, cwd: k.Cwd}
 	one.losses.strict = f.losses.strict
-	return one.run([]string{k.File}, cmp.Or(f.agent, k.Program)+"/"+k.Session, strings.NewReader(""), out, messages)
+	err = one.run([]string{file}, cmp.Or(f.agent, k.Program)+"/"+k.Session, strings.NewReader(""), out, messages)
+	return one.added, err
 }

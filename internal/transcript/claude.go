@@ -29,8 +29,8 @@ type subagent struct {
 	Call        string `json:"toolUseId"`
 }
 
-// claudeSession returns a transcript and what belongs to it, where it is one of Claude Code.
-func claudeSession(file string) []source {
+// sessionOf returns a transcript and what belongs to it, where Claude Code or Gemini CLI keeps that beside it.
+func sessionOf(file string) []source {
 	dir := strings.TrimSuffix(file, ".jsonl")
 	main := source{name: file, files: []string{file}, agent: subagentOf(file)}
 	if filepath.Base(filepath.Dir(file)) == "subagents" {
@@ -43,7 +43,7 @@ func claudeSession(file string) []source {
 	main.beside = toolResults(dir)
 	all := []source{main}
 	names, _ := filepath.Glob(filepath.Join(quoteGlob(dir), "subagents", "*.jsonl"))
-	for _, n := range names {
+	for _, n := range append(names, geminiSubagents(file)...) {
 		all = append(all, source{name: n, files: []string{n}, beside: main.beside, agent: subagentOf(n)})
 	}
 	return all

@@ -180,7 +180,7 @@ func filesOf(file string) ([]source, error) {
 		return nil, err
 	}
 	if !fi.IsDir() {
-		return claudeSession(file), nil
+		return sessionOf(file), nil
 	}
 	for _, dir := range []string{filepath.Join(file, "events"), file} {
 		if events := numbered(dir); len(events) > 0 {

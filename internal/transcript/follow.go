@@ -1,11 +1,13 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,22 +25,25 @@ const (
 // Follow calls bring with each transcript below dirs, those that changed last behind the others, and then with each that is new or
 // grows, until ctx ends; it returns nil then. Directories may come later. A transcript for which bring returns ctxabi.ErrLocked is brought
 // again soon, one for which it returns another error when it grows. Follow returns the error of a directory that cannot be watched.
-func Follow(ctx context.Context, dirs []string, bring func(Kept) error) error {
+// It calls problem with what keeps the sessions in a program's database from being brought, once.
+func Follow(ctx context.Context, dirs []string, bring func(Kept) error, problem func(error)) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer w.Close()
-	f := follower{dirs: dirs, watcher: w, seen: map[string]stamp{}}
+	f := follower{dirs: dirs, watcher: w, seen: map[string]stamp{}, changed: map[string]bool{}, all: true, problem: problem}
 	wait := time.NewTimer(0)
 	defer wait.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-w.Events:
+		case e := <-w.Events:
+			f.changed[e.Name] = true
 			wait.Reset(settles)
 		case <-w.Errors: // events are lost: all is looked at
+			f.all = true
 			wait.Reset(settles)
 		case <-wait.C:
 			again, err := f.look(ctx, bring)
@@ -57,6 +62,10 @@ type follower struct {
 	dirs    []string
 	watcher *fsnotify.Watcher
 	seen    map[string]stamp // by file
+	changed map[string]bool  // paths of which events tell that were not looked at
+	all     bool             // everything is to be looked at
+
+	problem func(error) // nil once it was called
 }
 
 // stamp is what tells that a transcript has changed: its own bytes, and those of the conversations of sub-agents beside it.
@@ -67,12 +76,9 @@ type stamp struct {
 
 func stampOf(file string, fi fs.FileInfo) stamp {
 	s := stamp{fi.Size(), fi.ModTime()}
-	beside, err := os.ReadDir(filepath.Join(strings.TrimSuffix(file, ".jsonl"), "subagents"))
-	if err != nil {
-		return s // there are none
-	}
-	for _, e := range beside {
-		if fi, err := e.Info(); err == nil {
+	beside, _ := filepath.Glob(filepath.Join(quoteGlob(strings.TrimSuffix(file, ".jsonl")), "subagents", "*"))
+	for _, name := range append(beside, geminiSubagents(file)...) {
+		if fi, err := os.Stat(name); err == nil {
 			s.size += fi.Size()
 			if fi.ModTime().After(s.changed) {
 				s.changed = fi.ModTime()
@@ -84,39 +90,119 @@ func stampOf(file string, fi fs.FileInfo) stamp {
 
 // look brings what is new; again reports whether something is left for which another import is under way.
 func (f *follower) look(ctx context.Context, bring func(Kept) error) (again bool, err error) {
-	for _, dir := range f.dirs {
-		if err := f.watch(dir); err != nil {
-			return false, err
-		}
-	}
 	var all []Kept
-	now := map[string]stamp{}
-	err = eachKept(f.dirs, func(file string, fi fs.FileInfo) error {
-		now[file] = stampOf(file, fi)
-		if f.seen[file] == now[file] {
+	visit := func(file string, fi fs.FileInfo) error {
+		now := stampOf(file, fi)
+		if f.seen[file] == now {
 			return nil
 		}
 		k, ok, err := keptIn(file)
-		if ok {
+		if f.seen[file] = now; ok {
 			all = append(all, k)
 		}
 		return err
-	})
-	if err != nil {
-		return false, err
 	}
+	for _, at := range f.due() {
+		if err := f.watch(at); err != nil {
+			return false, err
+		}
+		if err := eachKept([]string{at}, visit); err != nil {
+			return false, err
+		}
+	}
+	exported, err := f.exported(ctx)
+	all = append(all, exported...)
 	sortKept(all)
-	f.seen = now
 	for _, k := range all {
 		if ctx.Err() != nil {
 			return false, nil
 		}
 		if errors.Is(bring(k), ctxabi.ErrLocked) {
 			delete(f.seen, k.File)
+			f.changed[k.File] = true
 			again = true
 		}
 	}
-	return again, nil
+	return again || len(exported) > 0, err
+}
+
+// due returns what is to be looked at: all directories at first and after events were lost or something changed outside of them,
+// else the paths that have changed.
+func (f *follower) due() (at []string) {
+	changed, all := f.changed, f.all
+	f.changed, f.all = map[string]bool{}, false
+	for name := range changed {
+		if !slices.ContainsFunc(f.dirs, func(dir string) bool { return strings.HasPrefix(name, dir+string(filepath.Separator)) }) {
+			all = true
+		}
+		at = append(at, partsOf(name)...)
+	}
+	if all {
+		return f.dirs
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// partsOf returns what is to be looked at when a path has changed: the path, and the transcript of the session to which it belongs.
+func partsOf(name string) []string {
+	dir := filepath.Dir(name)
+	switch {
+	case filepath.Base(name) == "subagents":
+		return []string{name, dir + ".jsonl"}
+	case filepath.Base(dir) == "subagents":
+		return []string{filepath.Dir(dir) + ".jsonl"}
+	case filepath.Ext(name) == ".jsonl":
+		return []string{cmp.Or(geminiChat(dir), name)}
+	}
+	return []string{name, cmp.Or(geminiChat(name), name+".jsonl")} // it may be a directory beside it
+}
+
+// exported returns the sessions in databases that have changed since they were brought.
+func (f *follower) exported(ctx context.Context) (all []Kept, err error) {
+	var dirs []string
+	for _, dir := range f.dirs {
+		if now, ok := databaseStamp(dir); ok && f.seen[dir] != now {
+			dirs = append(dirs, dir)
+		}
+	}
+	if len(dirs) == 0 || ctx.Err() != nil {
+		return nil, nil
+	}
+	found, err := Exported(ctx, dirs)
+	for _, dir := range dirs { // as the program leaves it: what it writes as it looks is nothing new
+		f.seen[dir], _ = databaseStamp(dir)
+	}
+	if err != nil {
+		if f.problem != nil && ctx.Err() == nil {
+			f.problem(err)
+			f.problem = nil
+		}
+		return nil, nil
+	}
+	for _, k := range found {
+		if now := (stamp{changed: k.Changed}); f.seen[k.File] != now {
+			f.seen[k.File] = now
+			all = append(all, k)
+		}
+	}
+	return all, nil
+}
+
+// databaseStamp is the stamp of a program's database in a directory; ok is false without one.
+func databaseStamp(dir string) (s stamp, ok bool) {
+	fi, err := os.Stat(filepath.Join(dir, database))
+	if err != nil {
+		return s, false
+	}
+	s = stamp{fi.Size(), fi.ModTime()}
+	if wal, err := os.Stat(filepath.Join(dir, database+"-wal")); err == nil {
+		s.size += wal.Size()
+		if wal.ModTime().After(s.changed) {
+			s.changed = wal.ModTime()
+		}
+	}
+	return s, true
 }
 
 // watch watches all directories below dir, or what there is above it as long as it is not there.
@@ -126,9 +212,15 @@ func (f *follower) watch(dir string) error {
 			continue
 		}
 		if at != dir {
+			if !slices.Contains(f.dirs, dir) { // gone, or a file, which its directory tells of
+				return nil
+			}
 			return f.watcher.Add(at)
 		}
 		break
+	}
+	if _, is := databaseStamp(dir); is {
+		return f.watcher.Add(dir)
 	}
 	return filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
 		switch {

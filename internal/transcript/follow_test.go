@@ -39,7 +39,7 @@ func TestFollowBringsWhatIsNewAndWhatGrows(t *testing.T) {
 		ended <- Follow(ctx, []string{dir}, func(k Kept) error {
 			brought <- k
 			return <-answers
-		})
+		}, func(err error) { t.Error(err) })
 	}()
 	wait := func(size int64, answer error) (k Kept) { // until the transcript is brought when it has so many bytes
 		t.Helper()

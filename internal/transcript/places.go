@@ -2,7 +2,9 @@ package transcript
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,14 +24,16 @@ import (
 
 // Kept is the transcript of one session of a program, where the program keeps it.
 type Kept struct {
-	File    string
+	File    string // what people call it: the path of a file, or the program and its session
 	Program string // the name of its format, which is the agent's by default
 	Session string // the program's id of the session
 	Cwd     string // where the program worked; "" if the transcript does not say
 	Changed time.Time
+
+	write func(ctx context.Context, w io.Writer) error // the program writes it; nil for a file
 }
 
-// programs are those that keep transcripts in one place.
+// programs are those that keep transcripts in files, each in one place.
 var programs = []struct {
 	format string
 	home   string   // the variable that names the program's directory
@@ -38,32 +42,60 @@ var programs = []struct {
 }{
 	{"claude-code", "CLAUDE_CONFIG_DIR", ".claude", []string{"projects"}},
 	{"codex", "CODEX_HOME", ".codex", []string{"sessions", "archived_sessions"}},
+	{"gemini", "", ".gemini", []string{"tmp"}},
+	{"pi", "PI_CODING_AGENT_DIR", filepath.Join(".pi", "agent"), []string{"sessions"}},
+	{"opencode", "", "", nil}, // see opencode.go; a file is one that it has exported
+}
+
+// Programs returns the names of the programs whose transcripts have a place, for people.
+func Programs() string {
+	var names []string
+	for _, p := range programs {
+		names = append(names, p.format)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Places returns the directories in which programs keep the transcripts of this user, whether they are there or not. home is the
 // user's home, getenv reads a variable.
 func Places(home string, getenv func(string) string) (dirs []string) {
 	for _, p := range programs {
+		at := filepath.Join(home, p.dir)
+		switch {
+		case p.home != "" && getenv(p.home) != "":
+			at = getenv(p.home)
+		case p.format == "gemini" && getenv("GEMINI_CLI_HOME") != "": // it names the home
+			at = filepath.Join(getenv("GEMINI_CLI_HOME"), p.dir)
+		}
 		for _, dir := range p.below {
-			dirs = append(dirs, filepath.Join(cmp.Or(getenv(p.home), filepath.Join(home, p.dir)), dir))
+			dirs = append(dirs, filepath.Join(at, dir))
 		}
 	}
-	return dirs
+	return append(dirs, databaseDir(home, getenv))
 }
 
 // KeptIn returns the transcripts of sessions below directories, those that changed last behind the others. Directories that are not there
-// have none. Conversations of sub-agents belong to the sessions that started them, and are not among them, nor are files of other
-// formats. It returns the error of a directory that cannot be read.
-func KeptIn(dirs []string) (all []Kept, err error) {
+// have none. Conversations of sub-agents belong to the sessions that started them, and are not among them; unknown are the files
+// that should be transcripts and are of no known format. It returns the error of a directory that cannot be read.
+func KeptIn(dirs []string) (all []Kept, unknown []string, err error) {
 	err = eachKept(dirs, func(file string, _ fs.FileInfo) error {
 		k, ok, err := keptIn(file)
-		if ok {
+		switch {
+		case ok:
 			all = append(all, k)
+		case err == nil && mustBeKnown(file):
+			unknown = append(unknown, file)
 		}
 		return err
 	})
 	sortKept(all)
-	return all, err
+	return all, unknown, err
+}
+
+// mustBeKnown reports whether a file is there, has something in it, and bears the name of a transcript.
+func mustBeKnown(file string) bool {
+	fi, err := os.Stat(file)
+	return err == nil && fi.Size() > 0 && (filepath.Ext(file) == ".jsonl" || strings.HasPrefix(filepath.Base(file), "session-"))
 }
 
 // sortKept puts those that changed last behind the others.
@@ -75,15 +107,18 @@ func sortKept(all []Kept) {
 func eachKept(dirs []string, visit func(file string, fi fs.FileInfo) error) error {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
+		if _, is := databaseStamp(dir); is {
+			continue
+		}
 		err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
 			switch {
 			case errors.Is(err, fs.ErrNotExist): // not there, or gone meanwhile
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && e.Name() == "subagents" && file != dir:
+			case e.IsDir() && file != dir && (e.Name() == "subagents" || ofGeminiSubagent(file)):
 				return fs.SkipDir
-			case !e.Type().IsRegular() || filepath.Ext(file) != ".jsonl" || strings.HasPrefix(e.Name(), "agent-") || seen[file]:
+			case !e.Type().IsRegular() || !mayBeKept(file) || seen[file]:
 				return nil
 			}
 			seen[file] = true
@@ -101,6 +136,15 @@ func eachKept(dirs []string, visit func(file string, fi fs.FileInfo) error) erro
 		}
 	}
 	return nil
+}
+
+// mayBeKept reports whether a file has the name of a transcript of a session.
+func mayBeKept(file string) bool {
+	base := filepath.Base(file)
+	if ofGeminiSubagent(filepath.Dir(file)) {
+		return false
+	}
+	return filepath.Ext(file) == ".jsonl" && !strings.HasPrefix(base, "agent-") || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
 }
 
 // keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
@@ -128,24 +172,35 @@ func keptIn(file string) (k Kept, ok bool, err error) {
 		}
 		k = Kept{File: file, Program: p.format, Changed: fi.ModTime()}
 		k.Session, k.Cwd = saysOf(head)
-		k.Session = cmp.Or(k.Session, strings.TrimSuffix(filepath.Base(file), ".jsonl"))
+		if p.format == "gemini" {
+			k.Cwd = geminiProject(file)
+		}
+		k.Session = cmp.Or(k.Session, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		return k, ctxabi.ValidName(k.Session) == nil, nil
 	}
 	return k, false, nil
 }
 
-// saysOf returns what the first lines of a transcript say of its session: its id, and where the program worked.
+// saysOf returns what the first lines of a transcript, or the head of its document, say of its session: its id, and where the program worked.
 func saysOf(head []byte) (id, cwd string) {
-	lines := bufio.NewScanner(strings.NewReader(string(head)))
+	note := func(line gjson.Result, idAt, cwdAt string) {
+		id, cwd = cmp.Or(id, line.Get(idAt).Str), cmp.Or(cwd, line.Get(cwdAt).Str)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(head))
 	lines.Buffer(nil, HeadSize+1)
 	for lines.Scan() && (id == "" || cwd == "") {
-		line := gjson.ParseBytes(lines.Bytes())
-		if line.Get("type").Str == "session_meta" {
-			id, cwd = cmp.Or(id, line.Get("payload.id").Str), cmp.Or(cwd, line.Get("payload.cwd").Str)
-			continue
+		switch line := gjson.ParseBytes(lines.Bytes()); line.Get("type").Str {
+		case "session_meta":
+			note(line, "payload.id", "payload.cwd")
+		case "session":
+			note(line, "id", "cwd")
+		default:
+			note(line, "sessionId", "cwd")
 		}
-		id, cwd = cmp.Or(id, line.Get("sessionId").Str), cmp.Or(cwd, line.Get("cwd").Str)
 	}
+	document := gjson.ParseBytes(head) // of one that is cut off, what stands in front
+	note(document, "sessionId", "cwd")
+	note(document, "info.id", "info.directory")
 	if !filepath.IsAbs(cwd) {
 		cwd = ""
 	}

@@ -16,6 +16,7 @@ import (
 type reader struct {
 	*adapter.Emitter
 	counter adapter.Counter
+	chain   string              // of a sub-agent, whose chat is a file of its own
 	said    []*message          // in the order in which they begin
 	live    map[string]*message // those that no rewind took back
 	stand   []*message          // the same, in order
@@ -90,6 +91,7 @@ func (r *reader) lines(data []byte) error {
 			r.meet(o, src, nil)
 			continue
 		}
+		r.head(o)
 		others = append(others, line{src, o, l})
 		if l.Problem != "" {
 			continue
@@ -138,6 +140,13 @@ func (r *reader) inOrder(others []line) error {
 		}
 	}
 	return upTo(math.MaxInt)
+}
+
+// head takes from the head of a chat of whom it is.
+func (r *reader) head(o adapter.Object) {
+	if id := o.Text("sessionId"); r.chain == "" && len(r.said) == 0 && o.Text("kind") == "subagent" && id != "" {
+		r.chain = "agent-" + id
+	}
 }
 
 // meet notes a message that a line brings; shared is its bytes where the line brings others as well.
@@ -191,8 +200,8 @@ func (r *reader) other(l line, compacts bool) error {
 		r.share(adapter.Shared(l.src.At, m))
 	}
 	record = adapter.AppendTime(record, slices.Concat(l.o, set), "timestamp", "lastUpdated")
-	if !r.Has("", l.src.ID) {
-		if err := r.Event("", record, l.src); err != nil {
+	if !r.Has(r.chain, l.src.ID) {
+		if err := r.Event(r.chain, record, l.src); err != nil {
 			return err
 		}
 	}
@@ -202,7 +211,7 @@ func (r *reader) other(l line, compacts bool) error {
 
 // share makes known a value that the session has or gets: later records need not keep it.
 func (r *reader) share(s adapter.SourceRecord) {
-	if r.Has("", s.ID) {
+	if r.Has(r.chain, s.ID) {
 		r.Earlier.Add("@"+s.ID, s.Raw)
 	}
 }
@@ -223,11 +232,11 @@ func (r *reader) document(doc adapter.Line) error {
 		o, err := adapter.ParseObject(m)
 		if err != nil || !adapter.TextAt(o, "id") {
 			o = adapter.Object{{"id", adapter.Raw(src.ID)}}
-			if r.Has("", src.ID) {
+			if r.Has(r.chain, src.ID) {
 				continue
 			}
 			r.Out.Loss(adapter.Loss{Where: fmt.Sprintf("message %d", i+1), What: "is not a message; kept in an event"})
-			if err := r.Event("", adapter.Object{{"type", adapter.Raw(r.Format + "/other")}}, src); err != nil {
+			if err := r.Event(r.chain, adapter.Object{{"type", adapter.Raw(r.Format + "/other")}}, src); err != nil {
 				return err
 			}
 			continue
@@ -242,5 +251,5 @@ func (r *reader) document(doc adapter.Line) error {
 	if ids == nil {
 		ids = []string{}
 	}
-	return r.Document("", nil, tree, adapter.Object{{"messages", adapter.Raw(ids)}})
+	return r.Document(r.chain, nil, tree, adapter.Object{{"messages", adapter.Raw(ids)}})
 }

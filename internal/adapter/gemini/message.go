@@ -27,7 +27,7 @@ type result struct {
 func (r *reader) say(m *message) error {
 	var src []adapter.SourceRecord
 	for _, s := range m.from {
-		if !r.Has("", s.ID) {
+		if !r.Has(r.chain, s.ID) {
 			src = append(src, s)
 		}
 	}
@@ -72,7 +72,7 @@ func (r *reader) message(m *message, role string, new said, src []adapter.Source
 			kind = "message"
 		}
 		event := adapter.Object{{"type", adapter.Raw(r.Format + "/" + kind)}}
-		return r.EventOf("", adapter.AppendTime(event, m.o, "timestamp"), src...)
+		return r.EventOf(r.chain, adapter.AppendTime(event, m.o, "timestamp"), src...)
 	}
 	content := adapter.Raw(new.parts)
 	if c := m.o.Get("content"); len(new.parts) == 1 && adapter.IsString(c) && string(new.parts[0]) == string(adapter.TextPart(c)) {
@@ -88,15 +88,15 @@ func (r *reader) message(m *message, role string, new said, src []adapter.Source
 // emit puts a message into the session; one that a rewind took back into an event of that kind.
 func (r *reader) emit(m *message, record adapter.Object, kind string, sources []adapter.SourceRecord) error {
 	if !m.gone {
-		return r.Message("", record, sources...)
+		return r.Message(r.chain, record, sources...)
 	}
 	event := adapter.Object{{"type", adapter.Raw(r.Format + "/" + kind)}, {"abandoned", adapter.Raw(true)}}
-	return r.EventOf("", adapter.AppendTime(event, m.o, "timestamp"), sources...)
+	return r.EventOf(r.chain, adapter.AppendTime(event, m.o, "timestamp"), sources...)
 }
 
 // add adds parts that are said once under a mark.
 func (r *reader) add(to *said, mark adapter.SourceRecord, parts ...json.RawMessage) {
-	if len(parts) > 0 && !r.Has("", mark.ID) {
+	if len(parts) > 0 && !r.Has(r.chain, mark.ID) {
 		to.parts, to.marks = append(to.parts, parts...), append(to.marks, mark)
 	}
 }
@@ -172,8 +172,8 @@ func (r *reader) answered(m *message, to *said) {
 func (r *reader) results(m *message) (all []result) {
 	add := func(id, name, raw json.RawMessage, said json.RawMessage, failed bool) {
 		mark, shared := adapter.Mark(m.first, "result", string(id)), adapter.Shared(m.first, raw)
-		if !r.Has("", mark.ID) {
-			r.Emitted[[2]string{"", mark.ID}] = true // it comes again in this message
+		if !r.Has(r.chain, mark.ID) {
+			r.Emitted[[2]string{r.chain, mark.ID}] = true // it comes again in this message
 			all = append(all, result{id, name, said, failed, []adapter.SourceRecord{mark, shared}})
 		}
 		r.share(shared)
@@ -233,7 +233,7 @@ func givenOf(given json.RawMessage) (said json.RawMessage, failed bool) {
 func (r *reader) usage(m *message) error {
 	tokens := m.o.Object("tokens")
 	mark := adapter.Mark(m.first, m.id, "tokens")
-	if !tokens.Has("input") || r.Has("", mark.ID) {
+	if !tokens.Has("input") || r.Has(r.chain, mark.ID) {
 		return nil
 	}
 	usage := adapter.Object{{"promptTokenCount", tokens.Get("input")}}
@@ -246,5 +246,5 @@ func (r *reader) usage(m *message) error {
 	if v := m.o.Get("model"); adapter.IsString(v) {
 		event = append(event, adapter.Field{"model", v})
 	}
-	return r.EventOf("", adapter.AppendTime(event, m.o, "timestamp"), mark)
+	return r.EventOf(r.chain, adapter.AppendTime(event, m.o, "timestamp"), mark)
 }

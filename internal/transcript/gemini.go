@@ -1,0 +1,67 @@
+package transcript
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tidwall/gjson"
+)
+
+// What Gemini CLI keeps in ~/.gemini/tmp/<project>/:
+//
+//	.project_root                         where the project is
+//	chats/session-<time>-<id>.jsonl       a session; one that is taken up in another minute may have a second file, with its head alone
+//	chats/<session id>/<agent>.jsonl      the conversations of its sub-agents
+const geminiChats = "chats"
+
+// geminiProject returns where the program worked of which a chat is, "" if that is not known.
+func geminiProject(file string) string {
+	dir := filepath.Dir(filepath.Dir(file))
+	root, err := os.ReadFile(filepath.Join(dir, ".project_root"))
+	if err != nil {
+		return ""
+	}
+	if at := strings.TrimSpace(string(root)); filepath.IsAbs(at) {
+		return at
+	}
+	return ""
+}
+
+// geminiSubagents returns the transcripts of the sub-agents of a chat.
+func geminiSubagents(file string) (files []string) {
+	if filepath.Base(filepath.Dir(file)) != geminiChats || !strings.HasPrefix(filepath.Base(file), "session-") {
+		return nil
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := f.Read(head)
+	id := gjson.GetBytes(head[:n], "sessionId").Str
+	if id == "" || id != filepath.Base(id) {
+		return nil
+	}
+	files, _ = filepath.Glob(filepath.Join(quoteGlob(filepath.Dir(file)), quoteGlob(id), "*.jsonl"))
+	return files
+}
+
+// geminiChat returns the newest chat to which a directory of sub-agents belongs, "" for another directory.
+func geminiChat(dir string) (chat string) {
+	if filepath.Base(filepath.Dir(dir)) != geminiChats {
+		return ""
+	}
+	id := filepath.Base(dir)
+	names, _ := filepath.Glob(filepath.Join(quoteGlob(filepath.Dir(dir)), "session-*-"+quoteGlob(id[:min(len(id), 8)])+".jsonl"))
+	if len(names) == 0 {
+		return ""
+	}
+	return names[len(names)-1]
+}
+
+// ofGeminiSubagent reports whether a directory has the conversations of sub-agents of one chat.
+func ofGeminiSubagent(dir string) bool {
+	return filepath.Base(filepath.Dir(dir)) == geminiChats && filepath.Base(dir) != geminiChats
+}
