@@ -20,6 +20,7 @@
 //
 // For agents:
 //
+//	install.go          install
 //	hook.go             hook
 //	mcp.go              mcp
 //	memory.go           memory
@@ -67,6 +68,7 @@
 //	verify.go           verify
 //	head.go             head
 //	doctor.go           doctor
+//	doctor_programs.go  the agent programs that it finds
 //
 // The program itself:
 //

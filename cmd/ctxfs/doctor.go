@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,9 @@ you give one.
 
 Then show how ctxfs is connected to the machine: other mounts and dead ones, the
 units of systemd, the helper of mount(8), the lines of fstab, the socket of the
-volume plugin, container runtimes, and whether running containers will see a new
-mount. Where something is missing, doctor prints the exact remedy. It changes
+volume plugin, container runtimes, whether running containers will see a new mount,
+and which agent programs are connected ('ctxfs install'), with the time of the last
+record of each. Where something is missing, doctor prints the exact remedy. It changes
 nothing without --repair.
 
 doctor asks the daemon of a mount before it touches the mount, so a mount that
@@ -59,7 +61,7 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := doctor.Examine(dir, mountpoint, thisProgram())
+			found := append(doctor.Examine(dir, mountpoint, thisProgram()), checkPrograms(time.Now())...)
 			bad := false
 			for _, f := range found {
 				bad = bad || f.State == doctor.Missing

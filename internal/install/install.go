@@ -1,0 +1,222 @@
+package install
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+)
+
+// Options are what is to be connected, and how.
+type Options struct {
+	Project string // the directory of the project; "": for the user
+	Hooks   bool
+	Server  bool
+	Command string // how ctxfs is called: a name in PATH, or an absolute path
+	Mount   string // where ctxfs is mounted, absolute
+	Agent   string // of the sessions; "": the program's name
+	Home    string // of the user
+	Getenv  func(string) string
+	DryRun  bool // change nothing
+}
+
+func (o Options) getenv(name string) string {
+	if o.Getenv == nil {
+		return ""
+	}
+	return o.Getenv(name)
+}
+
+// stateDir returns the directory of the notes on what was changed.
+func (o Options) stateDir() string {
+	base := o.getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		base = filepath.Join(o.Home, ".local", "state")
+	}
+	return filepath.Join(base, "ctxfs", "install")
+}
+
+// Change is what is done to one file.
+type Change struct {
+	File   string
+	Lines  []string // "+ entry" and "- entry"
+	Made   bool     // the file is new
+	Gone   bool     // the file goes
+	Whole  bool     // the file is again what it was before ctxfs wrote into it, byte for byte
+	Backup string   // where its text from before is; "": there is none
+	do     func() error
+	forget func()
+}
+
+// wanted returns the pieces of a program that o is about, by file.
+func (o Options) wanted(p Program) (files []string, of map[string][]target) {
+	of = map[string][]target{}
+	for _, t := range p.files(o) {
+		if t.part == Hooks && !o.Hooks || t.part == Server && !o.Server {
+			continue
+		}
+		if of[t.file] == nil {
+			files = append(files, t.file)
+		}
+		of[t.file] = append(of[t.file], t)
+	}
+	return files, of
+}
+
+// Connect writes hooks and the MCP server into a program's settings. It returns what it changed, nothing if all of it is there. Nothing is
+// written if one of the files cannot be read or changed as it should be. Files are replaced whole; their mode, their owner and links to them
+// stay.
+func Connect(p Program, o Options) (all []Change, next []string, err error) {
+	files, of := o.wanted(p)
+	for _, name := range files {
+		f, err := readFile(name, o.stateDir())
+		if err != nil {
+			return nil, nil, err
+		}
+		text, clean := f.text, f.text
+		for _, t := range of[name] {
+			if !f.there && len(text) == 0 {
+				text = []byte(t.fresh)
+			}
+			if text, err = t.put(text); err == nil {
+				clean, err = t.take(clean)
+			}
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %w; nothing was changed", name, err)
+			}
+		}
+		if f.there && bytes.Equal(text, f.text) {
+			continue
+		}
+		c := Change{File: name, Made: !f.there, Lines: difference(of[name], f.text, text)}
+		if f.there {
+			c.Backup = f.backup()
+		}
+		c.do = func() error { return f.install(text, clean) }
+		all = append(all, c)
+	}
+	return all, p.next(o), o.run(all)
+}
+
+// Disconnect takes hooks and the MCP server out of a program's settings. A file that nobody changed since [Connect] gets back the bytes that it
+// had; of another only the entries of ctxfs go. A file that Connect made goes, if nothing else is in it.
+func Disconnect(p Program, o Options) (all []Change, err error) {
+	files, of := o.wanted(p)
+	whole := o
+	whole.Hooks, whole.Server = true, true
+	_, parts := whole.wanted(p)
+	for _, name := range files {
+		f, err := readFile(name, o.stateDir())
+		if err != nil {
+			return nil, err
+		}
+		if !f.there {
+			if f.note != nil && !o.DryRun {
+				f.forget()
+			}
+			continue
+		}
+		text := f.text
+		for _, t := range of[name] {
+			if text, err = t.take(text); err != nil {
+				return nil, fmt.Errorf("%s: %w; nothing was changed", name, err)
+			}
+		}
+		left, err := entries(parts[name], text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w; nothing was changed", name, err)
+		}
+		c := Change{File: name, Lines: difference(of[name], f.text, text)}
+		if f.note != nil && len(left) == 0 {
+			c.forget = f.forget
+			if hashOf(f.text) == f.note.Written {
+				if old, err := entries(parts[name], f.before); err == nil && len(old) == 0 || f.note.Made {
+					text, c.Whole = f.before, true
+				}
+			}
+			c.Gone = f.note.Made && (c.Whole || nothingIn(text, parts[name]))
+		}
+		if _, ok := of[name][0].piece.(plugin); ok && len(text) == 0 {
+			c.Gone = true
+		}
+		if bytes.Equal(text, f.text) && !c.Gone {
+			if c.forget != nil && !o.DryRun {
+				c.forget()
+			}
+			continue
+		}
+		c.do = func() error {
+			if c.Gone {
+				return f.remove()
+			}
+			return f.write(text)
+		}
+		all = append(all, c)
+	}
+	return all, o.run(all)
+}
+
+// nothingIn reports whether settings that Connect made have nothing left in them.
+func nothingIn(text []byte, parts []target) bool {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return true
+	}
+	d, err := parseJSON(text)
+	if err != nil {
+		return false
+	}
+	v, err := d.plain()
+	if err == nil && parts[0].fresh != "" {
+		delete(v, "$schema")
+	}
+	return err == nil && len(v) == 0
+}
+
+// run does what was planned.
+func (o Options) run(all []Change) error {
+	if o.DryRun {
+		return nil
+	}
+	for _, c := range all {
+		if err := c.do(); err != nil {
+			return err
+		}
+		if c.forget != nil {
+			c.forget()
+		}
+	}
+	return nil
+}
+
+// entries returns what ctxfs has in a file.
+func entries(parts []target, text []byte) (all []entry, err error) {
+	for _, t := range parts {
+		more, err := t.own(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+// difference returns what a change does to the entries of ctxfs in a file.
+func difference(parts []target, before, after []byte) (lines []string) {
+	var is []string
+	now, _ := entries(parts, after)
+	for _, e := range now {
+		is = append(is, e.String())
+	}
+	old, _ := entries(parts, before)
+	for _, e := range old {
+		if n := slices.Index(is, e.String()); n >= 0 {
+			is = slices.Delete(is, n, n+1)
+		} else {
+			lines = append(lines, "- "+e.String())
+		}
+	}
+	for _, l := range is {
+		lines = append(lines, "+ "+l)
+	}
+	return lines
+}

@@ -1,0 +1,246 @@
+package install
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Part is what of ctxfs a program has: hooks, or the MCP server.
+type Part string
+
+const (
+	Hooks  Part = "hooks" // for opencode a plugin
+	Server Part = "MCP"
+)
+
+// Program is an agent program that can be connected.
+type Program struct {
+	Name  string // as on the command line; the agent of its sessions, too
+	Title string
+	bin   string // the program's own command
+	files func(o Options) []target
+	next  func(o Options) []string
+}
+
+// target is a piece of ctxfs and the file that it belongs in.
+type target struct {
+	file string
+	part Part
+	piece
+	fresh string // what a file of settings begins with that is not there; "": nothing
+}
+
+// Programs are all programs that can be connected, in the order in which they are listed.
+var Programs = []Program{
+	{"claude-code", "Claude Code", "claude", claudeFiles, claudeNext},
+	{"codex", "Codex", "codex", codexFiles, codexNext},
+	{"gemini", "Gemini CLI", "gemini", geminiFiles, geminiNext},
+	{"opencode", "opencode", "opencode", opencodeFiles, opencodeNext},
+}
+
+// Lookup returns the program of a name.
+func Lookup(name string) (Program, bool) {
+	n := slices.IndexFunc(Programs, func(p Program) bool { return p.Name == name })
+	if n < 0 {
+		return Program{}, false
+	}
+	return Programs[n], true
+}
+
+// Names returns the names of all programs.
+func Names() (names []string) {
+	for _, p := range Programs {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// hookPatience is how long a program waits for a hook, in seconds.
+const hookPatience = 30
+
+func seconds(string) int { return hookPatience }
+
+// quoted returns a word of a shell.
+func quoted(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:,=", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// hookWords returns the command of a hook, a word each.
+func (o Options) hookWords(words ...string) []string {
+	words = append([]string{o.Command, "hook"}, words...)
+	if o.Agent != "" {
+		words = append(words, "--agent", o.Agent)
+	}
+	return append(words, "--mount", o.Mount)
+}
+
+// hookLine returns the command of a hook for a shell. It succeeds without a ctxfs, too.
+func (o Options) hookLine(words ...string) string {
+	line := o.hookWords(words...)
+	for n := range line {
+		line[n] = quoted(line[n])
+	}
+	return strings.Join(line, " ") + " || true"
+}
+
+// serverWords returns the command of the MCP server, a word each.
+func (o Options) serverWords(program string) []string {
+	return []string{o.Command, "mcp", "--agent", cmp.Or(o.Agent, program), "--mount", o.Mount}
+}
+
+// serverFields returns the entry of a server for programs that have its command apart from its arguments.
+func (o Options) serverFields(program string, before ...field) server {
+	words := o.serverWords(program)
+	return server{
+		fields: append(before, field{"command", words[0]}, field{"args", words[1:]}),
+		must:   []string{"command", "args"},
+	}
+}
+
+func claudeFiles(o Options) []target {
+	dir, state := filepath.Join(o.Home, ".claude"), filepath.Join(o.Home, ".claude.json")
+	if d := o.getenv("CLAUDE_CONFIG_DIR"); d != "" {
+		dir, state = d, filepath.Join(d, ".claude.json")
+	}
+	hooks := hookSet{
+		events:  []string{"SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"},
+		command: o.hookLine(), timeout: seconds,
+	}
+	mcp := o.serverFields("claude-code", field{"type", "stdio"})
+	mcp.path = []string{"mcpServers"}
+	settings := filepath.Join(dir, "settings.json")
+	if o.Project != "" {
+		settings = filepath.Join(o.Project, ".claude", "settings.local.json")
+		mcp.path = []string{"projects", mainTree(o.Project), "mcpServers"}
+	}
+	return []target{{file: settings, part: Hooks, piece: hooks}, {file: state, part: Server, piece: mcp}}
+}
+
+func claudeNext(o Options) []string {
+	return []string{"Claude Code reads them at its next start. It asks before the first use of each tool of the server; /hooks and /mcp show both"}
+}
+
+func codexFiles(o Options) []target {
+	dir := cmp.Or(o.getenv("CODEX_HOME"), filepath.Join(o.Home, ".codex"))
+	if o.Project != "" {
+		dir = filepath.Join(o.Project, ".codex")
+	}
+	hooks := hookSet{
+		events:  []string{"SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"},
+		command: o.hookLine(),
+		timeout: func(event string) int {
+			if event == "SessionEnd" {
+				return 3 // Codex waits for it before it ends
+			}
+			return hookPatience
+		},
+	}
+	return []target{
+		{file: filepath.Join(dir, "hooks.json"), part: Hooks, piece: hooks},
+		{file: filepath.Join(dir, "config.toml"), part: Server, piece: tomlServer{o.serverWords("codex")}},
+	}
+}
+
+func codexNext(o Options) (next []string) {
+	if o.Hooks {
+		next = append(next, "Start codex once: it asks whether it may run the new hooks, and runs none before you agree")
+	}
+	if o.Project != "" {
+		next = append(next, "Codex reads the settings of a project that it trusts: it asks at its first start there")
+	}
+	return next
+}
+
+func geminiFiles(o Options) []target {
+	file := filepath.Join(cmp.Or(o.getenv("GEMINI_CLI_HOME"), o.Home), ".gemini", "settings.json")
+	if o.Project != "" {
+		file = filepath.Join(o.Project, ".gemini", "settings.json")
+	}
+	hooks := hookSet{
+		events:  []string{"SessionStart", "AfterAgent", "PreCompress", "SessionEnd"},
+		command: o.hookLine("--program", "gemini"), timeout: func(string) int { return hookPatience * 1000 }, name: ServerName,
+	}
+	mcp := o.serverFields("gemini")
+	mcp.path = []string{"mcpServers"}
+	return []target{{file: file, part: Hooks, piece: hooks}, {file: file, part: Server, piece: mcp}}
+}
+
+func geminiNext(o Options) (next []string) {
+	if o.Project != "" {
+		next = append(next, "Gemini CLI reads the settings of a folder that you trust: it asks at its first start there, or /permissions")
+	}
+	return append(next, "Gemini CLI reads them at its next start; /hooks panel and /mcp list show both")
+}
+
+func opencodeFiles(o Options) []target {
+	base := o.getenv("XDG_CONFIG_HOME")
+	if base == "" {
+		base = filepath.Join(o.Home, ".config")
+	}
+	dir := filepath.Join(base, "opencode")
+	if o.Project != "" {
+		dir = filepath.Join(o.Project, ".opencode")
+	}
+	mcp := server{
+		path: []string{"mcp"}, must: []string{"command"},
+		fields: []field{{"type", "local"}, {"command", o.serverWords("opencode")}, {"enabled", true}},
+	}
+	config, has := filepath.Join(dir, "opencode.json"), false
+	for _, name := range []string{"opencode.json", "opencode.jsonc"} { // both count; the later one more
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if found, _ := mcp.own(text); err == nil && !has {
+			config, has = filepath.Join(dir, name), len(found) > 0
+		}
+	}
+	return []target{
+		{file: filepath.Join(dir, "plugin", "ctxfs.js"), part: Hooks, piece: plugin{o.hookWords("--program", "opencode")}},
+		{file: config, part: Server, fresh: "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n", piece: mcp},
+	}
+}
+
+func opencodeNext(o Options) []string {
+	return []string{"opencode reads them at its next start; opencode mcp list shows the server"}
+}
+
+// mainTree returns the directory under which Claude Code keeps what is local to a project: that of the main working tree of its repository.
+func mainTree(dir string) string {
+	for at := dir; ; at = filepath.Dir(at) {
+		fi, err := os.Stat(filepath.Join(at, ".git"))
+		switch {
+		case err == nil && fi.IsDir():
+			return at
+		case err == nil:
+			b, _ := os.ReadFile(filepath.Join(at, ".git"))
+			git := strings.TrimSpace(strings.TrimPrefix(string(b), "gitdir:"))
+			common, err := os.ReadFile(filepath.Join(git, "commondir"))
+			if err != nil {
+				return at // a submodule
+			}
+			if main := filepath.Join(git, strings.TrimSpace(string(common))); filepath.Base(main) == ".git" {
+				return filepath.Dir(main)
+			}
+			return at
+		case at == filepath.Dir(at):
+			return dir
+		}
+	}
+}
+
+// ProjectOf returns the project that a directory is in: the working tree of its repository, else the directory itself.
+func ProjectOf(dir string) string {
+	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+	}
+	return dir
+}

@@ -1,0 +1,90 @@
+package install
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+)
+
+// Status is what ctxfs has in a program's settings.
+type Status struct {
+	Found  bool     // the program is in PATH, or has settings
+	Hooks  bool     // all hooks are there
+	Server bool     // the MCP server is there
+	Mounts []string // that are written in, each once
+	Agents []string // whose sessions the program's are, each once
+	Err    error    // a file cannot be read
+}
+
+// Look returns what of ctxfs is in a program's settings for the user, and where o has a project, for the project. Nothing is changed.
+func Look(p Program, o Options) (s Status) {
+	o.Hooks, o.Server = true, true
+	_, err := exec.LookPath(p.bin)
+	s.Found = err == nil
+	scopes := []Options{o}
+	if o.Project != "" {
+		user := o
+		user.Project = ""
+		scopes = append(scopes, user)
+	}
+	for _, o := range scopes {
+		hooks, server := true, false
+		for _, t := range p.files(o) {
+			text, err := os.ReadFile(t.file)
+			if err == nil || o.Project == "" && isDir(filepath.Dir(t.file)) && filepath.Dir(t.file) != o.Home {
+				s.Found = true
+			}
+			var found []entry
+			if err == nil {
+				if found, err = t.own(text); err != nil {
+					s.Err = &os.PathError{Op: "read", Path: t.file, Err: err}
+				}
+			}
+			s.note(found)
+			switch t.part {
+			case Hooks:
+				hooks = hooks && t.complete(found)
+			case Server:
+				server = server || len(found) > 0
+			}
+		}
+		s.Hooks, s.Server = s.Hooks || hooks, s.Server || server
+	}
+	if len(s.Agents) == 0 {
+		s.Agents = []string{p.Name}
+	}
+	return s
+}
+
+// complete reports whether nothing of a target is missing.
+func (t target) complete(found []entry) bool {
+	h, ok := t.piece.(hookSet)
+	if !ok {
+		return len(found) > 0
+	}
+	for _, event := range h.events {
+		if !slices.ContainsFunc(found, func(e entry) bool { return e.where == "hooks."+event }) {
+			return false
+		}
+	}
+	return true
+}
+
+// note keeps the mounts and agents that entries name.
+func (s *Status) note(found []entry) {
+	keep := func(all *[]string, flag string, words []string) {
+		if n := slices.Index(words, flag); n >= 0 && n+1 < len(words) && !slices.Contains(*all, words[n+1]) {
+			*all = append(*all, words[n+1])
+		}
+	}
+	for _, e := range found {
+		keep(&s.Mounts, "--mount", e.words)
+		keep(&s.Agents, "--agent", e.words)
+	}
+}
+
+func isDir(name string) bool {
+	fi, err := os.Stat(name)
+	return err == nil && fi.IsDir()
+}
