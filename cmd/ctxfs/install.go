@@ -82,7 +82,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 			}
 			printChanges(out, p, o, changes, "connected")
 			if len(changes) > 0 {
-				printNext(out, append(next, afterBoot(o)...))
+				printNext(out, append(append(next, outOfTheRepository(o, changes)...), afterBoot(o)...))
 			}
 			return nil
 		},
@@ -174,7 +174,7 @@ func atHome(name, home string) string {
 // printChanges prints what was done, or would be.
 func printChanges(out io.Writer, p install.Program, o install.Options, changes []install.Change, state string) {
 	if len(changes) == 0 {
-		fmt.Fprintf(out, "%s: nothing to do, %s is %s\n", p.Title, partsOf(o), state)
+		fmt.Fprintf(out, "%s: nothing to do, %s %s\n", p.Title, partsOf(o), state)
 		return
 	}
 	for _, c := range changes {
@@ -197,18 +197,19 @@ func printChanges(out io.Writer, p install.Program, o install.Options, changes [
 	if o.DryRun {
 		fmt.Fprintln(out, "Nothing was changed: --dry-run")
 	} else {
-		fmt.Fprintf(out, "%s: %s is %s\n", p.Title, partsOf(o), state)
+		fmt.Fprintf(out, "%s: %s %s\n", p.Title, partsOf(o), state)
 	}
 }
 
+// partsOf names what o is about, with its verb.
 func partsOf(o install.Options) string {
 	switch {
 	case !o.Server:
-		return "hooks"
+		return "hooks are"
 	case !o.Hooks:
-		return "MCP"
+		return "MCP is"
 	}
-	return "hooks and MCP"
+	return "hooks and MCP are"
 }
 
 func printNext(out io.Writer, next []string) {
@@ -216,6 +217,23 @@ func printNext(out io.Writer, next []string) {
 	for _, n := range next {
 		fmt.Fprintln(out, "- "+n)
 	}
+}
+
+// outOfTheRepository returns what to do about files of a project that are new, and of this machine.
+func outOfTheRepository(o install.Options, changes []install.Change) (next []string) {
+	if _, err := os.Lstat(filepath.Join(o.Project, ".git")); o.Project == "" || err != nil {
+		return nil
+	}
+	var names []string
+	for _, c := range changes {
+		if rel, err := filepath.Rel(o.Project, c.File); err == nil && filepath.IsLocal(rel) {
+			names = append(names, rel)
+		}
+	}
+	if len(names) > 0 {
+		next = append(next, "Keep out of the repository what is of this machine alone (.git/info/exclude): "+strings.Join(names, " "))
+	}
+	return next
 }
 
 // afterBoot returns how the mount comes back after a boot, where nothing is set up for that.

@@ -23,6 +23,8 @@ type file struct {
 	uid   int
 	gid   int
 
+	missing []string // directories above it that are not there, the innermost first
+
 	note   *note // nil: ctxfs did not write it
 	before []byte
 	state  string // the note's path, without an ending
@@ -86,6 +88,12 @@ func readFile(name, state string) (f *file, err error) {
 			return nil, err
 		}
 	}
+	for dir := filepath.Dir(f.real); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		f.missing = append(f.missing, dir)
+	}
 	f.state = filepath.Join(state, filepath.Base(f.real)+"-"+hashOf([]byte(f.real))[:16])
 	b, err := os.ReadFile(f.state + ".json")
 	if err != nil {
@@ -117,15 +125,8 @@ func (f *file) install(text, clean []byte) error {
 			n.Made, before = false, clean
 		}
 	}
-	var missing []string
-	for dir := filepath.Dir(f.real); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
-			break
-		}
-		missing = append(missing, dir)
-	}
-	if len(missing) > 0 {
-		n.Dirs = missing
+	if len(f.missing) > 0 {
+		n.Dirs = f.missing
 		if err := os.MkdirAll(filepath.Dir(f.real), 0o755); err != nil {
 			return err
 		}
@@ -138,21 +139,34 @@ func (f *file) install(text, clean []byte) error {
 			return err
 		}
 	}
-	b, err := json.Marshal(n)
-	if err != nil {
-		return err
-	}
-	if err := replace(f.state+".json", b, 0o600, -1, -1); err != nil {
+	if err := f.keep(n); err != nil {
 		return err
 	}
 	return f.write(text)
 }
 
-// write puts a text in place of the file's, if it is still the one that was read.
-func (f *file) write(text []byte) error {
+// keep writes the note.
+func (f *file) keep(n note) error {
+	b, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	return replace(f.state+".json", b, 0o600, -1, -1)
+}
+
+// unchanged returns an error if the file is not the one that was read.
+func (f *file) unchanged() error {
 	now, err := os.ReadFile(f.real)
 	if f.there && err == nil && !bytes.Equal(now, f.text) || f.there && err != nil || !f.there && err == nil {
 		return fmt.Errorf("%s was changed meanwhile, by its program; try again", f.name)
+	}
+	return nil
+}
+
+// write puts a text in place of the file's, if it is still the one that was read.
+func (f *file) write(text []byte) error {
+	if err := f.unchanged(); err != nil {
+		return err
 	}
 	if f.there && f.mode&0o200 == 0 {
 		return fmt.Errorf("%s is write-protected", f.name)
@@ -160,8 +174,11 @@ func (f *file) write(text []byte) error {
 	return replace(f.real, text, f.mode, f.uid, f.gid)
 }
 
-// remove takes the file away, and directories that were made for it and are empty.
+// remove takes the file away, if it is still the one that was read, and directories that were made for it and are empty.
 func (f *file) remove() error {
+	if err := f.unchanged(); err != nil {
+		return err
+	}
 	if err := os.Remove(f.real); err != nil {
 		return err
 	}

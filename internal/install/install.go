@@ -45,7 +45,7 @@ type Change struct {
 	Whole  bool     // the file is again what it was before ctxfs wrote into it, byte for byte
 	Backup string   // where its text from before is; "": there is none
 	do     func() error
-	forget func()
+	forget func() error
 }
 
 // wanted returns the pieces of a program that o is about, by file.
@@ -89,7 +89,7 @@ func Connect(p Program, o Options) (all []Change, next []string, err error) {
 			continue
 		}
 		c := Change{File: name, Made: !f.there, Lines: difference(of[name], f.text, text)}
-		if f.there {
+		if f.there && (f.note == nil || !f.note.Made) {
 			c.Backup = f.backup()
 		}
 		c.do = func() error { return f.install(text, clean) }
@@ -102,58 +102,76 @@ func Connect(p Program, o Options) (all []Change, next []string, err error) {
 // had; of another only the entries of ctxfs go. A file that Connect made goes, if nothing else is in it.
 func Disconnect(p Program, o Options) (all []Change, err error) {
 	files, of := o.wanted(p)
-	whole := o
-	whole.Hooks, whole.Server = true, true
-	_, parts := whole.wanted(p)
 	for _, name := range files {
 		f, err := readFile(name, o.stateDir())
 		if err != nil {
 			return nil, err
 		}
-		if !f.there {
-			if f.note != nil && !o.DryRun {
-				f.forget()
-			}
-			continue
-		}
-		text := f.text
-		for _, t := range of[name] {
-			if text, err = t.take(text); err != nil {
-				return nil, fmt.Errorf("%s: %w; nothing was changed", name, err)
-			}
-		}
-		left, err := entries(parts[name], text)
+		c, err := f.disconnect(of[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w; nothing was changed", name, err)
 		}
-		c := Change{File: name, Lines: difference(of[name], f.text, text)}
-		if f.note != nil && len(left) == 0 {
-			c.forget = f.forget
-			if hashOf(f.text) == f.note.Written {
-				if old, err := entries(parts[name], f.before); err == nil && len(old) == 0 || f.note.Made {
-					text, c.Whole = f.before, true
-				}
-			}
-			c.Gone = f.note.Made && (c.Whole || nothingIn(text, parts[name]))
+		if c != nil {
+			all = append(all, *c)
 		}
-		if _, ok := of[name][0].piece.(plugin); ok && len(text) == 0 {
-			c.Gone = true
-		}
-		if bytes.Equal(text, f.text) && !c.Gone {
-			if c.forget != nil && !o.DryRun {
-				c.forget()
-			}
-			continue
-		}
-		c.do = func() error {
-			if c.Gone {
-				return f.remove()
-			}
-			return f.write(text)
-		}
-		all = append(all, c)
 	}
 	return all, o.run(all)
+}
+
+// disconnect returns the change that takes pieces out of the file; nil where there is nothing to do.
+func (f *file) disconnect(parts []target) (*Change, error) {
+	if !f.there {
+		return nil, nil
+	}
+	text, err := without(parts, f.text)
+	if err != nil || bytes.Equal(text, f.text) {
+		return nil, err
+	}
+	c := &Change{File: f.name, Lines: difference(parts, f.text, text)}
+	n := f.note
+	as := n != nil && hashOf(f.text) == n.Written // it is as Connect wrote it
+	switch {
+	case len(text) == 0 && len(f.text) > 0 && (n == nil || n.Made): // all of it was of ctxfs
+		c.Gone = true
+	case n != nil && n.Made:
+		c.Gone = nothingIn(text, parts)
+	case as:
+		before, err := without(parts, f.before)
+		if c.Whole = err == nil && parts[0].same(text, before); c.Whole {
+			text = before
+		}
+	}
+	c.do = func() error {
+		if c.Gone {
+			return f.remove()
+		}
+		return f.write(text)
+	}
+	c.forget = func() error { // what is left of ctxfs is of another project, or of the other part
+		if n == nil {
+			return nil
+		}
+		if c.Gone || c.Whole || !as && !n.Made {
+			f.forget()
+			return nil
+		}
+		left := *n
+		if left.Written = ""; as {
+			left.Written = hashOf(text)
+		}
+		return f.keep(left)
+	}
+	return c, nil
+}
+
+// without returns a text without pieces.
+func without(parts []target, text []byte) (_ []byte, err error) {
+	for _, t := range parts {
+		if text, err = t.take(text); err != nil {
+			return nil, err
+		}
+	}
+	return text, nil
 }
 
 // nothingIn reports whether settings that Connect made have nothing left in them.
@@ -182,7 +200,9 @@ func (o Options) run(all []Change) error {
 			return err
 		}
 		if c.forget != nil {
-			c.forget()
+			if err := c.forget(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

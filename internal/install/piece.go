@@ -15,6 +15,7 @@ import (
 type piece interface {
 	put(text []byte) ([]byte, error)  // with the piece, in place of an older one
 	take(text []byte) ([]byte, error) // without the piece, also one of an older ctxfs
+	same(a, b []byte) bool            // whether two texts mean the same
 	own(text []byte) ([]entry, error) // what of it is there, also of an older ctxfs
 }
 
@@ -241,6 +242,8 @@ func (h hookSet) take(text []byte) ([]byte, error) {
 	})
 }
 
+func (h hookSet) same(a, b []byte) bool { return sameJSON(a, b) }
+
 func (h hookSet) own(text []byte) (all []entry, err error) {
 	d, err := parseJSON(text)
 	if err != nil {
@@ -356,6 +359,8 @@ func (s server) take(text []byte) ([]byte, error) {
 	})
 }
 
+func (s server) same(a, b []byte) bool { return sameJSON(a, b) }
+
 func (s server) own(text []byte) ([]entry, error) {
 	d, err := parseJSON(text)
 	if err != nil {
@@ -398,4 +403,19 @@ func editJSON(text []byte, do func(*document) error) ([]byte, error) {
 		return text, nil
 	}
 	return edited, nil
+}
+
+// sameJSON reports whether two texts of settings mean the same.
+func sameJSON(a, b []byte) bool {
+	var plain [2]map[string]any
+	for n, text := range [][]byte{a, b} {
+		d, err := parseJSON(text)
+		if err == nil {
+			plain[n], err = d.plain()
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(plain[0], plain[1])
 }

@@ -126,7 +126,7 @@ func claudeFiles(o Options) []target {
 }
 
 func claudeNext(o Options) []string {
-	return []string{"Claude Code reads them at its next start. It asks before the first use of each tool of the server; /hooks and /mcp show both"}
+	return []string{"Claude Code reads its settings at its next start; it asks before the first use of each MCP tool"}
 }
 
 func codexFiles(o Options) []target {
@@ -176,9 +176,12 @@ func geminiFiles(o Options) []target {
 
 func geminiNext(o Options) (next []string) {
 	if o.Project != "" {
-		next = append(next, "Gemini CLI reads the settings of a folder that you trust: it asks at its first start there, or /permissions")
+		next = append(next, "Gemini CLI reads the settings of a project that you trust: it asks at its first start there, or /permissions")
 	}
-	return append(next, "Gemini CLI reads them at its next start; /hooks panel and /mcp list show both")
+	if o.Server {
+		next = append(next, "Gemini CLI starts MCP servers only in a folder that you trust")
+	}
+	return append(next, "Gemini CLI reads its settings at its next start; /hooks panel and /mcp list show what is there")
 }
 
 func opencodeFiles(o Options) []target {
@@ -208,7 +211,11 @@ func opencodeFiles(o Options) []target {
 }
 
 func opencodeNext(o Options) []string {
-	return []string{"opencode reads them at its next start; opencode mcp list shows the server"}
+	next := []string{"opencode reads its settings at its next start; opencode mcp list shows the server"}
+	if o.Hooks {
+		next = append(next, "opencode fetches a package of its own from npm, once, because there is a plugin")
+	}
+	return next
 }
 
 // mainTree returns the directory under which Claude Code keeps what is local to a project: that of the main working tree of its repository.

@@ -88,7 +88,7 @@ func (s tomlServer) put(text []byte) ([]byte, error) {
 	if err != nil { // mcp_servers is written in a form that takes no table
 		return nil, fmt.Errorf("the change would break it: %w", err)
 	}
-	if got, _ := tomlCommand(now); !reflect.DeepEqual(got, s.command) || !reflect.DeepEqual(without(was), without(now)) {
+	if got, _ := tomlCommand(now); !reflect.DeepEqual(got, s.command) || !reflect.DeepEqual(others(was), others(now)) {
 		return nil, fmt.Errorf("an entry cannot be added without a change of others; add [%s.%s] yourself", tomlTable, ServerName)
 	}
 	return edited, nil
@@ -123,10 +123,16 @@ func (s tomlServer) take(text []byte) ([]byte, error) {
 	}
 	edited := []byte(strings.Join(kept, ""))
 	now, err := readTOML(edited)
-	if line, _ := tomlCommand(now); err != nil || line != nil || !reflect.DeepEqual(without(was), without(now)) {
+	if line, _ := tomlCommand(now); err != nil || line != nil || !reflect.DeepEqual(others(was), others(now)) {
 		return nil, fmt.Errorf("the entry %s.%s cannot be taken out without a change of others; remove it yourself", tomlTable, ServerName)
 	}
 	return edited, nil
+}
+
+func (s tomlServer) same(a, b []byte) bool {
+	x, err := readTOML(a)
+	y, err2 := readTOML(b)
+	return err == nil && err2 == nil && (len(x) == 0 && len(y) == 0 || reflect.DeepEqual(x, y))
 }
 
 func (s tomlServer) own(text []byte) ([]entry, error) {
@@ -141,8 +147,8 @@ func (s tomlServer) own(text []byte) ([]entry, error) {
 	return []entry{entryOf(tomlTable+"."+ServerName, line)}, nil
 }
 
-// without returns settings without the server.
-func without(v map[string]any) map[string]any {
+// others returns settings without the server.
+func others(v map[string]any) map[string]any {
 	servers, ok := v[tomlTable].(map[string]any)
 	if !ok {
 		return v
