@@ -19,6 +19,7 @@ type document struct {
 	newline string
 	unit    string // one step of indentation
 	oneLine bool   // the settings have no line break
+	colon   string // what stands behind one
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -26,7 +27,7 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 // parseJSON reads settings; blank ones are {}. It returns an error if they are no JSON object. Comments and commas behind the last
 // element are allowed, as the programs allow them.
 func parseJSON(text []byte) (*document, error) {
-	d := &document{newline: "\n", unit: "  "}
+	d := &document{newline: "\n", unit: "  ", colon: " "}
 	rest, ok := bytes.CutPrefix(text, byteOrderMark)
 	if ok {
 		d.bom = byteOrderMark
@@ -47,7 +48,9 @@ func parseJSON(text []byte) (*document, error) {
 	}
 	if len(o.Members) > 0 {
 		in, lines := indentOf(o.Members[0].Name.BeforeExtra)
-		d.oneLine = !lines
+		if d.oneLine = !lines; d.oneLine && len(o.Members[0].Value.BeforeExtra) == 0 {
+			d.colon = ""
+		}
 		if in != "" {
 			d.unit = in
 		}
@@ -170,13 +173,13 @@ func (d *document) made(v any, indent string, lines bool) hujson.ValueTrimmed {
 func (d *document) add(s spot, name string, value any) *hujson.Value {
 	o := s.value.Value.(*hujson.Object)
 	inner := d.inner(s)
-	colon := hujson.Extra(" ")
+	colon := hujson.Extra(d.colon)
 	var names []hujson.Extra
 	var last *hujson.Value
 	if n := len(o.Members); n > 0 {
 		last, colon = &o.Members[n-1].Value, o.Members[0].Value.BeforeExtra
 		if !colon.IsStandard() || bytes.ContainsAny(colon, "\r\n") {
-			colon = hujson.Extra(" ")
+			colon = hujson.Extra(d.colon)
 		}
 		for _, m := range o.Members {
 			names = append(names, m.Name.BeforeExtra)
@@ -222,7 +225,7 @@ func (d *document) room(before []hujson.Extra, last *hujson.Value, tail *hujson.
 		case len(before) > 1 && before[1].IsStandard():
 			return bytes.Clone(before[1]), false
 		case last != nil:
-			return hujson.Extra(" "), false
+			return hujson.Extra(d.colon), false
 		}
 		return nil, false
 	}
@@ -258,6 +261,9 @@ func (d *document) drop(in *hujson.Value, n int) {
 		}
 	}
 	comments := bytes.TrimRight(gone.before, " \t\r\n")
+	if !gone.after.IsStandard() {
+		comments = append(bytes.Clone(comments), bytes.TrimRight(gone.after, " \t\r\n")...)
+	}
 	trailing := gone.after != nil
 	if next != nil {
 		switch {
@@ -301,6 +307,18 @@ func (d *document) dropMember(in *hujson.Value, name string) {
 	}
 }
 
+// bare reports whether an object or array has nothing in it or around it, not even a comment.
+func bare(v *hujson.Value) bool {
+	n := 0
+	switch v := v.Value.(type) {
+	case *hujson.Object:
+		n = len(v.Members)
+	case *hujson.Array:
+		n = len(v.Elements)
+	}
+	return n == 0 && v.Clone().IsStandard()
+}
+
 // dropEmpty takes out the objects of a path that have nothing in them, from its end on.
 func (d *document) dropEmpty(path []string) error {
 	for n := len(path); n > 0; n-- {
@@ -309,7 +327,7 @@ func (d *document) dropEmpty(path []string) error {
 			return err
 		}
 		if s.value != nil {
-			if len(s.value.Value.(*hujson.Object).Members) > 0 {
+			if !bare(s.value) {
 				return nil
 			}
 			parent, err := d.at(path[:n-1], false)

@@ -151,7 +151,9 @@ func (d *document) clear(event *hujson.Value) {
 		group := &event.Value.(*hujson.Array).Elements[p.group]
 		hooks := hooksOf(group)
 		d.drop(hooks, p.item)
-		if len(hooks.Value.(*hujson.Array).Elements) == 0 {
+		alone := group.Clone()
+		alone.BeforeExtra, alone.AfterExtra = nil, nil // what is there stays
+		if bare(hooks) && alone.IsStandard() {
 			d.drop(event, p.group)
 		}
 	}
@@ -184,7 +186,7 @@ func (d *document) sweep(keep []string) error {
 			continue
 		}
 		d.clear(event)
-		if len(event.Value.(*hujson.Array).Elements) == 0 {
+		if bare(event) {
 			d.dropMember(hooks.value, name)
 		}
 	}
@@ -405,17 +407,46 @@ func editJSON(text []byte, do func(*document) error) ([]byte, error) {
 	return edited, nil
 }
 
-// sameJSON reports whether two texts of settings mean the same.
+// sameJSON reports whether two texts of settings mean the same, but for objects and arrays that are empty.
 func sameJSON(a, b []byte) bool {
-	var plain [2]map[string]any
+	var plain [2]any
 	for n, text := range [][]byte{a, b} {
 		d, err := parseJSON(text)
 		if err == nil {
-			plain[n], err = d.plain()
+			var v map[string]any
+			v, err = d.plain()
+			plain[n] = pruned(v)
 		}
 		if err != nil {
 			return false
 		}
 	}
 	return reflect.DeepEqual(plain[0], plain[1])
+}
+
+// pruned returns a value without the objects and arrays in it that are empty, nil if it is such a one.
+func pruned(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, in := range v {
+			if v[name] = pruned(in); v[name] == nil && in != nil {
+				delete(v, name)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		kept := []any{}
+		for _, in := range v {
+			if p := pruned(in); p != nil || in == nil {
+				kept = append(kept, p)
+			}
+		}
+		if len(kept) == 0 {
+			return nil
+		}
+		return kept
+	}
+	return v
 }

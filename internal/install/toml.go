@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 )
 
 // tomlServer is the entry of the MCP server in the TOML settings of Codex: a table between two marks. The program writes its own tables
@@ -25,10 +25,13 @@ const (
 // readTOML reads settings.
 func readTOML(text []byte) (v map[string]any, err error) {
 	text = bytes.TrimPrefix(text, byteOrderMark)
-	if err = toml.Unmarshal(text, &v); err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "toml: "))
+	err = toml.Unmarshal(text, &v)
+	var bad *toml.DecodeError
+	if errors.As(err, &bad) {
+		row, _ := bad.Position()
+		return nil, fmt.Errorf("line %d: %s", row, strings.TrimPrefix(err.Error(), "toml: "))
 	}
-	return v, nil
+	return v, err
 }
 
 // tomlCommand returns the command line of the server in settings; nil where there is none. It returns an error if it is none of ctxfs.
@@ -85,8 +88,8 @@ func (s tomlServer) put(text []byte) ([]byte, error) {
 	}
 	edited := []byte(b.String())
 	now, err := readTOML(edited)
-	if err != nil { // mcp_servers is written in a form that takes no table
-		return nil, fmt.Errorf("the change would break it: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("%s is written in a form that takes no table; add %s to it yourself (%w)", tomlTable, ServerName, err)
 	}
 	if got, _ := tomlCommand(now); !reflect.DeepEqual(got, s.command) || !reflect.DeepEqual(others(was), others(now)) {
 		return nil, fmt.Errorf("an entry cannot be added without a change of others; add [%s.%s] yourself", tomlTable, ServerName)
