@@ -269,7 +269,7 @@ func (d *document) drop(in *hujson.Value, n int) {
 		switch {
 		case len(comments) > 0:
 			*next = d.joined(comments, *next)
-		case n == 0:
+		case n == 0 && next.IsStandard():
 			*next = gone.before
 		}
 		return

@@ -105,31 +105,41 @@ func (s tomlServer) take(text []byte) ([]byte, error) {
 	if line, err := tomlCommand(was); err != nil || line == nil {
 		return text, nil
 	}
-	var kept []string
+	for skip := range bytes.Count(text, []byte(ServerName)) {
+		edited := cut(text, skip)
+		now, err := readTOML(edited)
+		if line, _ := tomlCommand(now); err == nil && line == nil && reflect.DeepEqual(others(was), others(now)) {
+			return edited, nil
+		}
+	}
+	return nil, fmt.Errorf("the entry %s.%s cannot be taken out without a change of others; remove it yourself", tomlTable, ServerName)
+}
+
+// cut returns settings without the marks and the tables of the server, but for the first lines that look like one of its tables: they may be
+// in a text.
+func cut(text []byte, skip int) []byte {
+	var kept []byte
 	ours := false
-	for line := range strings.Lines(string(text)) {
-		bare := strings.TrimSpace(line)
+	for line := range bytes.Lines(text) {
+		bare := strings.TrimSpace(string(line))
 		switch {
 		case bare == markBegin || bare == markEnd:
 			ours = false
 			continue
 		case strings.HasPrefix(bare, "["):
-			table, _, _ := strings.Cut(strings.Trim(bare, "[ \t"), "]")
-			table = strings.Join(strings.Fields(strings.NewReplacer(`"`, "", "'", "", " ", "").Replace(table)), "")
+			table, _, _ := strings.Cut(strings.NewReplacer(`"`, "", "'", "", " ", "", "\t", "").Replace(bare[1:]), "]")
 			ours = table == tomlTable+"."+ServerName || strings.HasPrefix(table, tomlTable+"."+ServerName+".")
+			if ours && skip > 0 {
+				ours, skip = false, skip-1
+			}
 		case strings.HasPrefix(bare, "#"): // mostly of what follows
 			ours = false
 		}
 		if !ours {
-			kept = append(kept, line)
+			kept = append(kept, line...)
 		}
 	}
-	edited := []byte(strings.Join(kept, ""))
-	now, err := readTOML(edited)
-	if line, _ := tomlCommand(now); err != nil || line != nil || !reflect.DeepEqual(others(was), others(now)) {
-		return nil, fmt.Errorf("the entry %s.%s cannot be taken out without a change of others; remove it yourself", tomlTable, ServerName)
-	}
-	return edited, nil
+	return kept
 }
 
 func (s tomlServer) same(a, b []byte) bool {
