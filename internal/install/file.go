@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
@@ -24,7 +25,6 @@ type file struct {
 	gid   int
 
 	missing []string // directories above it that are not there
-	notes   []string // directories above its note that are not there
 
 	note   *note // nil: ctxfs did not write it
 	before []byte
@@ -34,10 +34,9 @@ type file struct {
 // note is what is kept of a file that was changed, beside the text that it had before.
 type note struct {
 	File    string   `json:"file"`
-	Made    bool     `json:"made"`            // it was not there before
-	Dirs    []string `json:"dirs,omitempty"`  // directories that were made for it
-	State   []string `json:"state,omitempty"` // directories that were made for notes
-	Written string   `json:"written"`         // the hash of what was written
+	Made    bool     `json:"made"`           // it was not there before
+	Dirs    []string `json:"dirs,omitempty"` // directories that were made for it
+	Written string   `json:"written"`        // the hash of what was written
 }
 
 func hashOf(text []byte) string {
@@ -92,7 +91,6 @@ func readFile(name, state string) (f *file, err error) {
 	}
 	f.missing = missing(filepath.Dir(f.real))
 	f.state = filepath.Join(state, filepath.Base(f.real)+"-"+hashOf([]byte(f.real))[:16])
-	f.notes = missing(state)
 	b, err := os.ReadFile(f.state + ".json")
 	if err != nil {
 		return f, nil
@@ -126,10 +124,10 @@ func (f *file) backup() string { return f.state + ".before" }
 
 // install writes a new text into the file, and before it a note with which it can be undone. clean is the text without what ctxfs has in it.
 func (f *file) install(text, clean []byte) error {
-	n := note{File: f.real, Made: !f.there, State: f.notes, Written: hashOf(text)}
+	n := note{File: f.real, Made: !f.there, Written: hashOf(text)}
 	before := f.text
 	if f.note != nil { // what was there before the first time counts, unless somebody changed the file since
-		n.Made, n.Dirs, n.State, before = f.note.Made, f.note.Dirs, f.note.State, f.before
+		n.Made, n.Dirs, before = f.note.Made, f.note.Dirs, f.before
 		if hashOf(f.text) != f.note.Written && f.there {
 			n.Made, before = false, clean
 		}
@@ -201,14 +199,16 @@ func (f *file) remove() error {
 	return nil
 }
 
-// forget takes the note away, and directories that were made for notes and are empty.
+// forget takes the note away, and the directories around it that are empty: the last one of $HOME/.local is .local.
 func (f *file) forget() {
 	os.Remove(f.backup())
 	os.Remove(f.state + ".json")
-	for _, dir := range f.note.State {
-		if os.Remove(dir) != nil {
-			break
-		}
+	most := 2
+	if dir := filepath.Dir(f.state); strings.HasSuffix(dir, "/.local/state/ctxfs/install") {
+		most = 4
+	}
+	for dir, n := filepath.Dir(f.state), 0; n < most && os.Remove(dir) == nil; n++ {
+		dir = filepath.Dir(dir)
 	}
 }
 

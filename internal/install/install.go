@@ -3,6 +3,7 @@ package install
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 )
@@ -113,6 +114,11 @@ func Disconnect(p Program, o Options) (all []Change, err error) {
 		}
 		if c != nil {
 			all = append(all, *c)
+		}
+	}
+	if p.kept != "" && o.Hooks && !o.DryRun && len(all) > 0 { // copies that the plugin made for the import
+		if err := os.RemoveAll(filepath.Join(o.stateDir(), "..", p.kept)); err != nil {
+			return nil, err
 		}
 	}
 	return all, o.run(all)

@@ -23,6 +23,7 @@ type Program struct {
 	bin   string // the program's own command
 	files func(o Options) []target
 	next  func(o Options) []string
+	kept  string // the directory of transcripts that a plugin of ctxfs writes, beside that of the notes; "": none
 }
 
 // target is a piece of ctxfs and the file that it belongs in.
@@ -35,10 +36,10 @@ type target struct {
 
 // Programs are all programs that can be connected, in the order in which they are listed.
 var Programs = []Program{
-	{"claude-code", "Claude Code", "claude", claudeFiles, claudeNext},
-	{"codex", "Codex", "codex", codexFiles, codexNext},
-	{"gemini", "Gemini CLI", "gemini", geminiFiles, geminiNext},
-	{"opencode", "opencode", "opencode", opencodeFiles, opencodeNext},
+	{"claude-code", "Claude Code", "claude", claudeFiles, claudeNext, ""},
+	{"codex", "Codex", "codex", codexFiles, codexNext, ""},
+	{"gemini", "Gemini CLI", "gemini", geminiFiles, geminiNext, ""},
+	{"opencode", "opencode", "opencode", opencodeFiles, opencodeNext, "opencode"},
 }
 
 // Lookup returns the program of a name.
