@@ -1,7 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"iter"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,44 +78,73 @@ func completeMounts(_ *cobra.Command, args []string, _ string) (points []string,
 	return points, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSessions offers the sessions of the store that the caller may read,
-// their own as AGENT/SESSION. A path is left to the shell.
+// completeSessions offers the sessions that the caller may read, their own as AGENT/SESSION: those of the store, or of its mount if the
+// store cannot be read, as that of root. A path is left to the shell.
 func completeSessions(c *cobra.Command, _ []string, word string) (names []string, d cobra.ShellCompDirective) {
 	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	dir := ""
-	if f := c.Flags().Lookup("store"); f != nil {
-		dir = f.Value.String()
-	}
 	daemon.Asker.Within = time.Second // somebody waits with a finger on the key
-	dir, err := locate.Store(dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	store, err := openToRead(dir)
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	defer store.Close()
 	self := ctxabi.Ref{UID: uint32(os.Getuid())}
-	add := func(name string) bool {
+	all := strings.HasPrefix(word, "home/") || strings.HasPrefix(word, "shared/")
+	for ref := range sessionsToComplete(c, self, all) {
+		name := ref.Path()
+		if ref.UID == self.UID && ref.Space == "" && !all {
+			name = ref.Agent + "/" + ref.Session
+		}
 		if strings.HasPrefix(name, word) {
-			names = append(names, name)
-		}
-		return len(names) < mostCompleted
-	}
-	for ref := range store.SessionsOf(self) {
-		if !add(ref.Agent + "/" + ref.Session) {
-			break
-		}
-	}
-	if strings.HasPrefix(word, "home/") || strings.HasPrefix(word, "shared/") {
-		for ref := range store.Sessions() {
-			if !add(ref.Path()) {
+			if names = append(names, name); len(names) == mostCompleted {
 				break
 			}
 		}
 	}
 	return names, cobra.ShellCompDirectiveDefault
+}
+
+// sessionsToComplete are the sessions of self, or all, of the mount or the store that a command line names, else of the one that is meant.
+func sessionsToComplete(c *cobra.Command, self ctxabi.Ref, all bool) iter.Seq[ctxabi.Ref] {
+	value := func(flag string) string {
+		if f := c.Flags().Lookup(flag); f != nil {
+			return f.Value.String()
+		}
+		return ""
+	}
+	none := func(func(ctxabi.Ref) bool) {}
+	point := ""
+	if mount := value("mount"); mount != "" {
+		var err error
+		if point, err = locate.Mount(mount); err != nil {
+			return none
+		}
+	} else {
+		dir, err := locate.Store(value("store"))
+		if err != nil {
+			return none
+		}
+		if store, err := openToRead(dir); err == nil {
+			return func(yield func(ctxabi.Ref) bool) {
+				defer store.Close()
+				refs := store.SessionsOf(self)
+				if all {
+					refs = store.Sessions()
+				}
+				refs(yield)
+			}
+		}
+		if point, err = locate.ServedAt(dir); point == "" || err != nil {
+			return none
+		}
+	}
+	owners := []string{fmt.Sprintf("home/%d", self.UID)}
+	if all && self.UID == 0 {
+		owners[0] = "home/*"
+	}
+	if all {
+		owners = append(owners, "shared/*")
+	}
+	refs, err := locate.SessionsIn(point, owners...)
+	if err != nil {
+		return none
+	}
+	return slices.Values(refs)
 }
