@@ -26,8 +26,8 @@ Then show how ctxfs is connected to the machine: other mounts and dead ones, the
 units of systemd, the helper of mount(8), the lines of fstab, the socket of the
 volume plugin, container runtimes, whether running containers will see a new mount,
 and which agent programs are connected ('ctxfs install'), with the time of the last
-record of each. Where something is missing, doctor prints the exact remedy. It changes
-nothing without --repair.
+record of each. Where something is missing, doctor prints the exact remedy. It
+changes nothing without --repair.
 
 doctor asks the daemon of a mount before it touches the mount, so a mount that
 hangs does not stop it. A mount that does not answer is named: its daemon is

@@ -58,8 +58,8 @@ func checkPrograms(now time.Time) (found []doctor.Finding) {
 	return found
 }
 
-// lastRecord says when a program's sessions last got a record, in the mounts that its settings name, and what to do about a mount that
-// cannot be asked.
+// lastRecord returns when a program's sessions last got a record, in words, in the mounts that its settings name, and what to type about a
+// mount that cannot be asked.
 func lastRecord(s install.Status, now time.Time) (text, remedy string) {
 	points := s.Mounts
 	if len(points) == 0 {

@@ -21,10 +21,13 @@
 //	install.go  what is done to files
 //	status.go   what is there
 //	program.go  the programs
-//	piece.go    hooks and the MCP server in JSON
+//	hooks.go    hooks in JSON
+//	server.go   the MCP server in JSON
 //	toml.go     the MCP server in TOML
 //	plugin.go   the plugin of opencode
 //	plugin.js   its text
+//	piece.go    what a piece is
+//	words.go    words of a shell, and entries that are made of them
 //	jsonc.go    JSON with comments, edited in place
 //	file.go     a file, its backup, and how it is replaced
 package install

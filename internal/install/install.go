@@ -8,35 +8,6 @@ import (
 	"slices"
 )
 
-// Options are what is to be connected, and how.
-type Options struct {
-	Project string // the directory of the project; "": for the user
-	Hooks   bool
-	Server  bool
-	Command string // how ctxfs is called: a name in PATH, or an absolute path
-	Mount   string // where ctxfs is mounted, absolute
-	Agent   string // of the sessions; "": the program's name
-	Home    string // of the user
-	Getenv  func(string) string
-	DryRun  bool // change nothing
-}
-
-func (o Options) getenv(name string) string {
-	if o.Getenv == nil {
-		return ""
-	}
-	return o.Getenv(name)
-}
-
-// stateDir returns the directory of the notes on what was changed.
-func (o Options) stateDir() string {
-	base := o.getenv("XDG_STATE_HOME")
-	if !filepath.IsAbs(base) {
-		base = filepath.Join(o.Home, ".local", "state")
-	}
-	return filepath.Join(base, "ctxfs", "install")
-}
-
 // Change is what is done to one file.
 type Change struct {
 	File   string
@@ -66,7 +37,7 @@ func (o Options) wanted(p Program) (files []string, of map[string][]target) {
 
 // Connect writes hooks and the MCP server into a program's settings. It returns what it changed, nothing if all of it is there. Nothing is
 // written if one of the files cannot be read or changed as it should be. Files are replaced whole; their mode, their owner and links to them
-// stay.
+// stay. The errors are those of the files, one for settings that do not parse, and one for a server of the same name that is not of ctxfs.
 func Connect(p Program, o Options) (all []Change, next []string, err error) {
 	files, of := o.wanted(p)
 	for _, name := range files {
@@ -100,7 +71,7 @@ func Connect(p Program, o Options) (all []Change, next []string, err error) {
 }
 
 // Disconnect takes hooks and the MCP server out of a program's settings. A file that nobody changed since [Connect] gets back the bytes that it
-// had; of another only the entries of ctxfs go. A file that Connect made goes, if nothing else is in it.
+// had; of another only the entries of ctxfs go. A file that Connect made goes, if nothing else is in it. The errors are those of Connect.
 func Disconnect(p Program, o Options) (all []Change, err error) {
 	files, of := o.wanted(p)
 	for _, name := range files {

@@ -26,6 +26,35 @@ type Program struct {
 	kept  string // the directory of transcripts that a plugin of ctxfs writes, beside that of the notes; "": none
 }
 
+// Options are what is to be connected, and how.
+type Options struct {
+	Project string // the directory of the project; "": for the user
+	Hooks   bool
+	Server  bool
+	Command string // how ctxfs is called: a name in PATH, or an absolute path
+	Mount   string // where ctxfs is mounted, absolute
+	Agent   string // of the sessions; "": the program's name
+	Home    string // of the user
+	Getenv  func(string) string
+	DryRun  bool // change nothing
+}
+
+func (o Options) getenv(name string) string {
+	if o.Getenv == nil {
+		return ""
+	}
+	return o.Getenv(name)
+}
+
+// stateDir returns the directory of the notes on what was changed.
+func (o Options) stateDir() string {
+	base := o.getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(base) {
+		base = filepath.Join(o.Home, ".local", "state")
+	}
+	return filepath.Join(base, "ctxfs", "install")
+}
+
 // target is a piece of ctxfs and the file that it belongs in.
 type target struct {
 	file string
@@ -63,17 +92,6 @@ func Names() (names []string) {
 const hookPatience = 30
 
 func seconds(string) int { return hookPatience }
-
-// quoted returns a word of a shell.
-func quoted(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+@:,=", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
 
 // hookWords returns the command of a hook, a word each.
 func (o Options) hookWords(words ...string) []string {
