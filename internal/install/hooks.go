@@ -144,7 +144,7 @@ func (h hookSet) put(text []byte) ([]byte, error) {
 				return err
 			}
 			if event == nil {
-				event = d.add(hooks, name, []any{map[string]any{"hooks": []any{h.item(name)}}})
+				d.add(hooks, name, []any{map[string]any{"hooks": []any{h.item(name)}}})
 				continue
 			}
 			if _, ok := event.Value.(*hujson.Array); !ok {
