@@ -193,6 +193,9 @@ func printChanges(out io.Writer, p install.Program, o install.Options, changes [
 		for _, l := range c.Lines {
 			fmt.Fprintf(out, "  %s\n", l)
 		}
+		if len(c.Lines) == 0 {
+			fmt.Fprintln(out, "  the same entries, as this ctxfs writes them")
+		}
 	}
 	if o.DryRun {
 		fmt.Fprintln(out, "Nothing was changed: --dry-run")

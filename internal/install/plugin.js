@@ -35,6 +35,7 @@ const ctxfs = async ({ client, directory }) => {
   const told = new Map() // session → a promise of what it is told
   const again = new Set() // sessions that were compacted since
   const turns = new Map() // session → the last work on its transcript
+  const ended = new Map() // session → what is told when opencode ends
 
   // info returns what opencode knows of a session that a person talks to; a sub-agent's belongs to the one that started it.
   const info = async (id) => {
@@ -64,6 +65,7 @@ const ctxfs = async ({ client, directory }) => {
     await rename(file + ".new", file)
     const input = { hook_event_name: "Stop", session_id: id, cwd: session.directory ?? directory, transcript_path: file }
     await start(input, false)
+    ended.set(id, { ...input, hook_event_name: "SessionEnd" })
   }
 
   // queue has one turn of a session recorded after the other.
@@ -94,7 +96,10 @@ const ctxfs = async ({ client, directory }) => {
       const text = await told.get(sessionID)
       if (text) output.system.push(text)
     },
-    dispose: async () => void (await Promise.all(turns.values())),
+    dispose: async () => {
+      await Promise.all(turns.values())
+      await Promise.all([...ended.values()].map((input) => start(input, false)))
+    },
   }
 }
 
