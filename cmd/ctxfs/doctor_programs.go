@@ -47,7 +47,9 @@ func checkPrograms(now time.Time) (found []doctor.Finding) {
 		default:
 			text, remedy := lastRecord(s, now)
 			f.Text += ", " + text
-			if f.Remedy = remedy; remedy != "" {
+			if s.Hooks && s.Off != "" {
+				f.State, f.Text, f.Remedy = doctor.Note, f.Text+"; hooks are switched off", "take out "+s.Off
+			} else if f.Remedy = remedy; remedy != "" {
 				f.State = doctor.Note
 			} else if !s.Hooks || !s.Server {
 				f.Remedy = "ctxfs install " + p.Name

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // file is a file of settings, and what ctxfs noted of it when it wrote it.
@@ -108,6 +110,16 @@ func readFile(name, state string) (f *file, err error) {
 	return f, nil
 }
 
+func isDir(name string) bool {
+	fi, err := os.Stat(name)
+	return err == nil && fi.IsDir()
+}
+
+func isFile(name string) bool {
+	fi, err := os.Stat(name)
+	return err == nil && fi.Mode().IsRegular()
+}
+
 // missing returns the directories of a path that are not there, the innermost first.
 func missing(dir string) (all []string) {
 	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -161,29 +173,32 @@ func (f *file) keep(n note) error {
 	return replace(f.state+".json", b, 0o600, -1, -1)
 }
 
-// unchanged returns an error if the file is not the one that was read.
-func (f *file) unchanged() error {
+// ready returns an error if the file is not the one that was read, or cannot be replaced.
+func (f *file) ready() error {
 	now, err := os.ReadFile(f.real)
 	if f.there && err == nil && !bytes.Equal(now, f.text) || f.there && err != nil || !f.there && err == nil {
 		return fmt.Errorf("%s was changed meanwhile, by its program; try again", f.name)
+	}
+	if f.there && f.mode&0o200 == 0 {
+		return fmt.Errorf("%s is write-protected", f.name)
+	}
+	if err := unix.Access(filepath.Dir(f.real), unix.W_OK); len(f.missing) == 0 && err != nil {
+		return &fs.PathError{Op: "write", Path: filepath.Dir(f.real), Err: err}
 	}
 	return nil
 }
 
 // write puts a text in place of the file's, if it is still the one that was read.
 func (f *file) write(text []byte) error {
-	if err := f.unchanged(); err != nil {
+	if err := f.ready(); err != nil {
 		return err
-	}
-	if f.there && f.mode&0o200 == 0 {
-		return fmt.Errorf("%s is write-protected", f.name)
 	}
 	return replace(f.real, text, f.mode, f.uid, f.gid)
 }
 
 // remove takes the file away, if it is still the one that was read, and directories that were made for it and are empty.
 func (f *file) remove() error {
-	if err := f.unchanged(); err != nil {
+	if err := f.ready(); err != nil {
 		return err
 	}
 	if err := os.Remove(f.real); err != nil {

@@ -15,6 +15,7 @@ type hookSet struct {
 	command string
 	timeout func(event string) int // in the program's unit
 	name    string                 // of each hook, for programs that show one
+	off     func(settings map[string]any) (why string)
 }
 
 // ownHook reports whether a hook's command is one of ctxfs, of any path, or the script of examples/claude-code.

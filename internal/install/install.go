@@ -16,6 +16,7 @@ type Change struct {
 	Gone   bool     // the file goes
 	Whole  bool     // the file is again what it was before ctxfs wrote into it, byte for byte
 	Backup string   // where its text from before is; "": there is none
+	ready  func() error
 	do     func() error
 	forget func() error
 }
@@ -64,10 +65,14 @@ func Connect(p Program, o Options) (all []Change, next []string, err error) {
 		if f.there && (f.note == nil || !f.note.Made) {
 			c.Backup = f.backup()
 		}
-		c.do = func() error { return f.install(text, clean) }
+		c.ready, c.do = f.ready, func() error { return f.install(text, clean) }
 		all = append(all, c)
 	}
-	return all, p.next(o), o.run(all)
+	next = p.next(o)
+	if s := Look(p, o); s.Off != "" {
+		next = append(next, "Hooks are switched off: "+s.Off)
+	}
+	return all, next, o.run(all)
 }
 
 // Disconnect takes hooks and the MCP server out of a program's settings. A file that nobody changed since [Connect] gets back the bytes that it
@@ -118,7 +123,7 @@ func (f *file) disconnect(parts []target) (*Change, error) {
 			text = before
 		}
 	}
-	c.do = func() error {
+	c.ready, c.do = f.ready, func() error {
 		if c.Gone {
 			return f.remove()
 		}
@@ -171,6 +176,11 @@ func nothingIn(text []byte, parts []target) bool {
 func (o Options) run(all []Change) error {
 	if o.DryRun {
 		return nil
+	}
+	for _, c := range all {
+		if err := c.ready(); err != nil {
+			return fmt.Errorf("%w; nothing was changed", err)
+		}
 	}
 	for _, c := range all {
 		if err := c.do(); err != nil {

@@ -337,8 +337,30 @@ func TestLinksModesAndFilesOfOthersStay(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, _ := Lookup("gemini")
-	if _, _, err := Connect(p, m.options()); err == nil || !strings.Contains(err.Error(), "write-protected") {
+	was := m.files()
+	if _, _, err := Connect(p, m.options()); err == nil || !strings.Contains(err.Error(), "write-protected; nothing was changed") {
 		t.Errorf("a write-protected file: %v", err)
+	}
+	if is := m.files(); !slices.Equal(was, is) {
+		t.Errorf("a write-protected file: %q became %q", was, is)
+	}
+}
+
+func TestHooksThatAreSwitchedOffAreNamed(t *testing.T) {
+	for program, text := range map[string]string{"claude-code": `{"disableAllHooks": true}`, "gemini": `{"hooksConfig": {"enabled": false}}`} {
+		m := empty(t)
+		m.write(settings[program][0], text)
+		p, _ := Lookup(program)
+		_, next, err := Connect(p, m.options())
+		if err != nil || !slices.ContainsFunc(next, func(s string) bool { return strings.HasPrefix(s, "Hooks are switched off: ") }) {
+			t.Errorf("%s: %q, %v", program, next, err)
+		}
+	}
+	m := empty(t)
+	m.write(settings["gemini"][0], `{"hooksConfig": {"enabled": true, "disabled": ["other"]}}`)
+	p, _ := Lookup("gemini")
+	if s := Look(p, m.options()); s.Off != "" {
+		t.Errorf("it is off: %s", s.Off)
 	}
 }
 

@@ -84,7 +84,9 @@ func TestThePluginTellsAndRecords(t *testing.T) {
 	if told := run(hook, "hook"); !slices.Equal(told, []string{"", "MEMORY", "", "MEMORY", "MEMORY", ""}) {
 		t.Errorf("it told %q", told)
 	}
-	harness.Eventually(t, "the end is told", func() bool { return m.read("hook it.sh.end") != "(none)" && strings.Count(m.read("hook it.sh.stops"), "\n") == 2 })
+	harness.Eventually(t, "the end is told", func() bool {
+		return m.read("hook it.sh.end") != "(none)" && strings.Count(m.read("hook it.sh.stops"), "\n") == 2
+	})
 	var sources []string
 	for line := range strings.Lines(m.read("hook it.sh.starts")) {
 		var in struct{ Source, Cwd string }

@@ -130,9 +130,18 @@ func claudeFiles(o Options) []target {
 	if d := o.getenv("CLAUDE_CONFIG_DIR"); d != "" {
 		dir, state = d, filepath.Join(d, ".claude.json")
 	}
+	if old := filepath.Join(dir, ".config.json"); isFile(old) { // the program goes on with the one that it had
+		state = old
+	}
 	hooks := hookSet{
 		events:  []string{"SessionStart", "PreCompact", "PostCompact", "Stop", "SessionEnd"},
 		command: o.hookLine(), timeout: seconds,
+		off: func(v map[string]any) string {
+			if v["disableAllHooks"] == true {
+				return "disableAllHooks"
+			}
+			return ""
+		},
 	}
 	mcp := o.serverFields("claude-code", field{"type", "stdio"})
 	mcp.path = []string{"mcpServers"}
@@ -187,6 +196,16 @@ func geminiFiles(o Options) []target {
 	hooks := hookSet{
 		events:  []string{"SessionStart", "AfterAgent", "PreCompress", "SessionEnd"},
 		command: o.hookLine("--program", "gemini"), timeout: func(string) int { return hookPatience * 1000 }, name: ServerName,
+		off: func(v map[string]any) string {
+			c, _ := v["hooksConfig"].(map[string]any)
+			if list, _ := c["disabled"].([]any); slices.Contains(list, any(ServerName)) {
+				return "hooksConfig.disabled"
+			}
+			if c["enabled"] == false {
+				return "hooksConfig.enabled"
+			}
+			return ""
+		},
 	}
 	mcp := o.serverFields("gemini")
 	mcp.path = []string{"mcpServers"}

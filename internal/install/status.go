@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ type Status struct {
 	Server bool     // the MCP server is there
 	Mounts []string // that are written in, each once
 	Agents []string // whose sessions the program's are, each once
+	Off    string   // why the program runs no hooks, although they are there; "": it runs them
 	Err    error    // a file cannot be read
 }
 
@@ -42,6 +44,9 @@ func Look(p Program, o Options) (s Status) {
 				}
 			}
 			s.note(found)
+			if h, ok := t.piece.(hookSet); ok && err == nil {
+				s.Off = cmp.Or(s.Off, h.offIn(text, t.file))
+			}
 			switch t.part {
 			case Hooks:
 				hooks = hooks && t.complete(found)
@@ -55,6 +60,25 @@ func Look(p Program, o Options) (s Status) {
 		s.Agents = []string{p.Name}
 	}
 	return s
+}
+
+// offIn returns what in settings keeps the program from running hooks; "" if nothing does.
+func (h hookSet) offIn(text []byte, file string) string {
+	if h.off == nil {
+		return ""
+	}
+	d, err := parseJSON(text)
+	if err != nil {
+		return ""
+	}
+	v, err := d.plain()
+	if err != nil {
+		return ""
+	}
+	if why := h.off(v); why != "" {
+		return why + " in " + file
+	}
+	return ""
 }
 
 // complete reports whether nothing of a target is missing.
@@ -82,9 +106,4 @@ func (s *Status) note(found []entry) {
 		keep(&s.Mounts, "--mount", e.words)
 		keep(&s.Agents, "--agent", e.words)
 	}
-}
-
-func isDir(name string) bool {
-	fi, err := os.Stat(name)
-	return err == nil && fi.IsDir()
 }
