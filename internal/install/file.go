@@ -138,10 +138,10 @@ func (f *file) backup() string { return f.state + ".before" }
 func (f *file) install(text, clean []byte) error {
 	n := note{File: f.real, Made: !f.there, Written: hashOf(text)}
 	before := f.text
-	if f.note != nil { // what was there before the first time counts, unless somebody changed the file since
+	if f.note != nil && f.there { // what was there before the first time counts, unless somebody changed the file since
 		n.Made, n.Dirs, before = f.note.Made, f.note.Dirs, f.before
-		if hashOf(f.text) != f.note.Written && f.there {
-			n.Made, before = false, clean
+		if hashOf(f.text) != f.note.Written {
+			before = clean
 		}
 	}
 	if len(f.missing) > 0 {

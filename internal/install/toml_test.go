@@ -1,6 +1,8 @@
 package install
 
 import (
+	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,6 +55,31 @@ func TestTablesOfCodexStay(t *testing.T) {
 	m.disconnect("codex", moved)
 	if got, want := m.read(codexConfig), "model = \"o3\"\n\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n\n[tui]\nx = 1\n"; got != want {
 		t.Errorf("it became\n%s\nwant\n%s", got, want)
+	}
+}
+
+// What is installed again over a file that its program, or somebody, changed or removed goes as well.
+func TestAFileThatWasChangedBetweenTwoTimesGoes(t *testing.T) {
+	for program, names := range settings {
+		m := empty(t)
+		m.connect(program, m.options())
+		for _, name := range names {
+			m.write(name, strings.ReplaceAll(m.read(name), "/ctx", "/old")) // as if an older ctxfs wrote it
+		}
+		m.connect(program, m.options())
+		if text := m.read(names[0]); strings.Contains(text, "/old") || !strings.Contains(text, "/ctx") {
+			t.Errorf("%s became\n%s", names[0], text)
+		}
+		if err := os.Remove(m.name(names[0])); err != nil {
+			t.Fatal(err)
+		}
+		m.connect(program, m.options())
+		m.disconnect(program, m.options())
+		for _, name := range m.files() {
+			if strings.Contains(name, "ctxfs") || slices.Contains(names, name) {
+				t.Errorf("%s: %s is left: %s", program, name, m.read(name))
+			}
+		}
 	}
 }
 
