@@ -258,16 +258,26 @@ func afterBoot(o install.Options) []string {
 	i, _, ok := mounts.At(o.Mount)
 	standard := !ok || i.Source == locate.DefaultStore()
 	switch {
-	case standard && o.Mount == filepath.Join(o.Home, "ctx"):
+	case standard && o.Mount == filepath.Join(o.Home, "ctx") && hasUnit("user"):
 		return []string{boot + "systemctl --user enable ctxfs"}
-	case standard && o.Mount == "/ctx" && os.Getuid() == 0:
+	case standard && o.Mount == "/ctx" && os.Getuid() == 0 && hasUnit("system"):
 		return []string{boot + "systemctl enable ctxfs"}
 	}
 	again := "ctxfs mount "
 	if !standard {
 		again += "--store " + i.Source + " "
 	}
-	return []string{"After a boot nothing is mounted. Mount it again: " + again + o.Mount + "   or set up a unit or fstab for it: docs/host.md"}
+	return []string{"After a boot nothing is mounted. Mount it again: " + again + o.Mount + "   or set up a unit or fstab for it, see docs/host.md"}
+}
+
+// hasUnit reports whether the unit of ctxfs is installed, for systemd's user or system.
+func hasUnit(of string) bool {
+	for _, dir := range []string{"/etc", "/usr/local/lib", "/usr/lib", "/lib"} {
+		if _, err := os.Stat(filepath.Join(dir, "systemd", of, "ctxfs.service")); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // proposeInstall lists the programs that are here, and how each is connected.
