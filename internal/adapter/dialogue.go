@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -309,6 +310,11 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 			return d, address(inner.Text("url"))
 		}
 		return d, address(o.Text("image_url"))
+	case "computer_screenshot":
+		return d, address(cmp.Or(o.Text("image_url"), o.Text("data")))
+	case "image_generation_call":
+		d.Mime, d.Base64 = "image/"+cmp.Or(o.Text("output_format"), "png"), o.Text("result")
+		return d, d.Base64 != ""
 	case "file", "input_file":
 		if inner := o.Object("file"); inner != nil {
 			o = inner

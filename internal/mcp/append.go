@@ -28,8 +28,8 @@ var appendSchema = json.RawMessage(`{
       "description": "Messages, the oldest first, as they were said. They are kept for good, byte for byte; nothing can change or remove them.",
       "items": {
         "type": "object",
-        "required": ["role"],
         "properties": {
+          "type": {"type": "string", "description": "Of an item of OpenAI's Responses, which has this instead of a role: reasoning, function_call, function_call_output and others."},
           "role": {"type": "string", "enum": ["system", "developer", "user", "assistant", "tool"]},
           "content": {"description": "A text, or a list of parts as OpenAI or Anthropic write them. May be left out beside tool_calls."},
           "tool_calls": {"type": "array", "description": "Calls an assistant made: {\"id\",\"name\",\"arguments\"}, or OpenAI's nested form."},

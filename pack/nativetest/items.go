@@ -33,6 +33,9 @@ var outputOf = map[string]string{
 	"apply_patch_call_output": "apply_patch_call", "program_output": "program", "mcp_approval_response": "mcp_approval_request",
 }
 
+// ofItem stands before the types of open calls that are no function's.
+const ofItem = "item "
+
 // item checks an item that is neither a message, nor of a function, nor a thought. A call that answers itself waits for nothing.
 func (c *checker) item(what, kind string, m object) {
 	keys, known := itemKeys[kind]
@@ -54,7 +57,7 @@ func (c *checker) item(what, kind string, m object) {
 		}
 	}
 	if call, is := outputOf[kind]; is {
-		if name, _ := id.(string); c.open[name] != call {
+		if name, _ := id.(string); c.open[name] != ofItem+call {
 			c.bad("%s: an output for %q, which is not an open %s", what, name, call)
 		}
 		c.answer(fmt.Sprint(id))
@@ -68,7 +71,7 @@ func (c *checker) item(what, kind string, m object) {
 			if name == "" || c.ids[name] {
 				c.bad("%s: the id %q is empty or stands twice", what, name)
 			}
-			c.ids[name], c.open[name] = true, kind
+			c.ids[name], c.open[name] = true, ofItem+kind
 			return
 		}
 	}

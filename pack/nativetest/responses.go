@@ -1,6 +1,9 @@
 package nativetest
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // responses: each function_call has one function_call_output behind it, before others speak again. Until the first of these comes, the
 // model may say and think something between its calls.
@@ -55,6 +58,9 @@ func (c *checker) responses(body object) {
 		case "function_call_output":
 			c.message()
 			c.keys(what, m, "type!", "call_id!", "output!", "id", "status", "name", "namespace", "caller")
+			if id, _ := m["call_id"].(string); strings.HasPrefix(c.open[id], ofItem) {
+				c.bad("%s: an output of a function for the call %s of another kind", what, id)
+			}
 			c.result(what, m["call_id"])
 			c.output(what, m["output"])
 			c.unit("tool", m)

@@ -110,7 +110,14 @@ func (w *claudeWriter) foreign(r adapter.Record) error {
 		lose("a transcript has no system prompt; kept as a note that no model sees")
 		return w.write(c, adapter.Object{{"type", adapter.Raw("system")}, {"subtype", adapter.Raw("informational")}, {"content", adapter.Raw(m.Text)}, {"isMeta", adapter.Raw(false)}, {"level", adapter.Raw("info")}})
 	case ctxabi.Assistant:
-		return w.answer(c, m, parts, lose)
+		if m.Item == "" {
+			return w.answer(c, m, parts, lose)
+		}
+		isResult := func(p ctxabi.Part) bool { return p.Kind == ctxabi.PartResult }
+		if err := w.answer(c, m, slices.DeleteFunc(slices.Clone(parts), isResult), lose); err != nil || len(m.Results) == 0 {
+			return err
+		}
+		return w.said(c, m, slices.DeleteFunc(parts, func(p ctxabi.Part) bool { return !isResult(p) }), lose) // of a provider's own tool
 	case ctxabi.RoleUnknown:
 		lose("is not a message; left out")
 		return nil
