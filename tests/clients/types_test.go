@@ -64,7 +64,6 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 	}
 	bundled := filepath.Join(harness.Root(), "examples")
 	add("example", map[string]string{"messages.jsonl": filepath.Join(bundled, "session/messages.jsonl"), "events.jsonl": filepath.Join(bundled, "session/events.jsonl")})
-	add("items", map[string]string{"messages.jsonl": "testdata/items.jsonl"})
 	for _, name := range []string{"memory-folding", "summarizer"} {
 		add(name, map[string]string{"messages.jsonl": filepath.Join(bundled, name, "sample-session.jsonl")})
 	}
@@ -72,7 +71,7 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 	for _, file := range []string{
 		"examples/transcripts/claude-code.jsonl", "examples/transcripts/codex.jsonl",
 		"claude-code/parallel-calls.jsonl", "claude-code/compaction.jsonl", "claude-code/sidechains.jsonl", "codex/rollout-2025-11-20T09-00-00-cart.jsonl",
-		"codex/rollout-2025-11-20T10-00-00-compacted.jsonl", "openhands/shop.jsonl", "anthropic/messages.json", "mini-swe-agent/calc.traj.json",
+		"codex/rollout-2025-11-20T10-00-00-compacted.jsonl", "openhands/shop.jsonl", "anthropic/messages.json", "mini-swe-agent/calc.traj.json", "native/items.jsonl",
 	} {
 		name := strings.ReplaceAll(file, "/", "-")
 		s := session(t, m)
