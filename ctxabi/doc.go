@@ -52,8 +52,8 @@
 //
 //	layout.go   the tree: names, paths, limits
 //	span.go     ranges of records
-//	ref.go      bytes of the history
-//	chunk.go    the names of content
+//	ref.go      bytes of the history, and the names of content
+//	project.go  what the sessions of a workspace share
 //	version.go  the versions of the program and of the store
 //	project.go  what the sessions of a workspace share
 //	errors.go   the kinds of failure

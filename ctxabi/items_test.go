@@ -1,8 +1,11 @@
 package ctxabi
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -117,6 +120,31 @@ func TestWhatIsNoItemIsRefusedWithTheReason(t *testing.T) {
 		}
 		if m, o := DecodeMessage([]byte(line)), outliner.Message([]byte(line)); m.Role != RoleUnknown || m.Text != line || m.Item != "" || o.Role != RoleUnknown || o.Weight != m.Weight() {
 			t.Errorf("%s is read as %+v, outlined as %+v", line, m, o)
+		}
+	}
+}
+
+func TestTheDocumentHasEveryTypeOfItem(t *testing.T) {
+	doc, err := os.ReadFile("../docs/abi.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, doc, _ = bytes.Cut(doc, []byte("### Items of Responses"))
+	doc, _, _ = bytes.Cut(doc, []byte("\n### "))
+	table, rest, _ := bytes.Cut(doc, []byte("```json"))
+	_, rest, _ = bytes.Cut(rest, []byte("The list is closed."))
+	listed := map[string]bool{}
+	for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllSubmatch(table, -1) {
+		listed[string(name[1])] = true
+	}
+	for _, typ := range ItemTypes() {
+		if !listed[typ] {
+			t.Errorf("docs/abi.md does not list %s", typ)
+		}
+	}
+	for typ := range orders {
+		if typ != "message" && !bytes.Contains(rest, []byte("`"+typ+"`")) {
+			t.Errorf("docs/abi.md does not say that %s is refused", typ)
 		}
 	}
 }

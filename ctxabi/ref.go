@@ -1,5 +1,11 @@
 package ctxabi
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
 // ContentRef names bytes of a session's history: what a node shows without a second copy of it, and the value of the
 // extended attribute user.ctx.ref. History never changes, so neither do they.
 type ContentRef struct {
@@ -31,4 +37,21 @@ func (r ContentRef) ID() string {
 		return "sha256-" + r.Hash[len("sha256:"):]
 	}
 	return ""
+}
+
+// ContentID names content by its SHA-256: "sha256-<64 hex digits>".
+func ContentID(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256-" + hex.EncodeToString(sum[:])
+}
+
+// ParseContentID checks the form of a content id. It returns ErrMalformed if s is none.
+func ParseContentID(s string) error {
+	h, ok := strings.CutPrefix(s, "sha256-")
+	if ok && len(h) == ContentIDBytes && strings.ToLower(h) == h {
+		if _, err := hex.DecodeString(h); err == nil {
+			return nil
+		}
+	}
+	return E("name", "", ErrMalformed, "%q is not sha256-<64 lower-case hex digits>", s)
 }

@@ -195,14 +195,18 @@ func (w *scripter) say(t Turn) {
 	w.Turns = append(w.Turns, t)
 }
 
-// assistant adds what an assistant says. Calls alone, before any result, are made in parallel with those before.
-func (w *scripter) assistant(i int) {
-	l := &w.Lines[i]
+// goesOn reports whether a line of the assistant may belong to the turn whose calls are open.
+func (w *scripter) goesOn(l *Line) bool {
 	callsAlone := !slices.ContainsFunc(l.Contents, func(c record.Portion) bool {
 		return c.Kind == record.ResultPortion || c.Kind == record.ThoughtPortion || c.Kind == record.DataPortion || c.Kind == record.TextPortion && !c.Blank
 	})
-	goesOn := len(w.waiting) == 0 && (callsAlone && w.answered == 0 || w.items && w.answered == w.own)
-	if len(w.open) > 0 && !goesOn {
+	return len(w.waiting) == 0 && (callsAlone && w.answered == 0 || w.items && w.answered == w.own)
+}
+
+// assistant adds what an assistant says. Calls alone, before any result, are made in parallel with those before.
+func (w *scripter) assistant(i int) {
+	l := &w.Lines[i]
+	if len(w.open) > 0 && !w.goesOn(l) {
 		w.close(false)
 	}
 	t := Turn{By: byAssistant, past: l.Past}
