@@ -82,7 +82,7 @@ func ItemTypes() []string { return slices.Sorted(maps.Keys(itemKinds)) }
 type item struct {
 	*itemKind
 	typ, raw                     []byte
-	callID, name, args, out, ts  []byte
+	callID, name, args, out      []byte
 	status, failure, data, words []byte
 }
 
@@ -240,7 +240,7 @@ func (p *parts) output(texts []piece, it *item) []piece {
 	return p.content(texts, it.out, true)
 }
 
-// outputPart is part for a part of an output; what a shell and an interpreter print is text there.
+// outputPart is part for a part of an output; what a shell and an interpreter print, and what stands in a file that was found, is text there.
 func (p *parts) outputPart(texts []piece, raw []byte) []piece {
 	add := func(t piece) {
 		p.note(PartText, len(texts))
@@ -248,16 +248,24 @@ func (p *parts) outputPart(texts []piece, raw []byte) []piece {
 	}
 	var printed, rest [][]byte
 	if isObject(raw) {
+		var typ, name, text []byte
 		eachField(raw, func(key, value []byte) {
 			switch {
-			case isKey(key, "logs"), isKey(key, "stdout"), isKey(key, "stderr"):
-				if isString(value) {
-					printed = append(printed, value)
-				}
+			case isKey(key, "logs") && isString(value), isKey(key, "stdout") && isString(value), isKey(key, "stderr") && isString(value):
+				printed = append(printed, value)
 			case isKey(key, "outcome"):
 				rest = append(rest, value)
+			case isKey(key, "type"):
+				typ = value
+			case isKey(key, "filename"):
+				name = value
+			case isKey(key, "text"):
+				text = value
 			}
 		})
+		if typ == nil && isString(name) && isString(text) {
+			printed = append(printed, name, text)
+		}
 	}
 	if printed == nil {
 		if t, ok := p.part(raw, true); ok {

@@ -8,6 +8,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
 )
 
 // Each type of item, in the form that messages have.
@@ -53,6 +56,8 @@ var items = []struct {
 		Message{Role: Assistant, ID: "ws", Calls: []Call{{"ws", "web_search", `{"type":"search","query":"q"}`}}, Results: []Result{{"ws", "completed", false}}}},
 	{`{"type":"file_search_call","id":"fs","status":"failed","queries":["q"],"results":null}`,
 		Message{Role: Assistant, ID: "fs", Calls: []Call{{"fs", "file_search", `["q"]`}}, Results: []Result{{"fs", "failed", true}}}},
+	{`{"type":"file_search_call","id":"fs","status":"completed","queries":["q"],"results":[{"file_id":"f","text":"8443\n","filename":"a.toml","score":1}]}`,
+		Message{Role: Assistant, ID: "fs", Calls: []Call{{"fs", "file_search", `["q"]`}}, Results: []Result{{"fs", "a.toml\n8443\n", false}}}},
 	{`{"type":"code_interpreter_call","id":"ci","code":"print(1)","outputs":[{"type":"logs","logs":"1\n"}]}`,
 		Message{Role: Assistant, ID: "ci", Calls: []Call{{"ci", "code_interpreter", "print(1)"}}, Results: []Result{{"ci", "1\n", false}}}},
 	{`{"type":"image_generation_call","id":"ig","result":"YWJj","output_format":"webp","revised_prompt":"a cat"}`,
@@ -147,4 +152,29 @@ func TestTheDocumentHasEveryTypeOfItem(t *testing.T) {
 			t.Errorf("docs/abi.md does not say that %s is refused", typ)
 		}
 	}
+}
+
+// Whatever stands in an item, the check, the normal form and the outline agree, and each line is read to its end.
+func TestItemsAreReadAlike(t *testing.T) {
+	keys := []string{"id", "call_id", "callId", "name", "arguments", "input", "action", "actions", "operation", "code", "queries", "output", "outputs", "result", "results",
+		"revised_prompt", "error", "status", "approve", "approval_request_id", "reason", "tools", "content", "summary", "ts", "role"}
+	values := []string{`null`, `""`, `"a"`, `"failed"`, `"\ud800\n"`, `true`, `1.5`, `{}`, `[]`, `["a",{"type":"text","text":"b"},5]`, `{"type":"input_image","image_url":"x"}`,
+		`[{"type":"logs","logs":"c"},{"stdout":"d","stderr":1,"outcome":{}},{"filename":"f","text":"g"},{"type":"input_file","filename":"f","file_data":"data:a/b;base64,YWJj"}]`,
+		`[{"type":"tool_use","id":"t","name":"n"},{"type":"tool_result","tool_use_id":"t","content":"r"}]`}
+	var outliner Outliner
+	rapid.Check(t, func(t *rapid.T) {
+		line := `{"type":"` + rapid.SampledFrom(ItemTypes()).Draw(t, "type") + `"`
+		for range rapid.IntRange(0, 8).Draw(t, "fields") {
+			line += `,"` + rapid.SampledFrom(keys).Draw(t, "key") + `":` + rapid.SampledFrom(values).Draw(t, "value")
+		}
+		line += "}"
+		err, m, o := CheckMessage([]byte(line)), DecodeMessage([]byte(line)), outliner.Message([]byte(line))
+		if (err == nil) != (o.Role != RoleUnknown) || err == nil && m.Role != o.Role || o.Weight != m.Weight() || err == nil && (len(o.Calls) != len(m.Calls) || o.Images != m.Images) {
+			t.Fatalf("%s: %v\n%+v\n%+v", line, err, m, o)
+		}
+		said, parts := DecodeParts([]byte(line))
+		if !reflect.DeepEqual(said, m) || m.Role == Assistant && m.Item != "" && len(parts) == 0 || !utf8.ValidString(m.Text) {
+			t.Fatalf("%s: %+v\n%+v", line, said, parts)
+		}
+	})
 }

@@ -24,7 +24,6 @@ var (
 	codeStatus  = []string{"in_progress", "completed", "incomplete", "interpreting", "failed"}
 	findStatus  = []string{"in_progress", "searching", "completed", "incomplete", "failed"}
 	mcpStatus   = []string{"in_progress", "completed", "incomplete", "calling", "failed"}
-	imageStatus = []string{"in_progress", "completed", "generating", "failed"}
 )
 
 // itemShapes are the items that stand as they are. The values are as in ResponseInputItem of openai 7.57 for JavaScript.

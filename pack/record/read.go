@@ -61,6 +61,9 @@ func readRecord(m Records, line int) (s Rendering, err error) {
 			return s, err
 		}
 	}
+	if msg.Item != "" && msg.Role == ctxabi.Assistant { // the result of a provider's own tool stands with its call
+		answered = Answers{line, msg.Calls}
+	}
 	o := openingOf(&msg, answered)
 	fenced := e.Flags&ctxabi.Damaged != 0 || msg.Role == ctxabi.RoleUnknown || NeedsFence(o.text)
 	s = Rendering{At: Address{Line: line}, heading: o.heading(line, answered), Fenced: fenced,
