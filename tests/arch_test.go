@@ -52,9 +52,11 @@ var arrows = map[string][]string{
 	"internal/adapter/atif":        {"internal/adapter", "ctxabi"},
 	"internal/adapter/native":      {"internal/adapter", "ctxabi"},
 	"internal/adapter/pi":          {"internal/adapter", "ctxabi"},
+	"internal/adapter/aider":       {"internal/adapter"},
+	"internal/adapter/langchain":   {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
 	"internal/adapter/opencode":    {"internal/adapter", "ctxabi"},
 	"internal/adapter/gemini":      {"internal/adapter", "internal/adapter/bodies", "ctxabi"},
-	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/gemini", "internal/adapter/native", "internal/adapter/opencode", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/pi", "internal/adapter/responses", "internal/adapter/sweagent", "ctxabi"},
+	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/aider", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/gemini", "internal/adapter/langchain", "internal/adapter/native", "internal/adapter/opencode", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/pi", "internal/adapter/responses", "internal/adapter/sweagent", "ctxabi"},
 	"internal/adapter/adaptertest": {"internal/adapter/formats", "internal/adapter", "ctxabi"},
 	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage"}, // what import and export do
 	"internal/redact":              {},                                                                                                                                                       // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole

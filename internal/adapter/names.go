@@ -5,6 +5,7 @@ const (
 	OpenAIName    = "openai"
 	AnthropicName = "anthropic"
 	ResponsesName = "responses"
+	ContentsName  = "gemini-contents"
 	OpenHandsName = "openhands"
 	SweAgentName  = "sweagent"
 )

@@ -14,10 +14,10 @@ type toolDefinition struct {
 }
 
 // isBodyDocument reports whether a record is what a request holds beside its
-// messages or items, in OpenAI's forms or Anthropic's.
+// messages or items, in the forms of OpenAI, Anthropic or Google.
 func isBodyDocument(r Record) bool {
 	kind := r.EventType()
-	return r.Event && (kind == OpenAIName+DocumentEvent || kind == ResponsesName+DocumentEvent || kind == AnthropicName+DocumentEvent)
+	return r.Event && (kind == OpenAIName+DocumentEvent || kind == ResponsesName+DocumentEvent || kind == AnthropicName+DocumentEvent || kind == ContentsName+DocumentEvent)
 }
 
 // Definitions returns the tools of the last request among records. What else
@@ -33,7 +33,7 @@ func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
 			continue
 		}
 		fields, _ := ParseObject(doc.Fields)
-		for _, inner := range []string{"input", "body", "params"} {
+		for _, inner := range []string{"input", "body", "params", "config"} {
 			fields = append(fields.Without(inner), fields.Object(inner)...)
 		}
 		var settings []string
@@ -43,7 +43,7 @@ func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
 				settings = append(settings, f.Key)
 				continue
 			}
-			for _, raw := range fields.Array(f.Key) {
+			for _, raw := range declared(fields.Array(f.Key)) {
 				t, ok := readDefinition(raw)
 				if ok = ok && !slices.ContainsFunc(tools, func(u toolDefinition) bool { return string(u.name) == string(t.name) }); ok {
 					tools = append(tools, t)
@@ -60,6 +60,18 @@ func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
 	return tools
 }
 
+// declared returns tools, those that Google's API takes as one list each on its own.
+func declared(tools []json.RawMessage) (all []json.RawMessage) {
+	for _, raw := range tools {
+		if o, _ := ParseObject(raw); o.Has("functionDeclarations") {
+			all = append(all, o.Array("functionDeclarations")...)
+		} else {
+			all = append(all, raw)
+		}
+	}
+	return all
+}
+
 // readDefinition reads {"function": {"name", "parameters"}}, the same without
 // its envelope, and {"name", "input_schema"}.
 func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
@@ -71,8 +83,10 @@ func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 		o = f
 	}
 	t.schema = o.Get("input_schema")
-	if t.schema == nil {
-		t.schema = o.Get("parameters")
+	for _, key := range []string{"parameters", "parametersJsonSchema"} {
+		if t.schema == nil {
+			t.schema = o.Get(key)
+		}
 	}
 	if schema, err := ParseObject(t.schema); t.schema == nil && !o.Has("type") {
 		t.schema = Raw(Object{{"type", Raw("object")}, {"properties", Raw(Object{})}})
@@ -83,6 +97,15 @@ func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 		t.description = o.Get("description")
 	}
 	return t, toolName.MatchString(o.Text("name"))
+}
+
+// Gemini is the definition in the form of generateContent.
+func (t toolDefinition) Gemini() Object {
+	f := Object{{"name", t.name}}
+	if t.description != nil {
+		f = append(f, Field{"description", t.description})
+	}
+	return append(f, Field{"parametersJsonSchema", t.schema})
 }
 
 // OpenAI is the definition in the form of Chat Completions.

@@ -1,8 +1,10 @@
 package anthropic
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
+	"path"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
@@ -12,7 +14,7 @@ import (
 // alone, responses, and the lines of files for batches.
 var Format = &adapter.Format{
 	Name:   adapter.AnthropicName,
-	Title:  "Anthropic Messages (JSON, JSONL)",
+	Title:  "Anthropic Messages (JSON, JSONL), Cline",
 	Sniff:  sniffAnthropic,
 	Import: func(in *adapter.Input, out adapter.Output) error { return anthropicBodies.Read(in, out) },
 	Export: func(src *adapter.Source, w io.Writer) error { return anthropicBodies.Write(src, w) },
@@ -58,7 +60,16 @@ func anthropicUsage(m adapter.Object) json.RawMessage {
 	return m.Get("usage")
 }
 
-func sniffAnthropic(_ string, head []byte) int {
-	_, sure := adapter.SniffBodies(head)
+func sniffAnthropic(name string, head []byte) int {
+	openAI, sure := adapter.SniffBodies(head)
+	if sure > 0 && openAI <= 65 && isCline(name, head) {
+		return 92
+	}
 	return sure
+}
+
+// isCline reports whether messages are those that Cline keeps of a task: api_conversation_history.json, or what it writes into them.
+func isCline(name string, head []byte) bool {
+	return path.Base(name) == "api_conversation_history.json" ||
+		bytes.Contains(head, []byte("<environment_details>")) && bytes.Contains(head, []byte("<task>"))
 }

@@ -27,6 +27,9 @@ type Bodies struct {
 	// what is no message.
 	Message func(m adapter.Object) (record adapter.Object, ok bool)
 
+	// System returns the content of a system message, of what stands in the place of a [List] of that; nil: as [ContentFrom] does.
+	System func(v json.RawMessage) json.RawMessage
+
 	// usage returns the usage that a message names, nil without one. It becomes
 	// an event that ctxfs knows, which is not exported. nil: there never is one.
 	Usage func(m adapter.Object) json.RawMessage
@@ -271,8 +274,11 @@ func (r *bodyReader) say(chain, where string, raw json.RawMessage, rest bodyRest
 
 func (r *bodyReader) record(m adapter.Object, system bool) (adapter.Object, bool) {
 	if system { // what its message is made of is ours
-		content := m.Get("content")
-		return adapter.Object{{"role", adapter.Raw("system")}, {"content", ContentFrom(content)}}, true
+		from := ContentFrom
+		if r.System != nil {
+			from = r.System
+		}
+		return adapter.Object{{"role", adapter.Raw("system")}, {"content", from(m.Get("content"))}}, true
 	}
 	return r.Message(m)
 }

@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/aider"
 	"github.com/ctxfs/ctxfs/internal/adapter/anthropic"
 	"github.com/ctxfs/ctxfs/internal/adapter/atif"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
 	"github.com/ctxfs/ctxfs/internal/adapter/codex"
 	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
+	"github.com/ctxfs/ctxfs/internal/adapter/langchain"
 	"github.com/ctxfs/ctxfs/internal/adapter/native"
 	"github.com/ctxfs/ctxfs/internal/adapter/openai"
 	"github.com/ctxfs/ctxfs/internal/adapter/opencode"
@@ -33,8 +35,11 @@ var formats = []*adapter.Format{
 	sweagent.Format,
 	sweagent.Mini,
 	gemini.Format,
+	gemini.Contents,
 	opencode.Format,
 	pi.Format,
+	langchain.Format,
+	aider.Format,
 }
 
 func init() {

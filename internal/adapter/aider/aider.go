@@ -1,0 +1,36 @@
+package aider
+
+import (
+	"bytes"
+	"path"
+
+	"github.com/ctxfs/ctxfs/internal/adapter"
+)
+
+// Format is .aider.chat.history.md, the Markdown to which Aider appends its chats. It is only read.
+//
+//	# aider chat started at 2026-11-22 10:00:00
+//	> what Aider says
+//	#### what the user says
+//	what the model says
+var Format = &adapter.Format{
+	Name:   formatName,
+	Title:  "Aider chat history (Markdown; only read)",
+	Sniff:  sniff,
+	Import: importHistory,
+}
+
+const (
+	formatName = "aider"
+	started    = "# aider chat started at "
+)
+
+func sniff(name string, head []byte) int {
+	switch {
+	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(started)):
+		return 100
+	case path.Base(name) == ".aider.chat.history.md":
+		return 90
+	}
+	return 0
+}
