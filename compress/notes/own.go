@@ -11,6 +11,7 @@ var ownElements = map[string]bool{
 	"apps_instructions": true, "plugins_instructions": true, "skills_instructions": true, "skill": true, "turn_aborted": true, "subagent_notification": true, "user_shell_command": true, "model_switch": true,
 	"system-reminder": true, "command-name": true, "command-message": true, "command-contents": true, "local-command-caveat": true, "local-command-stdout": true, "local-command-stderr": true,
 	"bash-input": true, "bash-stdout": true, "bash-stderr": true, "task-notification": true, "ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
+	"session_context": true, "hook_context": true, "environment_details": true,
 }
 
 // ownLines are how lines, or with their last one whole messages, begin that a user did not write.

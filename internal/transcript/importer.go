@@ -85,7 +85,7 @@ func (im *Importer) Read(t *Transcript) error {
 	}
 	skipped := map[string]bool{}
 	var failed error
-	out := &importOutput{Importer: im, from: t, holds: t.forced}
+	out := &importOutput{Importer: im, from: t, holds: t.forced || im.main == nil}
 	in := &adapter.Input{R: im.bar.Reader(t.r), Name: t.Name, Beside: t.beside, Seen: func(chain, id string) bool {
 		if err := im.learn(chain); err != nil {
 			failed = cmp.Or(failed, err)
@@ -105,7 +105,10 @@ func (im *Importer) Read(t *Transcript) error {
 		err = out.release()
 	}
 	if err == nil && out.holds {
-		err = fmt.Errorf("%w: it has no message in the format %s; omit --format, and ctxfs detects the format", ErrNothing, t.format.Name)
+		err = fmt.Errorf("%w: it has no message in the format %s", ErrNothing, t.format.Name)
+		if t.forced {
+			err = fmt.Errorf("%w; omit --format, and ctxfs detects the format", err)
+		}
 	}
 	err = cmp.Or(err, im.flush())
 	if err != nil && !errors.Is(err, context.Canceled) {

@@ -12,8 +12,8 @@ type importOutput struct {
 	*Importer
 	from *Transcript
 
-	// Of a transcript of which the user says the format, events wait for the first message: where there is none he has mistaken the format,
-	// and the session must not be made, or get these events for good.
+	// Of the first transcript of a session, and of one of which the user says the format, events wait for the first message: where there is
+	// none the session must not be made, or get these events for good.
 	holds  bool
 	held   []adapter.Record
 	losses []adapter.Loss // of these

@@ -71,5 +71,5 @@ func sniffAnthropic(name string, head []byte) int {
 // isCline reports whether messages are those that Cline keeps of a task: api_conversation_history.json, or what it writes into them.
 func isCline(name string, head []byte) bool {
 	return path.Base(name) == "api_conversation_history.json" ||
-		bytes.Contains(head, []byte("<environment_details>")) && bytes.Contains(head, []byte("<task>"))
+		bytes.Contains(head, []byte("<environment_details>")) && bytes.Contains(head, []byte("<task>")) && adapter.ShapeOf(head).Has("$[].content[")
 }
