@@ -99,7 +99,3 @@ func (ts Transcripts) Unnamed(lost *Losses) {
 		}
 	}
 }
-
-func quoteGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
-}

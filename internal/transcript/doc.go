@@ -9,7 +9,7 @@
 //	for _, t := range found { err = im.Read(t) }   // appends what the session has not got yet
 //	err = im.End()                                 // durable, and closed
 //
-//	kept, err := transcript.KeptIn(transcript.Places(home, os.Getenv)) // all that programs have kept of this user
+//	kept, unknown, err := transcript.KeptIn(transcript.Places(home, os.Getenv)) // all that programs have kept of this user
 //
 //	logs, err := transcript.Records(tree, ref, loss) // the other way: a session and its children, log by log
 //
@@ -30,7 +30,9 @@
 //	tree.go      a mount and a store, as import and export see them
 //	follow.go    what grows there
 //	places.go    where programs keep theirs
+//	opencode.go  those that are in the database of a program
 //	files.go     which files make up a transcript, and its format
 //	claude.go    what Claude Code keeps beside one
+//	gemini.go    what Gemini CLI keeps beside one
 //	loss.go      what could not be carried
 package transcript

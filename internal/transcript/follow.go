@@ -68,12 +68,7 @@ type follower struct {
 	problem func(error) // nil once it was called
 }
 
-// stamp is what tells that a transcript has changed: its own bytes, and those of the conversations of sub-agents beside it.
-type stamp struct {
-	size    int64
-	changed time.Time
-}
-
+// stampOf is the stamp of a transcript with the conversations of sub-agents beside it.
 func stampOf(file string, fi fs.FileInfo) stamp {
 	s := stamp{fi.Size(), fi.ModTime()}
 	beside, _ := filepath.Glob(filepath.Join(quoteGlob(strings.TrimSuffix(file, ".jsonl")), "subagents", "*"))
@@ -187,22 +182,6 @@ func (f *follower) exported(ctx context.Context) (all []Kept, err error) {
 		}
 	}
 	return all, nil
-}
-
-// databaseStamp is the stamp of a program's database in a directory; ok is false without one.
-func databaseStamp(dir string) (s stamp, ok bool) {
-	fi, err := os.Stat(filepath.Join(dir, database))
-	if err != nil {
-		return s, false
-	}
-	s = stamp{fi.Size(), fi.ModTime()}
-	if wal, err := os.Stat(filepath.Join(dir, database+"-wal")); err == nil {
-		s.size += wal.Size()
-		if wal.ModTime().After(s.changed) {
-			s.changed = wal.ModTime()
-		}
-	}
-	return s, true
 }
 
 // watch watches all directories below dir, or what there is above it as long as it is not there.

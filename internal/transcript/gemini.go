@@ -65,3 +65,7 @@ func geminiChat(dir string) (chat string) {
 func ofGeminiSubagent(dir string) bool {
 	return filepath.Base(filepath.Dir(dir)) == geminiChats && filepath.Base(dir) != geminiChats
 }
+
+func quoteGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}

@@ -49,7 +49,6 @@ func Exported(ctx context.Context, dirs []string) (all []Kept, err error) {
 		}
 		all = append(all, found...)
 	}
-	sortKept(all)
 	return all, nil
 }
 
@@ -74,7 +73,7 @@ func (o opencode) run(ctx context.Context, w io.Writer, args ...string) error {
 // sessions lists the sessions of all directories, those of sub-agents too.
 func (o opencode) sessions(ctx context.Context) (all []Kept, err error) {
 	var out bytes.Buffer
-	if err := o.run(ctx, &out, "db", "--format", "json", "select id, directory, time_updated as updated from session"); err != nil {
+	if err := o.run(ctx, &out, "db", "--format", "json", "select id, directory, time_updated as updated from session order by time_updated"); err != nil {
 		out.Reset() // versions before there was db
 		if o.run(ctx, &out, "session", "list", "--format", "json") != nil {
 			return nil, err
@@ -119,4 +118,26 @@ func (k Kept) Open(ctx context.Context) (file string, done func(), err error) {
 		return "", nil, err
 	}
 	return file, done, nil
+}
+
+// stamp is what tells that a transcript has changed: its own bytes, and those of the conversations of sub-agents beside it.
+type stamp struct {
+	size    int64
+	changed time.Time
+}
+
+// databaseStamp is the stamp of a program's database in a directory; ok is false without one.
+func databaseStamp(dir string) (s stamp, ok bool) {
+	fi, err := os.Stat(filepath.Join(dir, database))
+	if err != nil {
+		return s, false
+	}
+	s = stamp{fi.Size(), fi.ModTime()}
+	if wal, err := os.Stat(filepath.Join(dir, database+"-wal")); err == nil {
+		s.size += wal.Size()
+		if wal.ModTime().After(s.changed) {
+			s.changed = wal.ModTime()
+		}
+	}
+	return s, true
 }

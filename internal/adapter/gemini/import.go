@@ -209,13 +209,6 @@ func (r *reader) other(l line, compacts bool) error {
 	return nil
 }
 
-// share makes known a value that the session has or gets: later records need not keep it.
-func (r *reader) share(s adapter.SourceRecord) {
-	if r.Has(r.chain, s.ID) {
-		r.Earlier.Add("@"+s.ID, s.Raw)
-	}
-}
-
 // document reads a chat of earlier versions: one object with all messages.
 func (r *reader) document(doc adapter.Line) error {
 	raw, err := adapter.ReadObject(r.In, r.Out, r.Format, doc)

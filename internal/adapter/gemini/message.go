@@ -248,3 +248,10 @@ func (r *reader) usage(m *message) error {
 	}
 	return r.EventOf(r.chain, adapter.AppendTime(event, m.o, "timestamp"), mark)
 }
+
+// share makes known a value that the session has or gets: later records need not keep it.
+func (r *reader) share(s adapter.SourceRecord) {
+	if r.Has(r.chain, s.ID) {
+		r.Earlier.Add("@"+s.ID, s.Raw)
+	}
+}
