@@ -107,6 +107,8 @@ func (f *importFlags) one(ctx context.Context, k transcript.Kept, out, messages 
 	defer done()
 	one := importFlags{store: f.store, quiet: f.quiet, cwd: k.Cwd}
 	one.losses.strict = f.losses.strict
-	err = one.run([]string{file}, cmp.Or(f.agent, k.Program)+"/"+k.Session, strings.NewReader(""), out, messages)
+	var said bytes.Buffer
+	err = one.run([]string{file}, cmp.Or(f.agent, k.Program)+"/"+k.Session, strings.NewReader(""), out, &said)
+	io.WriteString(messages, strings.ReplaceAll(said.String(), file, k.File)) // what the program exported has a name only for a moment
 	return one.added, err
 }

@@ -55,7 +55,7 @@ func Help() string {
 	var b strings.Builder
 	b.WriteString("FORMAT is one of\n")
 	for _, f := range Formats() {
-		fmt.Fprintf(&b, "  %-14s %s\n", f.Name, f.Title)
+		fmt.Fprintf(&b, "  %-15s %s\n", f.Name, f.Title)
 	}
 	return strings.TrimSpace(b.String())
 }
