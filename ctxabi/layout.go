@@ -36,6 +36,7 @@ const (
 	PolicyFile    = "context/gc.policy"
 	RecipeFile    = "context/context.yaml"
 	EnvFile       = "context/env"
+	ProjectFile   = "context/project" // the workspace of the session, where that is not its cwd
 	PlanFile      = "context/plan.json"
 	DiffFile      = "context/review.diff"
 	HandoffFile   = "context/handoff.md"

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -13,6 +14,9 @@ const (
 	ProjectMemoryFile = "memory.md" // derived from the sessions of the workspace
 	ProjectNotesFile  = "notes.md"  // what people write beside it
 )
+
+// NoProject is what [ProjectFile] holds of a session that shares nothing with others, whatever its cwd is.
+const NoProject = "none"
 
 // ProjectSlug returns the name of the directory of workspace dir below [ProjectsDir]: "home-me-app" of "/home/me/app".
 // Two clean paths never have the same slug: "/" is "-", and each byte but letters, digits, "." and "_" is "+" and its two hex digits, as
@@ -45,3 +49,36 @@ func ProjectSlug(dir string) (string, error) {
 	tail := "+-" + hex.EncodeToString(sum[:16])
 	return b.String()[:MaxName-len(tail)] + tail, nil
 }
+
+// ParseProjectSlug returns the workspace that slug was made of. dir is "" where slug ends in a hash, which does not tell. ok is false
+// for what [ProjectSlug] never returns.
+func ParseProjectSlug(slug string) (dir string, ok bool) {
+	if len(slug) == MaxName && hashedSlug.MatchString(slug) {
+		return "", true
+	}
+	if slug == "-" {
+		return "/", true
+	}
+	var b strings.Builder
+	b.WriteByte('/')
+	for i := 0; i < len(slug); i++ {
+		switch slug[i] {
+		case '-':
+			b.WriteByte('/')
+		case '+':
+			c, err := hex.DecodeString(slug[i+1 : min(i+3, len(slug))])
+			if err != nil || len(c) != 1 {
+				return "", false
+			}
+			b.Write(c)
+			i += 2
+		default:
+			b.WriteByte(slug[i])
+		}
+	}
+	again, err := ProjectSlug(b.String())
+	return b.String(), err == nil && again == slug
+}
+
+// hashedSlug is the form of a slug that has a hash at its end.
+var hashedSlug = regexp.MustCompile(`^[a-zA-Z0-9_+][a-zA-Z0-9._+-]*\+-[0-9a-f]{32}$`)

@@ -15,7 +15,7 @@ import (
 // agentDir is an agent's home: an ordinary directory that always has `session` and, though it does
 // not list it, `search`.
 type agentDir struct {
-	plain
+	guardedDir
 	realm
 }
 
@@ -37,60 +37,75 @@ func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	return n.node(ctx, d.EmbeddedInode(), n, out), 0
 }
 
-func (d *agentDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
-	if d.kindOf(name) != ordinary {
-		return nil, nil, 0, syscall.EPERM
-	}
-	return d.plain.Create(ctx, name, flags, mode, out)
-}
-
-func (d *agentDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if reservedInHome(name) {
-		return nil, syscall.EEXIST
-	}
-	if d.kindOf(name) != ordinary {
-		return nil, syscall.EPERM
-	}
-	return d.plain.Mkdir(ctx, name, mode, out)
-}
-
-func (d *agentDir) Mknod(ctx context.Context, name string, mode, rdev uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if d.kindOf(name) != ordinary {
-		return nil, syscall.EPERM
-	}
-	return d.plain.Mknod(ctx, name, mode, rdev, out)
-}
-
-func (d *agentDir) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if d.kindOf(name) != ordinary {
-		return nil, syscall.EPERM
-	}
-	return d.plain.Symlink(ctx, target, name, out)
-}
-
-func (d *agentDir) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if d.kindOf(name) != ordinary {
-		return nil, syscall.EPERM
-	}
-	return d.plain.Link(ctx, target, name, out)
-}
-
-func (d *agentDir) Unlink(ctx context.Context, name string) syscall.Errno {
-	if d.kindOf(name) != ordinary {
+// refused is the guard of the directory.
+func (d *agentDir) refused(_ context.Context, op, name string) syscall.Errno {
+	switch {
+	case op == "mkdir" && reservedInHome(name):
+		return syscall.EEXIST
+	case d.kindOf(name) != ordinary:
 		return syscall.EPERM
 	}
-	return d.plain.Unlink(ctx, name)
-}
-
-func (d *agentDir) Rmdir(ctx context.Context, name string) syscall.Errno {
-	if d.kindOf(name) != ordinary {
-		return syscall.EPERM
-	}
-	return d.plain.Rmdir(ctx, name)
+	return 0
 }
 
 func (d *agentDir) Rename(ctx context.Context, name string, newParent gofs.InodeEmbedder, newName string, flags uint32) syscall.Errno {
 	return rename(ctx, d, name, newParent, newName, flags)
+}
+
+// guardedDir is an ordinary directory in which not every name may be made or removed.
+type guardedDir struct {
+	plain
+	// guard returns the errno of a request to make or remove name, and 0 for an ordinary file, for which it prepares the directory.
+	guard func(ctx context.Context, op, name string) syscall.Errno
+}
+
+func (d *guardedDir) Create(ctx context.Context, name string, flags, mode uint32, out *fuse.EntryOut) (*gofs.Inode, gofs.FileHandle, uint32, syscall.Errno) {
+	if errno := d.guard(ctx, "create", name); errno != 0 {
+		return nil, nil, 0, errno
+	}
+	return d.plain.Create(ctx, name, flags, mode, out)
+}
+
+func (d *guardedDir) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if errno := d.guard(ctx, "mkdir", name); errno != 0 {
+		return nil, errno
+	}
+	return d.plain.Mkdir(ctx, name, mode, out)
+}
+
+func (d *guardedDir) Mknod(ctx context.Context, name string, mode, rdev uint32, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if errno := d.guard(ctx, "mknod", name); errno != 0 {
+		return nil, errno
+	}
+	return d.plain.Mknod(ctx, name, mode, rdev, out)
+}
+
+func (d *guardedDir) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if errno := d.guard(ctx, "symlink", name); errno != 0 {
+		return nil, errno
+	}
+	return d.plain.Symlink(ctx, target, name, out)
+}
+
+func (d *guardedDir) Link(ctx context.Context, target gofs.InodeEmbedder, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	if errno := d.guard(ctx, "link", name); errno != 0 {
+		return nil, errno
+	}
+	return d.plain.Link(ctx, target, name, out)
+}
+
+func (d *guardedDir) Unlink(ctx context.Context, name string) syscall.Errno {
+	if errno := d.guard(ctx, "unlink", name); errno != 0 {
+		return errno
+	}
+	return d.plain.Unlink(ctx, name)
+}
+
+func (d *guardedDir) Rmdir(ctx context.Context, name string) syscall.Errno {
+	if errno := d.guard(ctx, "rmdir", name); errno != 0 {
+		return errno
+	}
+	return d.plain.Rmdir(ctx, name)
 }
 
 // sessionsDir is agent/<agent>/session. Mkdir there makes a session.

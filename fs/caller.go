@@ -43,6 +43,26 @@ func writerOf(ctx context.Context) session.Writer {
 	return session.Writer{UID: c.Uid, PID: c.Pid}
 }
 
+// isForeign reports whether the caller may see other file systems than the daemon, as a process of a container does: it has
+// another mount namespace or another root, or the daemon may not know. The same path can name another directory then. The
+// files themselves are not compared: to look at a path can hang, and the path may lie in this mount.
+func isForeign(ctx context.Context) bool {
+	thread := callerOf(ctx).Pid
+	if thread == 0 { // of a pid namespace that the daemon does not see
+		return true
+	}
+	for _, link := range []string{"ns/mnt", "root"} {
+		own, err := os.Readlink("/proc/self/" + link)
+		if err != nil {
+			return true
+		}
+		if theirs, err := os.Readlink(fmt.Sprintf("/proc/%d/%s", thread, link)); err != nil || theirs != own {
+			return true
+		}
+	}
+	return false
+}
+
 // interruptGrace is for how long a request goes on after its process received a signal.
 const interruptGrace = 5 * time.Second
 

@@ -28,10 +28,10 @@
 // A function calls into files further down, with few exceptions.
 //
 //	mount.go            Mount, Server, Shutdown, Unmount
-//	mountpoint.go       what a mount needs of the machine, fusermount3
 //	volumes.go          directories for those who ask the daemon and not the mount
 //	root.go             the root, its status file, revival by number
 //	home.go agent.go    homes, shared spaces, agents, sessions/
+//	project_dir.go      home/<uid>/project
 //	trust_node.go       home/<uid>/trust.jsonl
 //	session_dir.go      a session, context/, context/pinned/, a child
 //	verbs.go            what attributes of a session ask for: fork, archive, remove, collect
@@ -44,8 +44,7 @@
 //	content_node.go     contents under their hashes
 //	nodes.go            the trees of swap and dedup
 //	awaited.go          built files whose generators still run
-//	generation.go       built files
-//	shelf.go            the last builds
+//	generation.go       built files; the last builds
 //	control_node.go control_handle.go log_node.go log_handle.go
 //	                    control files and logs
 //	fixed_dir.go        directories that are not on the disk; what they refuse

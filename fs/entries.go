@@ -108,6 +108,7 @@ var entries = []entry{
 	{path: ctxabi.PolicyFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
 	{path: ctxabi.RecipeFile, kind: control, mode: modeFile, node: controlNode},
 	{path: ctxabi.EnvFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
+	{path: ctxabi.ProjectFile, kind: control, mode: modeFile, node: controlNode, check: checkLines},
 	{path: ctxabi.PlanFile, kind: control, mode: modeFile, node: controlNode},
 	{path: ctxabi.DiffFile, kind: control, mode: modeFile, node: controlNode, check: checkText},
 	{path: ctxabi.HandoffFile, kind: control, mode: modeFile, node: controlNode, check: checkText},

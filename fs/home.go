@@ -173,7 +173,7 @@ func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno)
 }
 
 // realmDir is home/<uid> or shared/<space>. It holds `agent`, on the disk or not, and
-// `search`, which it does not list; a home may also have the trust file.
+// `search`, which it does not list; a home also has `project`, and may have the trust file.
 type realmDir struct{ storeDir }
 
 func newRealmDir(r realm) *realmDir { return &realmDir{storeDir{realm: r, rel: r.dir()}} }
@@ -185,6 +185,10 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 	if name == ctxabi.HomeSearchDir {
 		return d.lookupSearch(ctx, d.EmbeddedInode(), out)
 	}
+	if name == ctxabi.ProjectsDir && d.ref.Space == "" {
+		n := &projectsDir{storeDir{realm: d.realm, rel: session.ProjectPath(d.ref.UID)}}
+		return n.node(ctx, d.EmbeddedInode(), n, out), 0
+	}
 	if name != ctxabi.AgentDir {
 		return nil, syscall.ENOENT
 	}
@@ -195,6 +199,7 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.rel, ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
+		list = append(list, dirEntry(ctxabi.ProjectsDir, treeAttr(syscall.S_IFDIR, session.ProjectPath(d.ref.UID))))
 		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
 			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.rel, ctxabi.TrustFile))))
 		}
@@ -217,7 +222,8 @@ func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 		return nil, syscall.ENOENT
 	}
 	setPlainEntry(out, x)
-	n := &agentDir{plain: newPlain(d.t, x), realm: d.realm}
+	n := &agentDir{guardedDir: guardedDir{plain: newPlain(d.t, x)}, realm: d.realm}
+	n.guard = n.refused
 	n.ref.Agent = name
 	return d.NewInode(ctx, n, plainAttr(x, d.t.rootDev)), 0
 }

@@ -62,7 +62,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		"": ctxabi.MessagesFile, ctxabi.ContextDir: "budget", ctxabi.PinnedDir: "", ctxabi.LineDir: "1", ctxabi.AtDir: "1", ctxabi.ServedDir: "",
 		ctxabi.SearchDir: "hi", ctxabi.ChildDir: "kid", ctxabi.SwapDir: "index.jsonl", ctxabi.SwapChunkDir: "", ctxabi.DedupDir: "blob", ctxabi.DedupBlobDir: "",
 	}
-	absent := map[string]bool{ctxabi.CwdFile: true, ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true, ctxabi.HandoffFile: true}
+	absent := map[string]bool{ctxabi.CwdFile: true, ctxabi.ProjectFile: true, ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true, ctxabi.HandoffFile: true}
 	for _, e := range table.revived {
 		if _, tried := dirs[e.path]; e.mode == modeDir && !tried {
 			t.Errorf("%s is not tried", e.path)

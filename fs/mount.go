@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/fs/mountpoint"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/beneath"
@@ -67,7 +68,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	if err := prepare(o.Store.Dir(), o.Mountpoint); err != nil {
+	if err := mountpoint.Prepare(o.Store.Dir(), o.Mountpoint); err != nil {
 		return nil, err
 	}
 	t, err := newTree(o)
@@ -106,12 +107,12 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if t.asRoot {
 		start()
 	} else {
-		stderr = captureStderr(start)
+		stderr = mountpoint.CaptureStderr(start)
 	}
 	if err != nil {
 		t.search.Close()
 		unix.Close(t.rootFd)
-		return nil, explainMount(o.Mountpoint, err, stderr)
+		return nil, mountpoint.Explain(o.Mountpoint, err, stderr)
 	}
 	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
 	go func() {
@@ -207,9 +208,9 @@ func (s *Server) Shutdown(deadline time.Duration) error {
 	default:
 	}
 	err := s.t.syncAll()
-	if uerr := unmountSoon(s.mountpoint); uerr != nil {
+	if uerr := mountpoint.Unmount(s.mountpoint); uerr != nil {
 		// EINVAL: somebody else unmounted it meanwhile, and it ends as soon as its files are closed.
-		if derr := detach(s.mountpoint); derr != nil && !errors.Is(derr, syscall.EINVAL) {
+		if derr := mountpoint.Detach(s.mountpoint); derr != nil && !errors.Is(derr, syscall.EINVAL) {
 			select {
 			case <-s.done:
 			default:
@@ -247,45 +248,45 @@ func (t *tree) syncAll() error {
 	return errors.Join(errs...)
 }
 
-// Unmount unmounts the ctxfs at mountpoint from another process. It returns an error that wraps
+// Unmount unmounts the ctxfs at dir from another process. It returns an error that wraps
 // EBUSY while the mount is in use, EINVAL if nothing is mounted there, and fs.ErrNotExist if there
 // is no such directory.
-func Unmount(mountpoint string) error {
-	err := unmountSoon(mountpoint)
+func Unmount(dir string) error {
+	err := mountpoint.Unmount(dir)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, syscall.EBUSY):
-		return fmt.Errorf("%s is in use: close the files and leave the directories in it (fuser -vm %s lists who), then try again: %w", mountpoint, mountpoint, err)
+		return fmt.Errorf("%s is in use: close the files and leave the directories in it (fuser -vm %s lists who), then try again: %w", dir, dir, err)
 	case errors.Is(err, syscall.EINVAL):
-		return fmt.Errorf("nothing is mounted at %s: %w", mountpoint, err)
+		return fmt.Errorf("nothing is mounted at %s: %w", dir, err)
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%s does not exist: %w", mountpoint, err)
+		return fmt.Errorf("%s does not exist: %w", dir, err)
 	}
-	return fmt.Errorf("%s cannot be unmounted: %w", mountpoint, err)
+	return fmt.Errorf("%s cannot be unmounted: %w", dir, err)
 }
 
-// Clear detaches the ctxfs at mountpoint, and others below it in the same place, if their daemons
+// Clear detaches the ctxfs at dir, and others below it in the same place, if their daemons
 // have died, even if they are in use: nobody can save anything in them. It returns an error if one
 // cannot be detached.
-func Clear(mountpoint string) error { return repair(mountpoint) }
+func Clear(dir string) error { return mountpoint.Repair(dir) }
 
-// Detach takes the ctxfs at mountpoint out of the tree. Open files are served until they are
+// Detach takes the ctxfs at dir out of the tree. Open files are served until they are
 // closed. It returns an error that wraps EINVAL if nothing is mounted there.
-func Detach(mountpoint string) error {
-	if err := detach(mountpoint); err != nil {
-		return fmt.Errorf("%s cannot be detached: %w", mountpoint, err)
+func Detach(dir string) error {
+	if err := mountpoint.Detach(dir); err != nil {
+		return fmt.Errorf("%s cannot be detached: %w", dir, err)
 	}
 	return nil
 }
 
-// Abort takes the ctxfs at mountpoint away although it is in use, whether its daemon answers or
+// Abort takes the ctxfs at dir away although it is in use, whether its daemon answers or
 // not. It ends the connection, so that calls which wait for the daemon fail at once, and a daemon
 // that was killed and waits for its own mount ends. A user can do that where
 // /sys/fs/fuse/connections is mounted; elsewhere the calls wait until the daemon has ended. It
 // returns an error if the mount cannot be detached.
-func Abort(mountpoint string) error {
-	if i, rest, ok := mounts.At(mountpoint); ok && rest == "" {
+func Abort(dir string) error {
+	if i, rest, ok := mounts.At(dir); ok && rest == "" {
 		if _, minor, ok := strings.Cut(i.Device, ":"); ok {
 			if f, err := os.OpenFile("/sys/fs/fuse/connections/"+minor+"/abort", os.O_WRONLY, 0); err == nil {
 				f.WriteString("1")
@@ -294,10 +295,13 @@ func Abort(mountpoint string) error {
 		}
 	}
 	if os.Geteuid() != 0 {
-		return Detach(mountpoint)
+		return Detach(dir)
 	}
-	if err := unix.Unmount(mountpoint, unix.MNT_FORCE|unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
-		return fmt.Errorf("%s cannot be detached: %w", mountpoint, err)
+	if err := unix.Unmount(dir, unix.MNT_FORCE|unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
+		return fmt.Errorf("%s cannot be detached: %w", dir, err)
 	}
 	return nil
 }
+
+// Dead reports whether the mount at dir has lost its daemon; see [mountpoint.Dead].
+func Dead(dir string) bool { return mountpoint.Dead(dir) }

@@ -76,6 +76,7 @@ type noteEdit struct {
 	base     int  // bytes of the copy that are no news
 	touched  bool // something between both was changed
 	replaced bool // what was derived was changed, or the file was emptied
+	foreign  bool // of cwd: who wrote it may see other file systems than the daemon does
 }
 
 // change records a change of the copy from off on.

@@ -2,6 +2,7 @@ package fs
 
 import (
 	"bufio"
+	"github.com/ctxfs/ctxfs/fs/mountpoint"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,13 +85,13 @@ echo '{"role":"user","content":"late"}' >&3 && echo wrote; read go; exit 0`)
 	}
 	next("open")
 	if detached {
-		if err := detach(m.dir); err != nil {
+		if err := mountpoint.Detach(m.dir); err != nil {
 			t.Fatal(err)
 		}
 	}
 	down := make(chan error, 1)
 	go func() { down <- m.srv.Shutdown(5 * time.Minute) }()
-	for mounted := true; mounted; _, mounted = mountedAt(m.dir) { // no file of it is touched
+	for mounted := true; mounted; _, mounted = mountpoint.MountedAt(m.dir) { // no file of it is touched
 	}
 	in.Write([]byte("go\n"))
 	next("wrote")

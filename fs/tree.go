@@ -128,7 +128,7 @@ type (
 var (
 	_ = []directoryNode{(*rootDir)(nil), (*usersDir)(nil), (*spacesDir)(nil), (*realmDir)(nil), (*agentsDir)(nil),
 		(*agentDir)(nil), (*sessionsDir)(nil), (*sessionDir)(nil), (*childrenDir)(nil), (*blobDir)(nil),
-		(*ownerSearchDir)(nil), (*fixedDir)(nil), (*plain)(nil)}
+		(*ownerSearchDir)(nil), (*projectsDir)(nil), (*projectDir)(nil), (*fixedDir)(nil), (*plain)(nil)}
 	_ = []factsNode{(*view)(nil), (*controlFile)(nil), (*logFile)(nil), (*contentFile)(nil), (*plain)(nil)}
 	_ = []fileNode{(*trustFile)(nil)}
 	_ = []writeHandle{(*controlHandle)(nil), (*logHandle)(nil), (*trustHandle)(nil), (*blobHandle)(nil)}

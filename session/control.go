@@ -90,11 +90,8 @@ func CheckControl(name string, data []byte) error {
 		if state := trimNewline(data); !slices.Contains(ctxabi.States, state) {
 			return bad("%.40q is not a state; write one of %s", state, strings.Join(ctxabi.States, " "))
 		}
-	case ctxabi.CwdFile:
-		dir := trimNewline(data)
-		if dir != "" && (dir[0] != '/' || strings.ContainsAny(dir, "\n\x00")) {
-			return bad("%.80q is not an absolute path; write one like /work/project", dir)
-		}
+	case ctxabi.CwdFile, ctxabi.ProjectFile:
+		return checkWorkspace(name, trimNewline(data))
 	case ctxabi.MetaFile:
 		if err := jsonObject(data); err != nil {
 			return bad("it must contain one JSON object: %v", err)
@@ -125,6 +122,20 @@ func CheckControl(name string, data []byte) error {
 	}
 	if _, file, ok := ctxabi.SplitChild(name); ok {
 		return checkChildFile(name, file, data)
+	}
+	return nil
+}
+
+// checkWorkspace applies the rules of cwd and of context/project.
+func checkWorkspace(name, dir string) error {
+	or := ""
+	if name == ctxabi.ProjectFile {
+		if or = ", or " + ctxabi.NoProject; dir == ctxabi.NoProject {
+			return nil
+		}
+	}
+	if dir != "" && (dir[0] != '/' || strings.ContainsAny(dir, "\n\x00")) {
+		return ctxabi.E("set", name, ctxabi.ErrMalformed, "%.80q is not an absolute path; write one like /work/project%s", dir, or)
 	}
 	return nil
 }

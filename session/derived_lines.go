@@ -22,6 +22,10 @@ import (
 // recipe said of old records. Packs hold it, and so a fork takes it along.
 const SummariesFile = "summaries"
 
+// ProjectFile is another: what packs of the session show of the memory of its workspace, and from
+// which message on.
+const ProjectFile = "project"
+
 // AppendDerived appends lines, none of which is empty or has a newline, to derived content of that
 // form. It makes it where there is none. It returns ctxabi.ErrMalformed for another name,
 // ctxabi.ErrReadOnly, and the error of the disk, which may have a part of it.
@@ -30,10 +34,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	if err != nil {
 		return err
 	}
-	data := []byte{'\n'}
-	for _, line := range lines {
-		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, vfs.Castagnoli), line)
-	}
+	data := summedLines(lines)
 	s := x.store
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
@@ -53,6 +54,15 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 		return vfs.Failed("append", rel, err, "only a part of it was stored")
 	}
 	return nil
+}
+
+// summedLines returns lines as they are appended.
+func summedLines(lines [][]byte) []byte {
+	data := []byte{'\n'}
+	for _, line := range lines {
+		data = fmt.Appendf(data, "%08x %s\n", crc32.Checksum(line, vfs.Castagnoli), line)
+	}
+	return data
 }
 
 // DerivedLines returns the lines that were appended and are whole; none when there is no such

@@ -17,6 +17,7 @@
 //	<store>/ctxfs.store                  JSON {"version","id"}; flock'ed, as tmp/ is, while a daemon serves it
 //	<store>/tmp/                         what is being built, and large records on their way in; cleared at open
 //	<store>/home/<uid>/trust.jsonl       which files the user lets ctxfs act on as him
+//	<store>/home/<uid>/project/<slug>/   what people write beside the memory of a workspace: ordinary files
 //	<store>/home/<uid>/agent/<agent>/    the agent's home: ordinary files
 //	  session/<session>/
 //	    messages.jsonl events.jsonl      the records as they were written         (truth)
@@ -32,6 +33,8 @@
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
 //	    .ctxfs/summaries                 what a recipe's summarizer gave              (kept)
+//	    .ctxfs/project                   what packs show of the workspace's memory    (kept)
+//	    .ctxfs/cwd.foreign               a cwd that a process of a container wrote (project.go)
 //	    .ctxfs/swap .ctxfs/dedup         what left prompts; what repeats              (derived)
 //	    .ctxfs/blobs/                    what users stored under its hash             (truth)
 //	    .ctxfs/outputs/                  what generators gave last, one file a source (derived)
@@ -131,6 +134,7 @@
 //
 //	store.go          a store that is open
 //	trust.go          what a user trusts
+//	project.go        the workspace of a session, and what its user wrote of it
 //	collect.go        what a collector of garbage asks for
 //	fork.go           a session with the history of another
 //	child_fork.go     children of a fork

@@ -1,11 +1,14 @@
 package session
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -17,7 +20,7 @@ import (
 // are made of.
 var forked = []string{
 	ctxabi.CwdFile, ctxabi.BudgetFile, ctxabi.PolicyFile, ctxabi.RecipeFile, ctxabi.EnvFile, ctxabi.PlanFile, ctxabi.DiffFile,
-	ctxabi.HandoffFile,
+	ctxabi.HandoffFile, ctxabi.ProjectFile,
 }
 
 // Fork makes the session ref with the first n messages of x (all when n is negative), the events
@@ -111,17 +114,17 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 	if err := w.notes(); err != nil {
 		return false, err
 	}
-	if err := w.summaries(); err != nil {
+	for _, name := range []string{ForeignFile, ctxabi.InternalDir + "/" + SummariesFile} {
+		if err := w.internal(name); err != nil {
+			return false, err
+		}
+	}
+	if err := w.project(n); err != nil {
 		return false, err
 	}
-	w.s.disk.Move.RLock()
-	pins, _ := w.s.disk.FS.ReadDir(w.x.dir.Path(ctxabi.PinnedDir))
-	w.s.disk.Move.RUnlock()
-	for _, pin := range pins {
-		if pin.Type().IsRegular() && ctxabi.IsPin(pin.Name()) {
-			if err := w.control(path.Join(ctxabi.PinnedDir, pin.Name())); err != nil {
-				return false, err
-			}
+	for _, pin := range w.x.Pins() {
+		if err := w.control(path.Join(ctxabi.PinnedDir, pin)); err != nil {
+			return false, err
 		}
 	}
 	if err := w.blobs(); err != nil {
@@ -203,17 +206,35 @@ func (w *forkWriter) meta(n int) error {
 	return w.fill(ctxabi.MetaFile, append(data, '\n'))
 }
 
-// summaries takes along what packs hold of a summarizer.
-func (w *forkWriter) summaries() error {
-	name := path.Join(ctxabi.InternalDir, SummariesFile)
+// internal takes a file of the internal directory along, if there is one: what packs hold of other
+// sources, and what cwd means.
+func (w *forkWriter) internal(name string) error {
 	w.s.disk.Move.RLock()
 	data, err := vfs.ReadFile(w.s.disk.FS, w.x.dir.Path(name))
 	w.s.disk.Move.RUnlock()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err == nil {
-		err = vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, name), data, 0o600)
+	if err != nil {
+		return err
 	}
-	return err
+	if name == ForeignFile {
+		return w.fill(name, data)
+	}
+	return vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, name), data, 0o600)
+}
+
+// project takes along what packs of the first n messages show of the workspace's memory.
+func (w *forkWriter) project(n int) error {
+	var kept [][]byte
+	err := w.x.EachDerivedLine(ProjectFile, func(line []byte) bool {
+		if gjson.GetBytes(line, "from").Int() <= int64(n) {
+			kept = append(kept, bytes.Clone(line))
+		}
+		return true
+	})
+	if err != nil || len(kept) == 0 {
+		return err
+	}
+	return vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, ctxabi.InternalDir, ProjectFile), summedLines(kept), 0o600)
 }

@@ -39,7 +39,8 @@ var arrows = map[string][]string{
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
-	"fs":                           {"pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/swap", "pack/native"},
+	"fs/mountpoint":                {"internal/mounts"},
+	"fs":                           {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/project", "pack/swap", "pack/native"},
 	"internal/adapter":             {"ctxabi"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
@@ -93,6 +94,7 @@ var arrows = map[string][]string{
 	"session/log":                  {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/disk":                 {"ctxabi", "internal/vfs"},
 	"internal/vfs":                 {"ctxabi", "internal/handles"},
+	"pack/project":                 {"compress"},
 	"pack/packtest":                {"session", "ctxabi"},
 	"pack/journal":                 {"compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":                  {"pack/record", "internal/tokens", "ctxabi"},
@@ -101,7 +103,7 @@ var arrows = map[string][]string{
 	"pack/record":                  {"compress", "ctxabi", "compress/notes", "compress/result"},
 	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
 	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/record", "compress", "session", "ctxabi"},
-	"pack/build":                   {"pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall"},
+	"pack/build":                   {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall"},
 }
 
 // testArrows are what a room's test files may import beside that.
@@ -138,7 +140,7 @@ func violations(name, src string) (found []string) {
 		p := fset.Position(pos)
 		found = append(found, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...)))
 	}
-	knowsErrno := room == "fs" || room == "internal/beneath" // the latter hands on what the kernel says
+	knowsErrno := room == "fs" || room == "fs/mountpoint" || room == "internal/beneath" // the latter two hand on what the kernel says
 	allowed, known := arrows[room]
 	if !known {
 		bad(file.Package, "%s is a room that the table of arrows does not know", room)

@@ -66,11 +66,11 @@ func Find(s Record) []Finding {
 			f.out = append(f.out, statedEvent(statedKind(s.Type), s.Text)...)
 		}
 	case s.Role == "user":
-		s.Text = OwnWords(s.Text)
+		s.Text = WithoutMemory(withoutOwn(OwnWords(s.Text)))
 		f.size = len(s.Text)
 		f.read(s.Text)
 	case s.Role == "assistant" && !noAnswer(s.Text):
-		f.read(s.Text)
+		f.read(WithoutMemory(s.Text))
 	}
 	if len(f.out) > 0 {
 		f.out[0].Of = size

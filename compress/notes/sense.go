@@ -101,3 +101,25 @@ func Question(text string, n int) string {
 	}
 	return found
 }
+
+// phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help or confirm.
+var phatic = regexp.MustCompile(`^(hi|hello|hey|ok(ay)?|sure|done|yes|no|got it|understood|great|perfect|thanks?|thank you|you'?re welcome|ready|i'?m ready|glad|happy to|of course|noted|will do|what (can|would|should|do) |how (can|may|could) i |let me know|is there anything|feel free|how'?s it)\b`)
+
+// Substantial reports whether an answer of the assistant is worth remembering: it says more than a greeting, an
+// acknowledgement, an offer, or what a program puts where an answer is missing.
+func Substantial(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" || noAnswer(text) || strings.HasPrefix(text, "API Error") || SenseOf(text) != Request {
+		return false
+	}
+	words := 0
+	for _, sentence := range strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
+		sentence = strings.TrimSpace(sentence)
+		n := len(strings.Fields(sentence))
+		if phatic.MatchString(sentence) && n <= 8 {
+			continue
+		}
+		words += n
+	}
+	return words >= 3
+}

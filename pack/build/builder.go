@@ -48,6 +48,7 @@ type Builder struct {
 
 	compiled, reused atomic.Uint64 // see Counts
 	opened           opened
+	digests          digests
 
 	work    context.Context // of what goes on behind the readers' backs
 	endWork context.CancelFunc
@@ -71,6 +72,7 @@ func NewBuilder(c Config) (*Builder, error) {
 	b := &Builder{config: c, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
 		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
+	c.Memory.Cache(&b.digests)
 	b.work, b.endWork = context.WithCancel(context.Background())
 	if c.Generators != nil {
 		b.outputs = newOutputs(c.Generators)

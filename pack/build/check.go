@@ -28,6 +28,7 @@ func FileKinds() []check.FileKind {
 		{Name: in + session.SummariesFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[summaryRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
 		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},
 		{Name: in + path.Dir(swap.NotesName) + "/", Class: check.Cache},
 		{Name: in + swap.NotesName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Departure])},

@@ -11,6 +11,7 @@
 //	served.go            packs that were read are written down
 //	native.go            native renderings of a build
 //	nodes.go             swap and dedup, as they are now
+//	project.go           the memory of a workspace
 //	builder.go           Builder: one flight a session
 //	watch.go             recipes checked when they change
 //	epochs.go            epochs that outlive the process
@@ -30,7 +31,6 @@
 //	notes_events.go      notes of events
 //	entries.go           entries of sessions, and their eviction
 //	summarizer_store.go  summaries that are kept
-//	signal.go            a flag to wait for
 //	outputs_entries.go   what is remembered of outputs
 //	outputs_store.go     outputs on the disk
 //	redacted.go          derived files without secrets

@@ -141,23 +141,12 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	found, late := e.findsOf(x), false
-	if late = found.Behind(m); late {
-		if found.Catching.CompareAndSwap(false, true) {
-			b.catchUp(x, e, found, m)
-		}
-		found = n.near(journal.GapBefore(m.Len()))
-	}
-	rows, err := found.At(ctx, m, m.Len(), c.CountCached)
+	rows, late, err := n.rows(ctx, b, x, e, t, c.CountCached)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := n.plain.upTo(ctx, e.Readable(t, true))
-	if err != nil {
-		return nil, err
-	}
-	v := &NotesView{Facts: slices.Concat(rows.Facts, plain.Facts), Decisions: slices.Concat(rows.Decisions, plain.Decisions),
-		Refs: slices.Concat(rows.Refs, plain.Refs, swapRefs(swapped), childRefs(children)), Todo: joinTodos(plain.Todo, rows.Todo), Summary: withDerived(own, m, rows.Summary)}
+	v := &NotesView{Facts: rows.Facts, Decisions: rows.Decisions,
+		Refs: slices.Concat(rows.Refs, swapRefs(swapped), childRefs(children)), Todo: rows.Todo, Summary: withDerived(own, m, rows.Summary)}
 	v.files = map[string][]byte{ctxabi.SummaryFile: []byte(v.Summary), ctxabi.TodoFile: []byte(v.Todo),
 		ctxabi.FactsFile: jsonLines(v.Facts), ctxabi.DecisionsFile: jsonLines(v.Decisions), ctxabi.RefsFile: jsonLines(v.Refs)}
 	size := 1024
@@ -169,6 +158,33 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	}
 	n.shown.Store(&shownNotes{v, t.Messages.Size(), len(t.Tools), t.Events.Size(), swapped, children, own.ID(), size})
 	return v, nil
+}
+
+// rows returns the notes as of the end of both logs, with their summary where there is a counter. late is true if not all
+// records were looked at: somebody does that behind the readers' backs. It returns the error of ctx when that ends, and
+// ctxabi.ErrIO when a record cannot be read.
+func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *session.Timeline, count func(string) int) (rows journal.Notes, late bool, err error) {
+	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
+	if len(t.Tools) > 0 {
+		in.Events = e.Readable(t, true)
+	}
+	m, found := in.History(), e.findsOf(x)
+	if late = found.Behind(m); late {
+		if found.Catching.CompareAndSwap(false, true) {
+			b.catchUp(x, e, found, m)
+		}
+		found = n.near(journal.GapBefore(m.Len()))
+	}
+	if rows, err = found.At(ctx, m, m.Len(), count); err != nil {
+		return rows, late, err
+	}
+	plain, err := n.plain.upTo(ctx, e.Readable(t, true))
+	if err != nil {
+		return rows, late, err
+	}
+	rows.Facts, rows.Decisions = slices.Concat(rows.Facts, plain.Facts), slices.Concat(rows.Decisions, plain.Decisions)
+	rows.Refs, rows.Todo = slices.Concat(rows.Refs, plain.Refs), joinTodos(plain.Todo, rows.Todo)
+	return rows, late, nil
 }
 
 // childRefs returns rows of the results of children, those that somebody wrote and those of children that have finished, and

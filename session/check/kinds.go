@@ -57,6 +57,7 @@ var sessionKinds = []FileKind{
 	{ctxabi.PolicyFile, Control, checkControl},
 	{ctxabi.RecipeFile, Control, checkControl},
 	{ctxabi.EnvFile, Control, checkControl},
+	{ctxabi.ProjectFile, Control, checkControl},
 	{ctxabi.PlanFile, Control, checkControl},
 	{ctxabi.DiffFile, Control, checkControl},
 	{ctxabi.HandoffFile, Control, checkControl},
@@ -74,6 +75,7 @@ var sessionKinds = []FileKind{
 	{ctxabi.ChildDir + "/*/*", Agent, checkControl},
 
 	{ctxabi.InternalDir + "/", Truth, nil},
+	{session.ForeignFile, Control, nil},
 	{disk.ErrorsFile, Report, checkErrors},
 	{disk.QuarantineDir + "/", Report, nil},
 	{disk.QuarantineDir + "/*", Report, nil},

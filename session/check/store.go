@@ -177,6 +177,7 @@ func (c *checker) checkOwned(top, name string) {
 		}
 		t.checkMode("", o.DirMode(), fi)
 		c.checkTrust(t)
+		c.checkProjects(path.Join(rel, ctxabi.ProjectsDir))
 	}
 	agents := path.Join(rel, ctxabi.AgentDir)
 	for _, agent := range c.entries(agents) {
@@ -208,6 +209,24 @@ func (c *checker) checkAgent(rel string) {
 			c.report(at, Odd, c.asideOfStore(at), "it is a file, and only directories can be here")
 		case ctxabi.ValidName(e.Name()) != nil:
 			c.report(at, Odd, c.asideOfStore(at), "it is not the name of a session, and nobody can reach it through a mount")
+		}
+	}
+}
+
+// checkProjects looks at the directories of workspaces. What lies in them is the user's own.
+func (c *checker) checkProjects(rel string) {
+	fi, err := c.s.Disk().FS.Stat(c.s.Disk().Join(rel))
+	if err != nil {
+		return
+	}
+	if !fi.IsDir() {
+		c.report(rel, Odd, c.asideOfStore(rel), "it is %s, and must be a directory", typeOf(fi))
+		return
+	}
+	for _, e := range c.entries(rel) {
+		at := path.Join(rel, e.Name())
+		if _, ok := ctxabi.ParseProjectSlug(e.Name()); !ok || !e.IsDir() {
+			c.report(at, Odd, c.asideOfStore(at), "it is not the directory of a workspace, and nobody can reach it through a mount")
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package fs
+package mountpoint
 
 import (
 	"errors"
@@ -18,12 +18,12 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// prepare checks everything that a mount needs. It returns an error that names the remedy.
-func prepare(store, mountpoint string) error {
+// Prepare checks everything that a mount needs. It returns an error that names the remedy.
+func Prepare(store, mountpoint string) error {
 	if !filepath.IsAbs(mountpoint) {
 		return fmt.Errorf("the mountpoint %s is not an absolute path", mountpoint)
 	}
-	if err := repair(mountpoint); err != nil {
+	if err := Repair(mountpoint); err != nil {
 		return err
 	}
 	fi, err := os.Stat(mountpoint)
@@ -38,7 +38,7 @@ func prepare(store, mountpoint string) error {
 	if err := notNested(store, mountpoint); err != nil {
 		return err
 	}
-	if fstype, mounted := mountedAt(mountpoint); mounted {
+	if fstype, mounted := MountedAt(mountpoint); mounted {
 		return fmt.Errorf("the mountpoint %s is busy: a filesystem (%s) is mounted there already; unmount it with ctxfs umount %s, or choose another directory", mountpoint, fstype, mountpoint)
 	}
 	names, err := os.ReadDir(mountpoint)
@@ -79,13 +79,14 @@ func prerequisites(mountpoint string) error {
 	return nil
 }
 
-// repair detaches what daemons that died have left at mountpoint, one mount over the other.
-func repair(mountpoint string) error {
+// Repair detaches what daemons that died have left at mountpoint, one mount over the other. It returns an error that names
+// the remedy if one cannot be detached.
+func Repair(mountpoint string) error {
 	for range 64 {
 		if !Dead(mountpoint) {
 			return nil
 		}
-		if err := detach(mountpoint); err != nil {
+		if err := Detach(mountpoint); err != nil {
 			return fmt.Errorf("%s is left over from a daemon that died and cannot be detached (%v): run fusermount3 -u -z %s, or umount -l %s as root", mountpoint, err, mountpoint, mountpoint)
 		}
 	}
@@ -125,8 +126,8 @@ func notNested(store, mountpoint string) error {
 // within reports whether path p lies below dir. Both are clean and absolute.
 func within(p, dir string) bool { return strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") }
 
-// mountedAt reports whether something is mounted at dir, and its type.
-func mountedAt(dir string) (fstype string, mounted bool) {
+// MountedAt reports whether something is mounted at dir, and its type.
+func MountedAt(dir string) (fstype string, mounted bool) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		real = dir
@@ -143,9 +144,9 @@ func mountedAt(dir string) (fstype string, mounted bool) {
 	return fstype, mounted
 }
 
-// explainMount returns an error that explains a failed mount to a person. stderr is what
+// Explain returns an error that explains a failed mount to a person. stderr is what
 // fusermount3 wrote there.
-func explainMount(mountpoint string, err error, stderr string) error {
+func Explain(mountpoint string, err error, stderr string) error {
 	switch {
 	case os.Geteuid() == 0 && (errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES)):
 		return fmt.Errorf("the kernel does not allow this process to mount (%w): in a container it needs --cap-add SYS_ADMIN and --security-opt apparmor=unconfined", err)
@@ -160,9 +161,9 @@ func explainMount(mountpoint string, err error, stderr string) error {
 	return fmt.Errorf("%s cannot be mounted: %w", mountpoint, err)
 }
 
-// captureStderr runs fn and returns what it, or a program it started, wrote to standard error:
+// CaptureStderr runs fn and returns what it, or a program it started, wrote to standard error:
 // fusermount3 explains a failure nowhere else.
-func captureStderr(fn func()) string {
+func CaptureStderr(fn func()) string {
 	r, w, err := os.Pipe()
 	if err != nil {
 		fn()
@@ -187,8 +188,8 @@ func fusermount() (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// unmount unmounts; lazy detaches a mount that is in use.
-func unmount(mountpoint string, lazy bool) error {
+// release unmounts; lazy detaches a mount that is in use.
+func release(mountpoint string, lazy bool) error {
 	if os.Geteuid() == 0 {
 		flags := unix.UMOUNT_NOFOLLOW
 		if lazy {
@@ -227,11 +228,11 @@ func unmountError(text string, err error) error {
 	return fmt.Errorf("%s: %w", text, err)
 }
 
-// unmountSoon is unmount that waits, less than a second, for the files of programs that just ended
-// and of others that pass by, such as df.
-func unmountSoon(mountpoint string) error {
+// Unmount is release that waits, less than a second, for the files of programs that just ended
+// and of others that pass by, such as df. It returns an error that wraps EBUSY, EINVAL or fs.ErrNotExist, as release does.
+func Unmount(mountpoint string) error {
 	for wait := 5 * time.Millisecond; ; wait *= 2 {
-		err := unmount(mountpoint, false)
+		err := release(mountpoint, false)
 		if !errors.Is(err, syscall.EBUSY) || wait > 400*time.Millisecond {
 			return err
 		}
@@ -239,4 +240,5 @@ func unmountSoon(mountpoint string) error {
 	}
 }
 
-func detach(mountpoint string) error { return unmount(mountpoint, true) }
+// Detach takes the mount at mountpoint out of the tree, although it is in use. It returns the errors of release.
+func Detach(mountpoint string) error { return release(mountpoint, true) }

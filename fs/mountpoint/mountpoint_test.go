@@ -1,4 +1,4 @@
-package fs
+package mountpoint
 
 import (
 	"errors"
@@ -34,12 +34,12 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 		{at("outer", "store"), at("outer"), "inside the mountpoint"},
 		{at("store"), "/proc", "busy"},
 	} {
-		err := prepare(c.store, c.mnt)
+		err := Prepare(c.store, c.mnt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("prepare(%s, %s) = %v, want it to say %q", c.store, c.mnt, err, c.want)
+			t.Errorf("Prepare(%s, %s) = %v, want it to say %q", c.store, c.mnt, err, c.want)
 		}
 	}
-	if err := prepare(at("store"), at("empty")); err != nil {
+	if err := Prepare(at("store"), at("empty")); err != nil {
 		t.Errorf("an empty directory: %v", err)
 	}
 }

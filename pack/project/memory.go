@@ -1,0 +1,123 @@
+package project
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MaxMemory is the most bytes of memory.md.
+const MaxMemory = 64 << 10
+
+// sections are those of a memory in their order, with how much of the room each may take, in hundredths.
+var sections = []struct {
+	title string
+	share int
+	of    func(*Digest) []Entry
+}{
+	{"Pinned", 30, func(d *Digest) []Entry { return d.Pinned }},
+	{"Open", 15, func(d *Digest) []Entry { return d.Open }},
+	{"Decided", 20, func(d *Digest) []Entry { return d.Decided }},
+	{"Known", 25, func(d *Digest) []Entry { return d.Known }},
+	{"Last answer", 10, nil},
+}
+
+// Memory returns the memory of the workspace dir in at most so many bytes, as Markdown. digests are those of its
+// sessions, that first which was written to last; older is how many more sessions there are. It returns "" if none of
+// the digests says anything.
+func Memory(dir string, digests []Digest, older, most int) string {
+	head := "# Memory of " + strings.Map(printable, dir) + "\n"
+	if older > 0 {
+		head += fmt.Sprintf("Of its %d newest sessions; %d older ones are not part of it.\n", len(digests), older)
+	}
+	room := most - len(head)
+	var b strings.Builder
+	for _, s := range sections {
+		w := section{room: room * s.share / 100}
+		if s.of == nil {
+			w.answer(digests)
+		} else {
+			w.entries(digests, s.of, s.title == "Open")
+		}
+		if w.b.Len() > 0 {
+			fmt.Fprintf(&b, "\n## %s\n%s", s.title, w.b.String())
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return head + b.String()
+}
+
+// section is one section of a memory while it is written.
+type section struct {
+	b    strings.Builder
+	room int // bytes
+	left int // entries that did not fit
+}
+
+// sectionHead is about how many bytes a heading takes, and the line that says what is left out.
+const sectionHead = 80
+
+// entries writes what of returns of each digest, each in other words than those before. An item that a newer
+// session has done is open no more.
+func (w *section) entries(digests []Digest, of func(*Digest) []Entry, items bool) {
+	said := map[string]bool{}
+	for i := range digests {
+		d := &digests[i]
+		for _, e := range of(d) {
+			if key := wordsOf(e.Text); !said[key] {
+				said[key] = true
+				w.add(d.Session, e)
+			}
+		}
+		if items {
+			for _, done := range d.Done {
+				said[done] = true
+			}
+		}
+	}
+	if w.left > 0 {
+		fmt.Fprintf(&w.b, "- … and %d older\n", w.left)
+	}
+}
+
+// answer writes the last answer of the session that was written to last and has one.
+func (w *section) answer(digests []Digest) {
+	for i := range digests {
+		if a := digests[i].Answer; a != nil {
+			e := *a
+			e.Text = clip(e.Text, max(0, w.room-sectionHead-len(digests[i].Session)-strings.Count(e.Text, "\n")*2))
+			w.add(digests[i].Session, e)
+			return
+		}
+	}
+}
+
+// add writes one entry if there is room.
+func (w *section) add(session string, e Entry) {
+	var b strings.Builder
+	for i, line := range strings.Split(e.Text, "\n") {
+		switch line = strings.TrimRight(strings.Map(printable, line), " \t"); {
+		case i == 0:
+			b.WriteString("- " + line)
+		case line == "":
+			b.WriteString("\n")
+		default:
+			b.WriteString("\n  " + line)
+		}
+	}
+	fmt.Fprintf(&b, " (%s %s)\n", session, e.Source)
+	if w.left > 0 || w.b.Len()+b.Len()+sectionHead > w.room {
+		w.left++
+		return
+	}
+	w.b.WriteString(b.String())
+}
+
+// printable drops control characters.
+func printable(r rune) rune {
+	if r < ' ' && r != '\t' || r == 0x7f {
+		return -1
+	}
+	return r
+}
