@@ -71,7 +71,7 @@ func (y *layout) trustOf(s *recipe.Source) string {
 		return "generator"
 	case recipe.TypeSystemRole, recipe.TypeTools, recipe.TypeSkills, recipe.TypePinned, recipe.TypeKnowledge, recipe.TypePlaybook:
 		return "owner"
-	case recipe.TypeErrors, recipe.TypeChildren, recipe.TypeRecall:
+	case recipe.TypeErrors, recipe.TypeChildren, recipe.TypeRecall, recipe.TypeProject:
 		return "history"
 	case recipe.TypeFile:
 		return y.trustOfPath(s.Path, s.Origin)

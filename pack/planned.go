@@ -5,6 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Planned is what can be known of a pack before its generators run.
@@ -22,6 +23,14 @@ type Planned struct {
 	// Wanted is for each source of the recipe whether its content can matter: its condition
 	// holds, the strategy does not leave it out, and no source before it in its chain yields something or may still.
 	Wanted []bool
+}
+
+// Settled returns how many messages of the history came before the last compaction; 0 if there was none.
+func (p *Planned) Settled(history record.Records) int {
+	if p.Compactions == 0 {
+		return 0
+	}
+	return p.settled - record.ToolsUpTo(history, p.settled)
 }
 
 // Plan finds the settled point and which sources are wanted, of the chains that have a generator: the others are not

@@ -108,6 +108,9 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 	if in.Decided, err = p.decided.UpTo(in.UsedRecipe(), b.entry(x.ID()).Readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {
 		return nil, err
 	}
+	if err := b.addPastProject(x, b.entry(x.ID()), in); err != nil {
+		return nil, err
+	}
 	if err := in.ChooseComputed(p.memo, c); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,9 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 		}
 	}
 	in.Summaries = summariesOf(x, g, &in)
+	if err := b.addPastProject(x, e, &in); err != nil {
+		return nil, err
+	}
 	if err := e.Redact(&in, t); err != nil {
 		return nil, err
 	}

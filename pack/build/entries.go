@@ -31,6 +31,7 @@ type entry struct {
 	decided    source.Decided
 	summarizer summarizer
 	computed   computed
+	project    entryProject
 	failed     string // the last failure that was reported
 
 	swap  swap.Swap  // what left the prompt of Current
@@ -69,7 +70,7 @@ func (b *Builder) entry(id string) *entry {
 }
 
 func (e *entry) bytes() int {
-	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() + e.terms.bytes()
+	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() + e.terms.bytes() + e.project.bytes()
 	if e.build != nil {
 		n += e.build.Size()
 	}

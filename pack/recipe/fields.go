@@ -122,6 +122,7 @@ var types = []typeInfo{
 	{TypeMemory, "${AGENT_HOME}/memory", "", "The memories that fit the task best."},
 	{TypeKnowledge, "${AGENT_HOME}/knowledge", "", "The snippets of the knowledge base that fit the task best, with their paths."},
 	{TypePlaybook, "${AGENT_HOME}/playbooks", "", "The playbook that fits the task best."},
+	{TypeProject, "", "", "What other sessions of the workspace know, behind your notes of it: `notes.md` and `memory.md` of `home/<uid>/project`. It is taken at the session's first pack and at compactions."},
 	{TypeHandoff, "${SESSION}/context/handoff.md", "", "What a parent hands to the session."},
 	{TypeSummary, "${SESSION}/context/summary.md", "", "The summary of what was compacted."},
 	{TypeFacts, "${SESSION}/context/facts.jsonl", "", "Facts, with their sources."},

@@ -168,6 +168,7 @@ const (
 	TypePlan       Type = "plan"   // goal and progress of context/plan.json
 	TypeTodo       Type = "todo"
 	TypeHandoff    Type = "handoff" // context/handoff.md
+	TypeProject    Type = "project" // what the workspace's sessions know
 )
 
 // Computed reports whether sources of this type run commands.

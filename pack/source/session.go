@@ -44,6 +44,7 @@ type Gathered struct {
 	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
 	asked     []string                 // these paths
 	Computes  bool                     // the recipe has sources that run commands
+	project   string                   // of context/project
 	parent    string                   // of meta.json: whose child the session is
 	handover  []byte                   // what that one wrote for it
 	children  []session.Child          // as they were when results was made; none where the recipe shows none
@@ -54,7 +55,7 @@ type Gathered struct {
 // same reports whether g gives the same pack as last, as far as its files decide.
 func (g *Gathered) same(last *Gathered) bool {
 	return last != nil && g.Length == last.Length && g.Events == last.Events && g.Ref == last.Ref &&
-		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state &&
+		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state && g.project == last.project &&
 		maps.Equal(g.Refused, last.Refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
 		g.Words == last.Words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles) &&
 		slices.Equal(g.results, last.results)
@@ -213,6 +214,7 @@ func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 		}
 	}
 	g.parent, _ = meta.Parent.(string)
+	g.project = string(control(ctxabi.ProjectFile).data)
 	g.Encoding = gr.Config.Encoding
 	for _, say := range []struct {
 		who  string
