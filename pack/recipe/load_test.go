@@ -18,10 +18,10 @@ func (h home) read(path string) ([]byte, error) {
 
 func TestDefaultIsWhole(t *testing.T) {
 	r := Default()
-	if len(r.Sources) != 20 || r.Sources[0].Phase != Stable || r.Sources[4].Block != "AGENTS.md" || r.Sources[4].MaxTokens != 600 || !r.Sources[4].Percent {
+	if len(r.Sources) != 21 || r.Sources[0].Phase != Stable || r.Sources[4].Block != "AGENTS.md" || r.Sources[4].MaxTokens != 600 || !r.Sources[4].Percent {
 		t.Errorf("%+v", r)
 	}
-	if r.Sources[11].Type != TypeJournal || r.Sources[12].Phase != Dynamic || r.Sources[10].Phase != Session {
+	if r.Sources[12].Type != TypeJournal || r.Sources[13].Phase != Dynamic || r.Sources[11].Phase != Session {
 		t.Errorf("phases are wrong: %+v", r.Sources)
 	}
 	if len(r.Strategies) != 4 || r.History.Low != 0.78 || r.Wait != 500e6 || r.TotalMaxTokens != -1 || r.Hash == "" {
