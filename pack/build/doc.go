@@ -12,12 +12,12 @@
 //	native.go            native renderings of a build
 //	nodes.go             swap and dedup, as they are now
 //	builder.go           Builder: one flight a session; the report while there is no pack
-//	project_pack.go      what packs show of the memory of a workspace
-//	project.go           the memory of a workspace
 //	watch.go             recipes checked when they change
 //	epochs.go            epochs that outlive the process
 //	summarizer.go        the recipe's summarizer
 //	computed.go          what generators make for a pack
+//	project_pack.go      what packs show of the memory of a workspace
+//	project.go           the memory of a workspace
 //	outputs.go           outputs of generators, one run at a time
 //	outputs_run.go       runs and their turns
 //	summarizer_check.go  whether a summary can be accepted

@@ -111,7 +111,7 @@ echo '{"role":"user","content":"by the matrix"}' >> $d/messages.jsonl`, uid))
 					want = strings.Replace(want, "by the matrix\n", w.must("tail -n 1 "+r.real+"/context/pack.md"), 1)
 				}
 				if r.other != "" && r.opens {
-					want += "agent\n"
+					want += "agent\nproject\n"
 				} else if r.other != "" {
 					want += "ls: can't open '" + r.other + "': Permission denied\n"
 				}

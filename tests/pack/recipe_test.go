@@ -290,7 +290,7 @@ func TestInASpaceTheOwnerSaysWhatHeTrusts(t *testing.T) {
 	if r := member(alice, "echo nonsense >> "+trust); r.Code == 0 && strings.Contains(member(alice, "cat "+trust).OK(), "nonsense") {
 		t.Error("nonsense was taken for trust")
 	}
-	if got := strings.TrimSpace(member(alice, "stat -c '%a %u' "+trust+"; ls home/"+fmt.Sprint(alice)).OK()); got != fmt.Sprintf("600 %d\nagent\ntrust.jsonl", alice) {
+	if got := strings.TrimSpace(member(alice, "stat -c '%a %u' "+trust+"; ls home/"+fmt.Sprint(alice)).OK()); got != fmt.Sprintf("600 %d\nagent\nproject\ntrust.jsonl", alice) {
 		t.Errorf("trust.jsonl: %q", got)
 	}
 	if r := member(bob, "cat "+trust); r.Code == 0 {
