@@ -14,7 +14,7 @@ var ownElements = map[string]bool{
 	"apps_instructions": true, "plugins_instructions": true, "skills_instructions": true, "skill": true, "turn_aborted": true, "subagent_notification": true, "user_shell_command": true, "model_switch": true,
 	"system-reminder": true, "command-name": true, "command-message": true, "command-contents": true, "local-command-caveat": true, "local-command-stdout": true, "local-command-stderr": true,
 	"bash-input": true, "bash-stdout": true, "bash-stderr": true, "task-notification": true, "ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
-	"session_context": true, "hook_context": true, "environment_details": true, "session-start-hook": true, "user-prompt-submit-hook": true, "additional_context": true,
+	"session_context": true, "hook_context": true, "environment_details": true, "session-start-hook": true, "user-prompt-submit-hook": true, "additional_context": true, "untrusted_context": true,
 }
 
 // ownLines are how lines, or with their last one whole messages, begin that a user did not write.
@@ -97,13 +97,14 @@ func noAnswer(text string) bool {
 	return false
 }
 
-// remembered is the end of a line of a workspace's memory, which names the session and the record that it is from.
-var remembered = regexp.MustCompile(`\([^\s()/]+/[^\s()/]+ (messages:[0-9]+|events:[0-9]+|context/[^()\n]+)\)[ \t]*$`)
+// remembered is the end of a line of a workspace's memory, or of the notes of a session as hooks show them: the record
+// that it is from, and mostly the session.
+var remembered = regexp.MustCompile(`\((([^\s()/]+/[^\s()/]+ )?(messages|events):[0-9]+|[^\s()/]+/[^\s()/]+ context/[^()\n]+)\)[ \t]*$`)
 
 // WithoutMemory returns a text without the lines that are quoted from the memory of a workspace, with those that
 // belong to them: they were said in another session.
 func WithoutMemory(text string) string {
-	if !strings.Contains(text, " messages:") && !strings.Contains(text, " events:") && !strings.Contains(text, " context/") {
+	if !strings.Contains(text, "messages:") && !strings.Contains(text, "events:") && !strings.Contains(text, " context/") {
 		return text
 	}
 	var kept []string

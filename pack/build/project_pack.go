@@ -44,7 +44,7 @@ type projectRow struct {
 // entryProject is what is remembered of these rows.
 type entryProject struct {
 	load sync.Once
-	rows atomic.Pointer[[]projectRow] // all texts filled in; a list never changes
+	rows atomic.Pointer[[]projectRow] // without the texts of old ones; a list never changes
 	size atomic.Int64
 }
 
@@ -54,22 +54,30 @@ func (p *entryProject) bytes() int { return int(p.size.Load()) }
 func (p *entryProject) all(x *session.Session) []projectRow {
 	p.load.Do(func() {
 		var rows []projectRow
-		lines, _ := x.DerivedLines(session.ProjectFile)
-		for _, line := range lines {
+		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
 			var r projectRow
-			if json.Unmarshal(line, &r) != nil {
-				continue
-			}
-			if r.Text == "" {
-				r.Text = textOf(rows, r.SHA256)
-			}
-			if sumOf(r.Text) == r.SHA256 {
+			if json.Unmarshal(line, &r) == nil && (sumOf(r.Text) == r.SHA256 || r.Text == "" && isKept(rows, r.SHA256)) {
 				rows = append(rows, r)
+				forgetText(rows, len(rows)-1-keptTexts)
 			}
-		}
+			return true
+		})
 		p.set(rows)
 	})
 	return *p.rows.Load()
+}
+
+// keptTexts is of how many rows, the newest, the texts are remembered.
+const keptTexts = 2
+
+func forgetText(rows []projectRow, at int) {
+	if at >= 0 {
+		rows[at].Text = ""
+	}
+}
+
+func isKept(rows []projectRow, sum string) bool {
+	return slices.ContainsFunc(rows, func(r projectRow) bool { return r.SHA256 == sum })
 }
 
 func (p *entryProject) set(rows []projectRow) {
@@ -83,24 +91,34 @@ func (p *entryProject) set(rows []projectRow) {
 
 // keep adds a row. One that cannot be kept on the disk counts as long as this process runs.
 func (p *entryProject) keep(x *session.Session, r projectRow) {
-	rows := p.all(x)
+	rows := slices.Clone(p.all(x))
 	stored := r
-	if textOf(rows, r.SHA256) != "" {
+	if isKept(rows, r.SHA256) {
 		stored.Text = ""
 	}
-	if line, err := json.Marshal(stored); err == nil {
-		x.AppendDerived(session.ProjectFile, line)
+	line, err := json.Marshal(stored)
+	if err == nil {
+		err = x.AppendDerived(session.ProjectFile, line)
 	}
-	p.set(append(slices.Clone(rows), r))
+	if rows = append(rows, r); err == nil {
+		forgetText(rows, len(rows)-1-keptTexts)
+	}
+	p.set(rows)
 }
 
-func textOf(rows []projectRow, sum string) string {
-	for i := range rows {
-		if rows[i].SHA256 == sum {
-			return rows[i].Text
-		}
+// textOf returns the text of a row.
+func textOf(x *session.Session, r *projectRow) (text string) {
+	if sumOf(r.Text) == r.SHA256 {
+		return r.Text
 	}
-	return ""
+	x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
+		var kept projectRow
+		if json.Unmarshal(line, &kept) == nil && kept.SHA256 == r.SHA256 && sumOf(kept.Text) == r.SHA256 {
+			text = kept.Text
+		}
+		return text == ""
+	})
+	return text
 }
 
 func sumOf(text string) string {
@@ -124,7 +142,9 @@ func (p *entryProject) at(x *session.Session, dir string, messages int) *project
 	if first < 0 {
 		return nil
 	}
-	return &rows[first]
+	r := rows[first]
+	r.Text = textOf(x, &r)
+	return &r
 }
 
 // projectOf returns the workspace whose memory packs of in show, or "".
