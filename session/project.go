@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // The sessions of a user that have the same workspace share a memory. Which workspace a session has
@@ -164,15 +165,13 @@ func (x *Session) Stamp(names ...string) string {
 }
 
 // Written returns when a record of the session ref was added last; when it was made, if it has none.
-func (s *Store) Written(ref ctxabi.Ref) (last time.Time) {
+func (s *Store) Written(ref ctxabi.Ref) time.Time {
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
-	for _, name := range []string{ctxabi.MessagesFile, disk.IDFile} {
-		if fi, err := s.disk.FS.Stat(s.disk.Join(ref.Path(), name)); err == nil && (fi.Size() > 0 || last.IsZero()) {
-			if last.IsZero() || fi.ModTime().After(last) {
-				last = fi.ModTime()
-			}
+	for _, name := range []string{log.ArrivalsFile(ctxabi.MessagesFile), disk.IDFile} { // the log itself is written anew when it is sealed
+		if fi, err := s.disk.FS.Stat(s.disk.Join(ref.Path(), name)); err == nil && fi.Size() > 0 {
+			return fi.ModTime()
 		}
 	}
-	return last
+	return time.Time{}
 }
