@@ -20,10 +20,10 @@ type itemShape struct {
 }
 
 var (
-	someStatus  = []string{"in_progress", "completed", "incomplete"}
-	codeStatus  = []string{"in_progress", "completed", "incomplete", "interpreting", "failed"}
-	findStatus  = []string{"in_progress", "searching", "completed", "incomplete", "failed"}
-	mcpStatus   = []string{"in_progress", "completed", "incomplete", "calling", "failed"}
+	someStatus = []string{"in_progress", "completed", "incomplete"}
+	codeStatus = []string{"in_progress", "completed", "incomplete", "interpreting", "failed"}
+	findStatus = []string{"in_progress", "searching", "completed", "incomplete", "failed"}
+	mcpStatus  = []string{"in_progress", "completed", "incomplete", "calling", "failed"}
 )
 
 // itemShapes are the items that stand as they are. The values are as in ResponseInputItem of openai 7.57 for JavaScript.
