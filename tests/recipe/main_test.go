@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -98,6 +99,13 @@ func (s *stage) path(name string) string {
 	}
 	if rest, ok := strings.CutPrefix(name, "home/"); ok {
 		return filepath.Join(s.AgentHome(), rest)
+	}
+	if rest, ok := strings.CutPrefix(name, "project/"); ok {
+		slug, err := ctxabi.ProjectSlug(s.work)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return filepath.Join(s.AgentHome(), "../..", ctxabi.ProjectsDir, slug, rest)
 	}
 	return s.Path(name)
 }

@@ -23,7 +23,7 @@ func TestEachPairOfSources(t *testing.T) {
 	}
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
-	files := []file{{"work/f.md", "The file.\n"}}
+	files := []file{{"work/f.md", "The file.\n"}, {"project/notes.md", "Notes of the workspace.\n"}}
 	for _, f := range ar.Files {
 		switch {
 		case strings.HasPrefix(f.Name, "want/") || f.Name == "home/context.yaml":

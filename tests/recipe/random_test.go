@@ -43,7 +43,7 @@ func anyRecipe(t *rapid.T) object {
 	var sources []object
 	hasJournal := rapid.IntRange(0, 9).Draw(t, "journal") > 0
 	names := []string{"system_role", "tools", "skills", "pinned", "memory", "knowledge", "playbook", "summary", "facts", "decisions", "refs", "children", "recall",
-		"errors", "plan", "todo", "handoff", "file", "file", "computed_file", "pipeline"}
+		"errors", "plan", "todo", "handoff", "project", "file", "file", "computed_file", "pipeline"}
 	if hasJournal {
 		names = append(names, "journal")
 	}
@@ -179,6 +179,7 @@ func TestAnyRecipeKeepsThePromises(t *testing.T) {
 		call := ""
 		n := rapid.IntRange(1, 14).Draw(rt, "records")
 		for i := 1; i <= n; i++ {
+			put("project/notes.md", strings.Repeat(fmt.Sprintf("Note %d of the workspace.\n", i), i)) // which packs show at the next compaction
 			record, err := json.Marshal(anyRecord(rt, i, &call))
 			if err != nil {
 				rt.Fatal(err)
