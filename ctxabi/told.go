@@ -11,7 +11,7 @@ const (
 
 // Told returns text as a hook tells it: between the two marks, a line each.
 func Told(text string) string {
-	return ToldBegins + "\n" + strings.TrimRight(text, "\n") + "\n" + ToldEnds + "\n"
+	return ToldBegins + "\n" + strings.Trim(text, "\n") + "\n" + ToldEnds + "\n"
 }
 
 // WithoutTold returns text without what stands between the marks, with the element around it that Gemini CLI makes. What

@@ -26,6 +26,7 @@ type importFlags struct {
 	quiet                bool
 	everything, follow   bool
 	cwd                  string // where the program worked
+	waits                bool   // for another import into the session
 	added                transcript.Counts
 	losses               losses
 }
@@ -129,6 +130,7 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	defer func() { err = cmp.Or(err, to.Close()) }()
 	bar := newProgress(messages, transcripts.Size(), f.quiet)
 	im := transcript.NewImporter(ctx, to, at.Ref, &f.losses.all, bar)
+	im.Waits = f.waits
 	for _, t := range transcripts {
 		if err = im.Read(t); err != nil {
 			break

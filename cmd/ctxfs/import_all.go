@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
@@ -105,10 +106,26 @@ func (f *importFlags) one(ctx context.Context, k transcript.Kept, out, messages 
 		return added, err
 	}
 	defer done()
-	one := importFlags{store: f.store, quiet: f.quiet, cwd: k.Cwd}
+	one := importFlags{store: f.store, quiet: f.quiet, cwd: k.Cwd, waits: !f.follow} // who follows has others to bring meanwhile
 	one.losses.strict = f.losses.strict
 	var said bytes.Buffer
-	err = one.run([]string{file}, cmp.Or(f.agent, k.Program)+"/"+k.Session, strings.NewReader(""), out, &said)
+	err = one.settled(file, cmp.Or(f.agent, k.Program)+"/"+k.Session, out, &said)
 	io.WriteString(messages, strings.ReplaceAll(said.String(), file, k.File)) // what the program exported has a name only for a moment
 	return one.added, err
+}
+
+// mostTries is how often an import begins anew because another made the same session.
+const mostTries = 3
+
+// settled imports a file. Where it waits for others it begins anew when one of them made the session in the same moment.
+func (f *importFlags) settled(file, session string, out, messages io.Writer) (err error) {
+	for range mostTries {
+		once := *f
+		err = once.run([]string{file}, session, strings.NewReader(""), out, messages)
+		f.added = once.added
+		if !f.waits || !errors.Is(err, ctxabi.ErrLocked) {
+			break
+		}
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/brief"
+	"github.com/ctxfs/ctxfs/internal/hook/jobs"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
@@ -19,104 +22,107 @@ import (
 // Code: above 10,000 it would show a preview and the name of a file.
 const maxContext = 9_500
 
-// contextFor returns what an agent needs to know when it begins, or begins anew:
-// where its memory is, and what earlier work left. Of a session that is taken up
-// again it is what the conversation does not have yet, which may be nothing.
-func contextFor(dir string, h *input) string {
-	if h.Source == "resume" {
-		if t, ok := toldIn(h.Transcript, h.format, dir); ok {
-			return resumed(dir, t)
-		}
-	}
-	w := contextWriter{left: maxContext}
-	w.add(mcp.Snippet(dir) + "Hooks record this conversation there: do not append its messages yourself.\n")
-	from := dir
-	if h.Source != "compact" && h.Source != "resume" && empty(filepath.Join(dir, ctxabi.MessagesFile)) {
-		from = lastSession(dir, h.Cwd)
-	}
-	if from == "" || empty(filepath.Join(from, ctxabi.MessagesFile)) && from == dir {
-		if from == dir {
-			w.pins(dir)
-		}
-		return w.String()
-	}
-	if from == dir {
-		w.add("\n# What this session keeps\n")
+// earlierWork and changedNotes begin what a hook says of other sessions and of a session that is
+// taken up again.
+const (
+	earlierWork  = "\n# Earlier work in "
+	changedNotes = "\n# Notes of this session that changed\n"
+)
+
+// angles is how Gemini CLI writes the two characters in what a hook says.
+var angles = strings.NewReplacer("&lt;", "<", "&gt;", ">")
+
+const anglesSaid = "In this text &lt; and &gt; stand for the characters less-than and greater-than.\n"
+
+// contextFor returns what an agent needs to know when it begins, or begins anew: where its memory is, and what earlier work left, with a
+// line for each import that is not done. Of a session that is taken up again it is what the conversation does not have yet,
+// which may be nothing. What cannot be read before ctx ends is named instead.
+func contextFor(ctx context.Context, dir string, h *input, undone []jobs.Job) string {
+	w := brief.NewWriter(ctx, maxContext-len(ctxabi.Told("")))
+	if t, ok := toldIn(h, dir); ok && h.Source == "resume" {
+		resumed(w, dir, t)
 	} else {
-		w.add(fmt.Sprintf(earlierWork+"%s\nOf the session %s; everything that was said is in its messages.jsonl.\n", h.Cwd, from))
+		whole(w, dir, h)
 	}
-	w.pins(from)
-	w.section("Open", from, ctxabi.TodoFile, "")
-	w.section("Decided", from, ctxabi.DecisionsFile, "decision")
-	w.section("Known", from, ctxabi.FactsFile, "text")
-	w.section("So far", from, ctxabi.SummaryFile, "")
-	w.section("The last answer", from, ctxabi.LatestFile, "")
-	return w.String()
-}
-
-// contextWriter collects text up to a number of characters.
-type contextWriter struct {
-	b    strings.Builder
-	left int
-}
-
-func (w *contextWriter) String() string { return w.b.String() }
-
-func (w *contextWriter) add(s string) {
-	if n := utf8.RuneCountInString(s); n <= w.left {
-		w.b.WriteString(s)
-		w.left -= n
+	for _, j := range undone {
+		w.Add(fmt.Sprintf("\nNot all that was said before is here yet: the import of %s goes on.\n", j.Transcript))
 	}
+	for _, name := range w.Late() {
+		w.Add(fmt.Sprintf("\nIt took too long to read %s; read it yourself.\n", name))
+	}
+	if w.String() == "" {
+		return ""
+	}
+	return ctxabi.Told(w.String())
 }
 
-// sectionShare is how many characters a section may take at most: pins get twice that.
-const sectionShare = 1_500
-
-// section adds a file below a heading; of a JSONL file the field of each row, with its source.
-func (w *contextWriter) section(title, dir, rel, field string) {
-	b, err := os.ReadFile(filepath.Join(dir, rel))
-	text := strings.TrimSpace(string(b))
-	if err != nil || text == "" {
+// whole writes all that there is to say.
+func whole(w *brief.Writer, dir string, h *input) {
+	if h.program == gemini {
+		w.Add(anglesSaid)
+	}
+	w.Add(mcp.Snippet(dir) + "Hooks record this conversation there: do not append its messages yourself.\n")
+	if empty(filepath.Join(dir, ctxabi.MessagesFile)) {
+		pins(w, dir)
+	} else {
+		w.Add("\n# What this session keeps\n")
+		keeps(w, dir)
+	}
+	project := brief.ProjectOf(w, dir)
+	if parts := project.Read(w, ownName(dir)); len(parts) > 0 {
+		w.Add(fmt.Sprintf(earlierWork+"%s\nOf all sessions there; people write %s.\n", h.Cwd, filepath.Join(string(project), ctxabi.ProjectNotesFile)))
+		for _, p := range parts {
+			w.Section(p.Title, p.Text, p.Path, shareOf(p.Title))
+		}
 		return
 	}
+	if from := lastSession(dir, h.Cwd); from != "" && h.Source != "compact" && h.Source != "resume" {
+		w.Add(fmt.Sprintf(earlierWork+"%s\nOf the session %s; everything that was said is in its messages.jsonl.\n", h.Cwd, from))
+		keeps(w, from)
+	}
+}
+
+// ownName is what the memory of a project calls a session: AGENT/SESSION.
+func ownName(dir string) string {
+	return filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
+}
+
+// shareOf is how many characters a section of a project's memory takes at most: what people wrote gets twice that of others.
+func shareOf(title string) int {
+	if title == brief.NotesTitle || title == "Pinned" {
+		return 2 * brief.Share
+	}
+	return brief.Share
+}
+
+// keeps writes the notes of a session.
+func keeps(w *brief.Writer, dir string) {
+	pins(w, dir)
+	section(w, "Open", dir, ctxabi.TodoFile, "")
+	section(w, "Decided", dir, ctxabi.DecisionsFile, "decision")
+	section(w, "Known", dir, ctxabi.FactsFile, "text")
+	section(w, "So far", dir, ctxabi.SummaryFile, "")
+	section(w, "The last answer", dir, ctxabi.LatestFile, "")
+}
+
+// section adds a file below a heading; of a JSONL file the field of each row, with its source.
+func section(w *brief.Writer, title, dir, rel, field string) {
+	name := filepath.Join(dir, rel)
+	text := w.Read(name)
 	if field != "" {
 		text = rows(text, field)
 	}
-	w.text(title, text, filepath.Join(dir, rel), sectionShare)
+	w.Section(title, text, name, brief.Share)
 }
 
 // sectionTitles are those of all sections but pins.
 var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer"}
 
-func sectionHead(title string) string { return "\n## " + title + "\n" }
-
-// text adds a text that is not empty, cut at the end of a line, with the path of the rest.
-func (w *contextWriter) text(title, text, path string, most int) {
-	if text == "" {
-		return
-	}
-	head, foot := sectionHead(title), "\n"
-	most = min(most, w.left-len(head)-len(foot)-len(path)-40)
-	if most < 80 {
-		return
-	}
-	if utf8.RuneCountInString(text) > most {
-		short := string([]rune(text)[:most])
-		if i := strings.LastIndexByte(short, '\n'); i > len(short)/2 {
-			short = short[:i]
-		}
-		text = short + "\n… the rest: " + path
-	}
-	w.add(head + text + foot)
-}
-
 // pins adds what stands in every prompt, word for word.
-func (w *contextWriter) pins(dir string) {
+func pins(w *brief.Writer, dir string) {
 	for _, name := range pinsOf(dir) {
 		path := filepath.Join(dir, ctxabi.PinnedDir, name)
-		if b, err := os.ReadFile(path); err == nil {
-			w.text(pinTitle(name), strings.TrimSpace(string(b)), path, 2*sectionShare)
-		}
+		w.Section(pinTitle(name), w.Read(path), path, 2*brief.Share)
 	}
 }
 
@@ -149,7 +155,7 @@ func rows(text, field string) string {
 		}
 	}
 	for n := 0; len(lines) > 1; lines = lines[1:] {
-		if n = utf8.RuneCountInString(strings.Join(lines, "\n")); n <= sectionShare {
+		if n = utf8.RuneCountInString(strings.Join(lines, "\n")); n <= brief.Share {
 			break
 		}
 	}

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,32 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/tidwall/gjson"
-	"golang.org/x/sys/unix"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
-// input is what Claude Code and Codex write to a hook's standard input: the
-// fields of their public documentation that are used here.
-type input struct {
-	Event      string `json:"hook_event_name"`
-	Session    string `json:"session_id"`
-	Transcript string `json:"transcript_path"`
-	Cwd        string `json:"cwd"`
-	Source     string `json:"source"`   // of SessionStart: startup resume clear compact
-	AgentID    string `json:"agent_id"` // inside a sub-agent, whose conversation is its own
-
-	format     *adapter.Format // of the transcript, and so which program it is
-	unrecorded bool            // the program keeps no transcript of this conversation
-}
-
-// output is what it reads from the standard output of a SessionStart hook.
+// output is what a host reads from the standard output of a SessionStart hook.
 type output struct {
 	Specific struct {
 		Event   string `json:"hookEventName"`
@@ -44,28 +26,41 @@ type output struct {
 
 // Options are what the caller of Answer decides.
 type Options struct {
-	Mount  string                                   // where ctxfs is mounted; "": see locate.Mount
-	Agent  string                                   // that owns the sessions; "": $CTXFS_AGENT, or the name of the program
-	Event  string                                   // of the hook, where its input has none
-	Import func(file, format, session string) error // appends what is new in a transcript to the session of a directory
+	Mount   string // where ctxfs is mounted; "": see locate.Mount
+	Agent   string // that owns the sessions; "": $CTXFS_AGENT, or the name of the program
+	Event   string // of the hook, where its input has none
+	Program string // whose hook it is, a name of a format; "": what the input says
+
+	Import Importer
+	// Start starts a process that calls [Work] with dir and key, and with run as its descriptor 3, and that outlives this one.
+	Start func(dir, key string, run *os.File) error
+	Warn  func(line string) // says a line to the host's user
+
+	// Time is what an answer may take once its mount has answered; 0: as long as the work takes.
+	Time time.Duration
 }
+
+// Importer appends what is new in a transcript to the session of a directory.
+type Importer func(file, format, session string) error
 
 // maxInput bounds what is read of a host, in bytes: a summary may be in it.
 const maxInput = 16 << 20
 
+// patience is how much of [Options.Time] a hook waits for imports; the rest is for its answer.
+const patience = 0.7
+
 // Answer does what the hook whose input is in asks for, and writes to out what its host is to read.
-// It returns a [locate.NoMountError] where there is no mount, and the errors of the mount and of
-// the import.
+// It returns a [locate.NoMountError] where there is no mount, the errors of the mount, and what went wrong
+// with an import that ended in time.
 func Answer(in io.Reader, out io.Writer, o Options) error {
 	data, err := io.ReadAll(io.LimitReader(in, maxInput))
 	if err != nil {
 		return err
 	}
-	h, err := readInput(data)
+	h, err := readInput(data, o.Event, o.Program)
 	if err != nil {
 		return err
 	}
-	h.Event = cmp.Or(h.Event, o.Event)
 	if h.unrecorded && os.Getenv(locate.SessionEnv) == "" {
 		return nil
 	}
@@ -76,7 +71,7 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 		if err != nil {
 			return err
 		}
-		return h.start(out, dir)
+		return h.start(out, dir, o)
 	case "PreCompact", "PostCompact", "Stop", "SessionEnd":
 		if h.AgentID != "" {
 			return nil
@@ -89,63 +84,30 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 		if err != nil || dir == "" {
 			return err
 		}
-		if said {
-			err = h.keep(dir, o.Import)
+		if !said {
+			if h.Event == "SessionEnd" {
+				err = writeState(dir, "done")
+			}
+			return err
 		}
-		if h.Event == "SessionEnd" {
-			err = cmp.Or(err, writeState(dir, "done"))
-		}
-		return err
+		return h.keep(dir, o)
 	}
-	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop and SessionEnd", h.Event)
+	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop, SessionEnd, and PreCompress and AfterAgent of Gemini CLI", h.Event)
 }
 
-func readInput(data []byte) (h input, err error) {
-	if err := json.Unmarshal(data, &h); err != nil {
-		return h, fmt.Errorf("the input is not that of a hook of Claude Code or Codex: %w", err)
+// until returns a context that ends when so much of the time of an answer has passed.
+func (o Options) until(part float64) (context.Context, context.CancelFunc) {
+	if o.Time == 0 {
+		return context.WithCancel(context.Background())
 	}
-	h.unrecorded = gjson.GetBytes(data, "transcript_path").Raw == "null"
-	name := "claude-code"
-	if strings.HasPrefix(filepath.Base(h.Transcript), "rollout-") { // which may not be there yet
-		name = "codex"
-	}
-	h.format, _ = formats.Lookup(name)
-	return h, nil
-}
-
-// session is the directory of the session that a hook is about. One that is not there is made where
-// create is set; else it is "".
-func (h *input) session(o Options, create bool) (string, error) {
-	if s := os.Getenv(locate.SessionEnv); s != "" {
-		return locate.SessionDir(s, o.Mount, true)
-	}
-	if err := ctxabi.ValidName(h.Session); err != nil {
-		return "", fmt.Errorf("session_id %q is not a name of a session", h.Session)
-	}
-	root, err := locate.Mount(o.Mount)
-	if err != nil {
-		return "", err
-	}
-	home, err := locate.AgentDir(root, cmp.Or(o.Agent, os.Getenv("CTXFS_AGENT"), h.format.Name))
-	if err != nil {
-		return "", err
-	}
-	dir := filepath.Join(home, ctxabi.SessionDir, h.Session)
-	if _, err := os.Stat(dir); !create && errors.Is(err, os.ErrNotExist) {
-		return "", nil
-	}
-	if dir, err = locate.SessionDir(dir, o.Mount, true); err != nil {
-		return "", err
-	}
-	if was, err := os.ReadFile(filepath.Join(dir, ctxabi.CwdFile)); err == nil && len(was) == 0 && filepath.IsAbs(h.Cwd) {
-		return dir, os.WriteFile(filepath.Join(dir, ctxabi.CwdFile), []byte(h.Cwd+"\n"), 0o600)
-	}
-	return dir, nil
+	return context.WithTimeout(context.Background(), time.Duration(part*float64(o.Time)))
 }
 
 // start brings back what is left of earlier work.
-func (h *input) start(out io.Writer, dir string) error {
-	if err := writeState(dir, "active"); err != nil {
+func (h *input) start(out io.Writer, dir string, o Options) error {
+	ctx, cancel := o.until(.9)
+	defer cancel()
+	if err := h.begin(ctx, dir); err != nil {
 		return err
 	}
 	if env := os.Getenv("CLAUDE_ENV_FILE"); env != "" { // commands that the agent runs find its memory
@@ -158,63 +120,22 @@ func (h *input) start(out io.Writer, dir string) error {
 			return err
 		}
 	}
-	var o output
-	o.Specific.Event, o.Specific.Context = h.Event, contextFor(dir, h)
-	if o.Specific.Context == "" {
+	missing := h.missing(ctx, dir, o)
+	var answer output
+	answer.Specific.Event, answer.Specific.Context = h.Event, contextFor(ctx, dir, h, missing)
+	if answer.Specific.Context == "" {
 		return nil
 	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
-	return e.Encode(o)
+	return e.Encode(answer)
 }
 
 func writeState(dir, state string) error {
 	return os.WriteFile(filepath.Join(dir, ctxabi.StateFile), []byte(state+"\n"), 0o600)
 }
 
-// hasTranscript reports whether there is something to record. What the input names may be any file: it
-// returns an error where that is no transcript of a program whose hooks these are.
-func (h *input) hasTranscript() (bool, error) {
-	if h.unrecorded {
-		return false, nil
-	}
-	if h.Transcript == "" {
-		return false, errors.New("the input names no transcript")
-	}
-	f, err := os.Open(h.Transcript)
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil // nothing was said yet
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, transcript.HeadSize))
-	if err != nil || len(head) == 0 {
-		return false, err
-	}
-	for _, name := range []string{"claude-code", "codex"} {
-		if format, _ := formats.Lookup(name); format.Sniff(h.Transcript, adapter.Decode(head)) > 0 {
-			h.format = format
-			return true, nil
-		}
-	}
-	return false, fmt.Errorf("%s is not a transcript of Claude Code or Codex", h.Transcript)
-}
-
-// keep imports what is new of the transcript. Hooks may run at once; one waits
-// for the other, so that neither takes what the other is about to.
-func (h *input) keep(dir string, importer func(file, format, session string) error) error {
-	lock, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer lock.Close()
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
-		return err
-	}
-	if err := importer(h.Transcript, h.format.Name, dir); err != nil && !errors.Is(err, transcript.ErrNothing) {
-		return fmt.Errorf("%s: %w", h.Transcript, err)
-	}
-	return nil
+// isOver reports whether a wait ended because its time was over.
+func isOver(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/brief"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -43,11 +44,39 @@ func TestAnswerWithoutAMountSaysWhy(t *testing.T) {
 	}
 }
 
-func TestTheProgramIsKnownByItsTranscript(t *testing.T) {
-	for transcript, want := range map[string]string{"": "claude-code", "/x/5f1c.jsonl": "claude-code", "/x/rollout-2026-05-04.jsonl": "codex"} {
-		in, err := readInput(fmt.Appendf(nil, `{"transcript_path":%q}`, transcript))
-		if err != nil || in.format.Name != want {
-			t.Errorf("%q is of %v, %v; want %s", transcript, in.format, err, want)
+func TestTheProgramIsKnownByItsInput(t *testing.T) {
+	for _, c := range []struct{ input, flag, event, program string }{
+		{`{"transcript_path":""}`, "", "Told", claudeCode},
+		{`{"transcript_path":"/x/5f1c.jsonl","hook_event_name":"Stop"}`, "", "Stop", claudeCode},
+		{`{"transcript_path":"/x/rollout-2026-05-04.jsonl"}`, "", "Told", codex},
+		{`{"transcript_path":"/x/session-2026-05-04T10-00-5f1c2d7e.jsonl"}`, "", "Told", gemini},
+		{`{"transcript_path":"","timestamp":"2026-05-04T10:00:00Z","hook_event_name":"SessionStart"}`, "", "SessionStart", gemini},
+		{`{"hook_event_name":"AfterAgent"}`, "", "Stop", gemini},
+		{`{"hook_event_name":"PreCompress"}`, "", "PreCompact", gemini},
+		{`{"hook_event_name":"Stop","transcript_path":"/x/ses_1.json"}`, opencode, "Stop", opencode},
+		{`{}`, gemini, "Told", gemini},
+	} {
+		h, err := readInput([]byte(c.input), "Told", c.flag)
+		if err != nil || h.program != c.program || h.Event != c.event {
+			t.Errorf("%s of %q is %s of %s, %v; want %s of %s", c.input, c.flag, h.Event, h.program, err, c.event, c.program)
+		}
+	}
+	if _, err := readInput([]byte(`{}`), "", "emacs"); err == nil || !strings.Contains(err.Error(), `"emacs" is not a program with hooks; known are claude-code`) {
+		t.Errorf("an unknown program: %v", err)
+	}
+}
+
+// Where a program writes no transcript, nothing is to be recorded: Gemini CLI says so with an empty path, opencode with none.
+func TestAConversationWithoutATranscriptIsNoError(t *testing.T) {
+	for input, flag := range map[string]string{
+		`{"transcript_path":"","hook_event_name":"AfterAgent"}`: "",
+		`{"transcript_path":"","hook_event_name":"Stop"}`:       gemini,
+		`{"hook_event_name":"Stop"}`:                            opencode,
+		`{"transcript_path":null,"hook_event_name":"Stop"}`:     "",
+	} {
+		h, err := readInput([]byte(input), "", flag)
+		if said, e := h.hasTranscript(); err != nil || e != nil || said {
+			t.Errorf("%s: %v %v %v", input, said, err, e)
 		}
 	}
 }
@@ -65,11 +94,11 @@ func TestAContextIsNeverTooLong(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := contextFor(dir, &input{Source: "compact"})
+	got := contextFor(t.Context(), dir, &input{Source: "compact"}, nil)
 	if n := utf8.RuneCountInString(got); n > maxContext || n < maxContext/2 {
 		t.Errorf("the context has %d characters, at most %d are wanted", n, maxContext)
 	}
-	for _, want := range []string{"# What this session keeps", sectionHead(pinTitle("goal.md")), sectionHead("Open"), "… the rest: " + filepath.Join(dir, ctxabi.TodoFile)} {
+	for _, want := range []string{"# What this session keeps", brief.Head(pinTitle("goal.md")), brief.Head("Open"), "… the rest: " + filepath.Join(dir, ctxabi.TodoFile)} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q in\n%s", want, got)
 		}
@@ -85,7 +114,7 @@ func TestRowsAreTheNewestThatFit(t *testing.T) {
 		fmt.Fprintf(&all, "{\"text\":\"fact %d\"}\n", i)
 	}
 	got := rows(all.String(), "text")
-	if n := utf8.RuneCountInString(got); n > sectionShare || !strings.HasSuffix(got, "- fact 499") || strings.Contains(got, "- fact 1\n") {
+	if n := utf8.RuneCountInString(got); n > brief.Share || !strings.HasSuffix(got, "- fact 499") || strings.Contains(got, "- fact 1\n") {
 		t.Errorf("%d characters: %s", n, got)
 	}
 }

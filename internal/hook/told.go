@@ -1,23 +1,19 @@
 package hook
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/brief"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-)
-
-// earlierWork and changedNotes begin what a hook says of another session and of a session that is
-// taken up again.
-const (
-	earlierWork  = "\n# Earlier work in "
-	changedNotes = "\n# Notes of this session that changed\n"
 )
 
 // told is what a conversation that is taken up again has of its memory.
@@ -28,12 +24,16 @@ type told struct {
 
 // toldIn reads what the model of a transcript has before it. ok is false where
 // that is not known, or the paragraph about this memory is not part of it.
-func toldIn(transcript string, f *adapter.Format, dir string) (t told, ok bool) {
-	file, err := os.Open(transcript)
-	if err != nil || f == nil {
+func toldIn(h *input, dir string) (t told, ok bool) {
+	file, err := os.Open(h.Transcript)
+	if err != nil {
 		return t, false
 	}
 	defer file.Close()
+	f, known := formats.Lookup(h.program)
+	if !known || f.Context == nil {
+		return t, false
+	}
 	texts, err := f.Context(file)
 	if err != nil {
 		return t, false
@@ -41,12 +41,21 @@ func toldIn(transcript string, f *adapter.Format, dir string) (t told, ok bool) 
 	paragraph := mcp.Snippet(dir)
 	var all strings.Builder
 	for _, text := range texts {
-		all.WriteString(oneLine(text.Text) + "\n")
-		if text.Hook {
-			ok = ok || strings.Contains(text.Text, paragraph)
-			own, _, _ := strings.Cut(text.Text, earlierWork)
-			t.hooks = append(t.hooks, own)
+		if h.program == gemini {
+			text.Text = angles.Replace(text.Text)
 		}
+		all.WriteString(oneLine(text.Text) + "\n")
+		_, said, marked := strings.Cut(text.Text, ctxabi.ToldBegins)
+		if !marked && text.Hook { // as hooks said it before there were marks
+			said = text.Text
+		}
+		if said == "" {
+			continue
+		}
+		said, _, _ = strings.Cut(said, ctxabi.ToldEnds)
+		ok = ok || strings.Contains(said, paragraph)
+		own, _, _ := strings.Cut(said, earlierWork)
+		t.hooks = append(t.hooks, own)
 	}
 	t.all = all.String()
 	return t, ok
@@ -57,7 +66,7 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 // section returns what was said last below a title; ok is false where nothing was.
 func (t told) section(title string) (text string, ok bool) {
 	for i := len(t.hooks) - 1; i >= 0; i-- {
-		if _, text, ok := strings.Cut(t.hooks[i], sectionHead(title)); ok {
+		if _, text, ok := strings.Cut(t.hooks[i], brief.Head(title)); ok {
 			return text, true
 		}
 	}
@@ -66,41 +75,39 @@ func (t told) section(title string) (text string, ok bool) {
 
 // changed adds a section that was not told like this. Where something was told and there is nothing
 // any more, none says so.
-func (w *contextWriter) changed(t told, title, text, path string, most int, none string) {
+func changed(w *brief.Writer, t told, title, text, path string, most int, none string) {
 	was, ok := t.section(title)
 	if text == "" && ok {
 		text = none
 	}
-	now := contextWriter{left: w.left}
-	now.text(title, text, path, most)
-	if rest, same := strings.CutPrefix(was, strings.TrimPrefix(now.String(), sectionHead(title))); ok && same && sectionEnds(rest) {
+	now := brief.NewWriter(context.Background(), w.Left())
+	now.Section(title, text, path, most)
+	if rest, same := strings.CutPrefix(was, strings.TrimPrefix(now.String(), brief.Head(title))); ok && same && sectionEnds(rest) {
 		return
 	}
-	w.add(now.String())
+	w.Add(now.String())
 }
 
 // sectionEnds reports whether what follows a section's text is none of it: a pin may have headings of its own.
 func sectionEnds(rest string) bool {
-	return rest == "" || slices.ContainsFunc(sectionTitles, func(title string) bool { return strings.HasPrefix(rest, sectionHead(title)) }) ||
+	return rest == "" || slices.ContainsFunc(sectionTitles, func(title string) bool { return strings.HasPrefix(rest, brief.Head(title)) }) ||
 		strings.HasPrefix(rest, "\n## "+pinTitle(""))
 }
 
-// resumed returns which notes of a session the conversation does not have yet. What was derived
+// resumed writes which notes of a session, and of its project, the conversation does not have yet. What was derived
 // from the conversation is in it, as long as the session is of this one alone.
-func resumed(dir string, t told) string {
-	w := contextWriter{left: maxContext}
+func resumed(w *brief.Writer, dir string, t told) {
+	own := brief.NewWriter(context.Background(), w.Left()-len(changedNotes))
 	shared := os.Getenv(locate.SessionEnv) != ""
 	pinned := map[string]bool{}
 	for _, name := range pinsOf(dir) {
 		pinned[pinTitle(name)] = true
 		path := filepath.Join(dir, ctxabi.PinnedDir, name)
-		if b, err := os.ReadFile(path); err == nil {
-			w.changed(t, pinTitle(name), strings.TrimSpace(string(b)), path, 2*sectionShare, "")
-		}
+		changed(own, t, pinTitle(name), w.Read(path), path, 2*brief.Share, "")
 	}
 	for _, title := range t.pins() {
 		if !pinned[title] {
-			w.changed(t, title, "", dir, sectionShare, "It is pinned no longer.")
+			changed(own, t, title, "", dir, brief.Share, "It is pinned no longer.")
 		}
 	}
 	for _, n := range []struct{ title, rel, field string }{
@@ -110,20 +117,54 @@ func resumed(dir string, t told) string {
 		if !shared && mounts.Attr(path, "user.ctx.origin") == ctxabi.OriginDerived {
 			continue
 		}
-		b, err := os.ReadFile(path)
-		text := strings.TrimSpace(string(b))
-		switch {
-		case err != nil:
-		case n.field == "":
-			w.changed(t, n.title, text, path, sectionShare, "Nothing is open.")
+		switch text := w.Read(path); n.field {
+		case "":
+			changed(own, t, n.title, text, path, brief.Share, "Nothing is open.")
 		default:
-			w.text(n.title, t.without(rows(text, n.field)), path, sectionShare)
+			own.Section(n.title, t.without(rows(text, n.field)), path, brief.Share)
 		}
 	}
-	if w.String() == "" {
+	if own.String() != "" {
+		w.Add(changedNotes + own.String())
+	}
+	t.project(w, dir)
+}
+
+// project writes what sessions of the same project, and people, have added to its memory.
+func (t told) project(w *brief.Writer, dir string) {
+	project := brief.ProjectOf(w, dir)
+	begun := false
+	for _, p := range project.Read(w, ownName(dir)) {
+		if p.Title != brief.NotesTitle {
+			p.Text = t.newer(p)
+		}
+		now := brief.NewWriter(context.Background(), w.Left())
+		now.Section(p.Title, p.Text, p.Path, shareOf(p.Title))
+		if p.Text == "" || strings.Contains(t.all, oneLine(now.String())) {
+			continue
+		}
+		if !begun {
+			w.Add(fmt.Sprintf(earlierWork+"%s that is new\n", w.Read(filepath.Join(dir, ctxabi.CwdFile))))
+			begun = true
+		}
+		w.Add(now.String())
+	}
+}
+
+// newer returns the entries of a section of a project's memory, of which the newest is the first, that are newer than what the conversation has.
+// An answer of another session is none that this one waits for.
+func (t told) newer(p brief.Part) string {
+	if p.Title == "Last answer" {
 		return ""
 	}
-	return changedNotes + w.String()
+	var left []string
+	for _, entry := range p.Entries() {
+		if strings.Contains(t.all, bare(entry)) {
+			break
+		}
+		left = append(left, entry)
+	}
+	return strings.TrimSpace(strings.Join(left, "\n"))
 }
 
 // pins returns the titles of the pins that hooks told of.
@@ -142,14 +183,18 @@ func (t told) pins() (titles []string) {
 func (t told) without(lines string) string {
 	var left []string
 	for line := range strings.Lines(lines) {
-		said := oneLine(strings.TrimPrefix(line, "- "))
-		bare := said
-		if i := strings.LastIndex(said, " ("); i > 0 && strings.HasSuffix(said, ")") {
-			bare = said[:i]
-		}
-		if !strings.Contains(t.all, bare) {
+		if !strings.Contains(t.all, bare(line)) {
 			left = append(left, strings.TrimSuffix(line, "\n"))
 		}
 	}
 	return strings.Join(left, "\n")
+}
+
+// bare returns what an entry says in one line, without its source.
+func bare(entry string) string {
+	said := oneLine(strings.TrimPrefix(entry, "- "))
+	if i := strings.LastIndex(said, " ("); i > 0 && strings.HasSuffix(said, ")") {
+		return said[:i]
+	}
+	return said
 }

@@ -42,6 +42,8 @@ type Importer struct {
 	agents   map[string]subagent
 	names    map[string]string // of children, by chain
 	Count    Counts
+
+	Waits bool // for another import into the session, instead of returning ctxabi.ErrLocked
 }
 
 // NewImporter returns an importer into the session ref of to. What cannot be carried is added to losses. When ctx ends, Read
@@ -127,7 +129,7 @@ func (im *Importer) openMain() error {
 		return err
 	}
 	im.main = newTarget(im, h, "")
-	return h.lock()
+	return h.lock(im.Waits)
 }
 
 // target is where the records of a chain go.
@@ -139,7 +141,7 @@ func (im *Importer) target(chain string) (t *target, err error) {
 		}
 		im.main = newTarget(im, h, "")
 		im.asked[""] = true
-		if err := h.lock(); err != nil {
+		if err := im.isNew(h); err != nil {
 			return nil, err
 		}
 	}
@@ -151,6 +153,20 @@ func (im *Importer) target(chain string) (t *target, err error) {
 		im.children[chain] = t
 	}
 	return t, err
+}
+
+// isNew locks a session that this import has made. It returns ctxabi.ErrLocked if somebody else has put something into it meanwhile: what that
+// is, nobody has asked.
+func (im *Importer) isNew(h history) error {
+	if err := h.lock(im.Waits); err != nil {
+		return err
+	}
+	for _, log := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
+		if n, err := h.size(log); err != nil || n > 0 {
+			return cmp.Or(err, atOnce(h.dir()))
+		}
+	}
+	return nil
 }
 
 // learn reads what the session, or the child of a chain, has.

@@ -39,7 +39,7 @@ type history interface {
 	// was refused for what it is; of the lines before it some may be in the log.
 	append(log string, lines []byte) error
 	sync() error
-	lock() error // until close: one import at a time
+	lock(wait bool) error // until close: one import at a time; ctxabi.ErrLocked if another is under way and wait is not set
 
 	control(rel string) string // "" where nothing was written, and where it cannot be read
 	setControl(rel, text string) error
@@ -65,7 +65,9 @@ func (t mountTree) create(ref ctxabi.Ref) (history, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.Mkdir(dir, 0o700); errors.Is(err, os.ErrExist) {
+		return nil, atOnce(dir)
+	} else if err != nil {
 		return nil, err
 	}
 	return t.open(ref)
@@ -79,12 +81,21 @@ type mountedHistory struct {
 	locked *os.File
 }
 
-func (h *mountedHistory) lock() (err error) {
+// atOnce is the error that another import into the session in dir began at the same time.
+func atOnce(dir string) error {
+	return ctxabi.E("import", dir, ctxabi.ErrLocked, "another import into %s is under way; import again when it is done", dir)
+}
+
+func (h *mountedHistory) lock(wait bool) (err error) {
 	if h.locked, err = os.Open(h.path(ctxabi.MessagesFile)); err != nil {
 		return err
 	}
-	if err := unix.Flock(int(h.locked.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return ctxabi.E("import", h.at, ctxabi.ErrLocked, "another import into %s is under way; import again when it is done", h.at)
+	how := unix.LOCK_EX
+	if !wait {
+		how |= unix.LOCK_NB
+	}
+	if err := unix.Flock(int(h.locked.Fd()), how); err != nil {
+		return atOnce(h.at)
 	}
 	return nil
 }
@@ -253,7 +264,7 @@ func (h storedHistory) children() (names []string, err error) {
 	return names, err
 }
 
-func (h storedHistory) lock() error                 { return nil } // the store is
+func (h storedHistory) lock(bool) error             { return nil } // the store is
 func (h storedHistory) makeChild(name string) error { return h.MakeChild(name) }
 func (h storedHistory) close() error                { return nil }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -127,22 +128,22 @@ func TestAResumeSaysNothingThatTheTranscriptHas(t *testing.T) {
 	h.add("context/facts.jsonl", `{"id":"m","text":"Staging is down on Mondays."}`+"\n")
 	const changed = "\n# Notes of this session that changed\n"
 	says(t, "the resume after notes were written", k.start("resume"),
-		changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Style\nTabs.\n\n## Open\n- [ ] look at the body of 429\n\n## Known\n- Staging is down on Mondays.\n")
+		ctxabi.Told(changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Style\nTabs.\n\n## Open\n- [ ] look at the body of 429\n\n## Known\n- Staging is down on Mondays.\n"))
 	k.turn("Go on.")
 	says(t, "the resume after that", k.start("resume"), "")
 	h.write("context/todo.md", "- [x] look at the body of 429\n- [ ] retry\n")
 	h.write("context/pinned/rules.md", "Never deploy on Fridays.\n")
-	says(t, "the resume after a step and less of a pin", k.start("resume"), changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Open\n- [x] look at the body of 429\n- [ ] retry\n")
+	says(t, "the resume after a step and less of a pin", k.start("resume"), ctxabi.Told(changed+"\n## Pinned: rules.md\nNever deploy on Fridays.\n\n## Open\n- [x] look at the body of 429\n- [ ] retry\n"))
 	k.turn("Go on.")
 	h.write("context/todo.md", "- [x] look at the body of 429\n")
-	says(t, "the resume after a step was taken out", k.start("resume"), changed+"\n## Open\n- [x] look at the body of 429\n")
+	says(t, "the resume after a step was taken out", k.start("resume"), ctxabi.Told(changed+"\n## Open\n- [x] look at the body of 429\n"))
 	h.write("context/todo.md", "- [ ] look at the body of 429\n")
-	says(t, "the resume after a step back", k.start("resume"), changed+"\n## Open\n- [ ] look at the body of 429\n")
+	says(t, "the resume after a step back", k.start("resume"), ctxabi.Told(changed+"\n## Open\n- [ ] look at the body of 429\n"))
 	h.write("context/todo.md", "")
 	if err := os.Remove(filepath.Join(h.dir(sessionID), "context/pinned/rules.md")); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "the resume after notes were taken away", k.start("resume"), changed+"\n## Pinned: rules.md\nIt is pinned no longer.\n\n## Open\nNothing is open.\n")
+	says(t, "the resume after notes were taken away", k.start("resume"), ctxabi.Told(changed+"\n## Pinned: rules.md\nIt is pinned no longer.\n\n## Open\nNothing is open.\n"))
 	k.turn("Go on.")
 	says(t, "the resume after that", k.start("resume"), "")
 

@@ -51,7 +51,7 @@ func newHostOf(t *testing.T, m *harness.Mount, agent, file string) *host {
 	t.Helper()
 	h := &host{t: t, m: m, agent: agent, project: t.TempDir(), commands: map[string][]string{}}
 	h.transcript = filepath.Join(h.project, "transcript.jsonl")
-	h.env = []string{"CTXFS_MOUNT=" + m.Dir, "CLAUDE_PROJECT_DIR=" + h.project, "PATH=" + harness.UserPath(t)}
+	h.env = []string{"CTXFS_MOUNT=" + m.Dir, "CLAUDE_PROJECT_DIR=" + h.project, "PATH=" + harness.UserPath(t), "XDG_RUNTIME_DIR=" + t.TempDir()}
 	settings, err := os.ReadFile(filepath.Join(harness.Root(), file))
 	if err != nil {
 		t.Fatal(err)
@@ -292,17 +292,17 @@ func TestHooksNeverBreakTheirHost(t *testing.T) {
 		open  bool   // its input does not end
 	}{
 		"no mount":           {input: strings.ReplaceAll(input, "Stop", "SessionStart"), env: "CTXFS_MOUNT=" + t.TempDir()},
-		"no input":           {says: "the input is not that of a hook of Claude Code or Codex"},
-		"no JSON":            {input: "nope", says: "the input is not that of a hook of Claude Code or Codex"},
+		"no input":           {says: "the input is not that of a hook of Claude Code, Codex, Gemini CLI or opencode"},
+		"no JSON":            {input: "nope", says: "the input is not that of a hook of Claude Code, Codex, Gemini CLI or opencode"},
 		"unknown event":      {input: `{"hook_event_name":"Later"}`, says: `"Later"`},
 		"no session":         {input: `{"hook_event_name":"Stop","session_id":"../../x","transcript_path":"/none"}`, says: "is not a name of a session"},
 		"no transcript":      {input: strings.ReplaceAll(input, "/none", ""), says: "names no transcript"},
-		"transcript is none": {input: strings.ReplaceAll(input, "/none", "/etc/passwd"), says: "/etc/passwd is not a transcript of Claude Code or Codex"},
+		"transcript is none": {input: strings.ReplaceAll(input, "/none", "/etc/passwd"), says: "/etc/passwd is not a transcript of Claude Code, Codex, Gemini CLI or opencode"},
 		"wrong flag":         {args: []string{"--bogus", "--timeout", "soon"}, input: input, says: "invalid argument"},
 		"unknown flag":       {args: []string{"--bogus"}, input: input},
 		"too many words":     {args: []string{"Stop", "and", "go"}, input: input},
 		"wrong session":      {input: input, env: "CTXFS_SESSION=/etc", says: "is not a session"},
-		"no time":            {args: []string{"--timeout", "1ns"}, input: input, says: "not finished after 1ns", open: true}, // with an end it could be done by the time that it is looked at
+		"no time":            {args: []string{"--timeout", "1ns", "--mount-timeout", "1ns"}, input: input, says: "not finished after 2ns", open: true}, // with an end it could be done by the time that it is looked at
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := append(slices.Clone(h.env), c.env)
