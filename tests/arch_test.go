@@ -62,7 +62,7 @@ var arrows = map[string][]string{
 	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage"}, // what import and export do
 	"internal/redact":              {},                                                                                                                                                       // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest":   {},
-	"internal/mcp":                 {"internal/mcp/memory", "ctxabi"}, // a client of the mount, like any other
+	"internal/mcp":                 {"internal/mcp/memory", "internal/brief", "ctxabi"}, // a client of the mount, like any other
 	"internal/mcp/memory":          {},
 	"internal/volume":              {"ctxabi"},
 	"internal/usage":               {},

@@ -38,8 +38,12 @@ The server is a client of a mount and needs nothing else, also in a container. I
 ends when its standard input ends. Standard output carries only the protocol.
 
 If SESSION is not there, the server makes it. Without SESSION it uses
-$CTXFS_SESSION. Without that each client gets a session of its own, made when it
-first uses it. Its agent has the name that the client calls itself, or --agent.
+$CTXFS_SESSION. Without that it is the session in which hooks of the client record
+its conversation: the newest active one of its agent in the server's directory.
+Without hooks each client gets a session of its own in that directory, made when it
+first uses it, and its instructions hold what the project's sessions keep. The agent
+has the name of the program (claude-code, codex, gemini, opencode), or that which the
+client calls itself, or --agent.
 
 ` + locate.SessionHelp + `
 
@@ -70,20 +74,39 @@ first uses it. Its agent has the name that the client calls itself, or --agent.
 	return c
 }
 
-// mcpSession returns the session that is named, or one for each client.
-func mcpSession(arg, mount, agent string) (func(client string) (string, error), error) {
+// mcpSession returns the session that is named, or for each client the one that its hooks record, else one of its own.
+func mcpSession(arg, mount, agent string) (func(client string) (mcp.Chosen, error), error) {
 	if arg != "" {
 		dir, err := locate.SessionDir(arg, mount, true)
-		return func(string) (string, error) { return dir, nil }, err
+		return func(string) (mcp.Chosen, error) { return mcp.Chosen{Dir: dir}, nil }, err
 	}
 	root, err := locate.Mount(mount)
 	if err != nil {
 		return nil, err
 	}
-	return func(client string) (string, error) {
-		home, err := locate.AgentDir(root, cmp.Or(agent, asName(client), "mcp"))
-		return filepath.Join(home, ctxabi.SessionDir, newSessionName("mcp")), err
+	cwd, err := unix.Getwd() // os.Getwd would touch it
+	if err != nil || !filepath.IsAbs(cwd) || cwd == "/" {
+		cwd = "" // where desktops start servers nobody works
+	}
+	own := newSessionName("mcp")
+	return func(client string) (mcp.Chosen, error) {
+		program := programNamed(client)
+		home, err := locate.AgentDir(root, cmp.Or(agent, program, asName(client), "mcp"))
+		if err != nil {
+			return mcp.Chosen{}, err
+		}
+		if dir := mcp.Recorded(home, cwd); dir != "" {
+			return mcp.Chosen{Dir: dir, Recorded: true}, nil
+		}
+		return mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Hooks: program != ""}, nil
 	}, nil
+}
+
+// programNamed returns the name by which hooks and imports know the program that calls itself client; "" where it has no hooks.
+func programNamed(client string) string {
+	return map[string]string{
+		"claude-code": "claude-code", "codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini", "opencode": "opencode",
+	}[client]
 }
 
 // newSessionName is a name that no other session has, and that sorts by time.

@@ -23,9 +23,11 @@
 //
 // # The session
 //
-// Which session it is, [Config.Session] says when the client has said its name.
-// Its directory is made by the first call that needs it: a client that only
-// asks what there is leaves nothing behind.
+// Which session it is, [Config.Session] says when the client has said its name, and
+// anew at its first call: the session that hooks of the client record
+// ([Recorded]) may begin in between. The directory of one of its own is made by
+// the first call that needs it: a client that only asks what there is leaves
+// nothing behind.
 //
 // # Files, from top to bottom
 //
@@ -37,6 +39,7 @@
 //	watch.go      who waits for a file that changes
 //	snippet.go    what an agent is told of its memory
 //	session.go    the session's files
+//	recorded.go   the session that hooks record
 //	answer.go     the shape of answers
 //	frames.go     messages line by line
 //	drain.go      the end of the input

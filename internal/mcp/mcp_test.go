@@ -77,7 +77,7 @@ func TestCutsAreClean(t *testing.T) {
 }
 
 func TestPathsStayInside(t *testing.T) {
-	x := newSession("/ctx/home/1000/agent/coder/session/s1", sdk.Implementation{Name: "t"})
+	x := newSession(Chosen{Dir: "/ctx/home/1000/agent/coder/session/s1"}, sdk.Implementation{Name: "t"})
 	for p, want := range map[string]string{
 		"context/line/3":                  "/ctx/home/1000/agent/coder/session/s1 context/line/3",
 		"line/3.txt":                      "/ctx/home/1000/agent/coder/session/s1 context/line/3.txt",
@@ -97,18 +97,18 @@ func TestPathsStayInside(t *testing.T) {
 		}
 	}
 	for _, dir := range []string{"/session", "/session/s1", "/work/session/s1", "/"} {
-		if x := newSession(dir, sdk.Implementation{}); x.home != "" || x.root != "" {
+		if x := newSession(Chosen{Dir: dir}, sdk.Implementation{}); x.home != "" || x.root != "" {
 			t.Errorf("%s: around it are %q and %q, which are not ctxfs's", dir, x.home, x.root)
 		}
 	}
-	home := &session{dir: "/memory/session/s1", home: "/memory"} // as a container sees an agent's home
+	home := &session{Chosen: Chosen{Dir: "/memory/session/s1"}, home: "/memory"} // as a container sees an agent's home
 	for p, want := range map[string]string{"../../memory/a.md": "/memory memory/a.md", "home/7/agent/coder/session/s2/latest.md": "/memory session/s2/latest.md", "../../../etc/passwd": "", "/memory/tools.json": "/memory tools.json", "/etc/passwd": ""} {
 		base, name, err := home.where(p)
 		if want == "" && err == nil || want != "" && base+" "+name != want {
 			t.Errorf("%s: %q %q %v, want %q", p, base, name, err, want)
 		}
 	}
-	alone := newSession("/session", sdk.Implementation{Name: "t"}) // as a container sees one session
+	alone := newSession(Chosen{Dir: "/session"}, sdk.Implementation{Name: "t"}) // as a container sees one session
 	for p, ok := range map[string]bool{"state": true, "/session/state": true, "home/1000": true, "../x": false, "/x": false} {
 		if base, _, err := alone.where(p); (err == nil) != ok || ok && base != "/session" {
 			t.Errorf("%s: %s %v", p, base, err)

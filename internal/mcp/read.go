@@ -33,15 +33,15 @@ func (x *session) where(p string) (base, name string, err error) {
 	if m := address.FindStringSubmatch(p); m != nil {
 		p = ctxabi.LineDir + "/" + map[string]string{"messages": "", "events": "e"}[m[1]] + m[2]
 	}
-	base = x.dir
+	base = x.Dir
 	switch {
 	case filepath.IsAbs(p):
-		for _, base := range []string{x.dir, x.home, x.root} {
+		for _, base := range []string{x.Dir, x.home, x.root} {
 			if rel, err := filepath.Rel(base, p); base != "" && err == nil && filepath.IsLocal(rel) {
 				return base, rel, nil
 			}
 		}
-		return "", "", fmt.Errorf("%s is not in this session, %s", p, x.dir)
+		return "", "", fmt.Errorf("%s is not in this session, %s", p, x.Dir)
 	case strings.HasPrefix(p, "line/"):
 		p = "context/" + p
 	case x.root != "" && (strings.HasPrefix(p, "home/") || strings.HasPrefix(p, "shared/")):
@@ -52,7 +52,7 @@ func (x *session) where(p string) (base, name string, err error) {
 		}
 	case x.home != "" && strings.HasPrefix(p, "../"): // the agent's home, as recipes and packs cite it
 		base = cmp.Or(x.root, x.home)
-		if p, err = filepath.Rel(base, filepath.Join(x.dir, p)); err != nil {
+		if p, err = filepath.Rel(base, filepath.Join(x.Dir, p)); err != nil {
 			return "", "", err
 		}
 	}
@@ -173,7 +173,7 @@ func (x *session) said(p, name string, since time.Time, err error) error {
 	case errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(name, ctxabi.LineDir+"/"):
 		return fmt.Errorf("there is no record %s; messages are numbered from 1, events are e1 and so on", path.Base(name))
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s does not exist in %s", p, x.dir)
+		return fmt.Errorf("%s does not exist in %s", p, x.Dir)
 	}
 	var at *fs.PathError
 	if errors.As(err, &at) && strings.Contains(at.Err.Error(), "escapes") { // os.Root has no sentinel for it

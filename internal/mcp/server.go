@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
+	"strings"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/ctxfs/ctxfs/internal/brief"
 )
 
 // DefaultMaxAnswer is how many bytes of a file an answer holds where nothing
@@ -22,9 +27,10 @@ const maxRequest = 64 << 20
 type Config struct {
 	Version string // of the program
 
-	// Session names the directory of the session in a mount. It is asked once,
-	// with the name that the client goes by ("" where it has none).
-	Session func(client string) (dir string, err error)
+	// Session returns the session of a client, which goes by the name client (""
+	// where it has none). It is asked when the client introduces itself, and again
+	// by its first call, which decides.
+	Session func(client string) (Chosen, error)
 
 	// Why explains where a record or a block stands in the session's pack, as
 	// ctxfs why prints it.
@@ -39,8 +45,9 @@ type server struct {
 	Config
 	sdk *sdk.Server
 
-	mu     sync.Mutex
-	chosen *session // guarded by mu; nil until a client needed it
+	mu      sync.Mutex
+	chosen  *session // guarded by mu; nil until a client needed it
+	decided bool     // guarded by mu; a call has used it
 
 	watcher watcher
 }
@@ -102,12 +109,41 @@ func (s *server) introduce(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
+// Of the memory of a project the instructions hold so many characters, and wait so long for it.
+const (
+	maxProject  = 2_000
+	projectTime = time.Second
+)
+
+// instructions returns what the model of a client is told when it begins. Where hooks tell it of its memory they are short.
 func (s *server) instructions(client *sdk.Implementation) string {
-	x, err := s.choose(client)
+	x, err := s.choose(client, false)
 	if err != nil {
 		return fmt.Sprintf("There is no memory: %v", err)
 	}
-	return Snippet(x.dir) + "The tools append, pack, search, why, read and memory do the same for those who have no shell.\n"
+	if x.Recorded {
+		return fmt.Sprintf("Your memory is in %s, where hooks record this conversation: do not append its messages. The tools pack, search, why, read and memory read it.\n", x.Dir)
+	}
+	var told strings.Builder
+	told.WriteString(Snippet(x.Dir) + "The tools append, pack, search, why, read and memory do the same for those who have no shell.\n")
+	if x.Hooks {
+		told.WriteString("If hooks told you of another session of this conversation, the tools work in that one.\n")
+	}
+	if x.root != "" && x.Cwd != "" {
+		ctx, cancel := context.WithTimeout(context.Background(), projectTime)
+		defer cancel()
+		w := brief.NewWriter(ctx, maxProject)
+		project := brief.ProjectAt(filepath.Dir(filepath.Dir(x.home)), x.Cwd)
+		parts := project.Read(w, "")
+		if len(parts) > 0 {
+			w.Add(fmt.Sprintf("\n# Earlier work in %s\n", x.Cwd))
+		}
+		for _, p := range parts {
+			w.Section(p.Title, p.Text, p.Path, maxProject/2)
+		}
+		told.WriteString(w.String())
+	}
+	return told.String()
 }
 
 func (s *server) addPrompts() {
@@ -120,8 +156,8 @@ func (s *server) addPrompts() {
 			return nil, err
 		}
 		return &sdk.GetPromptResult{
-			Description: "The agent's memory, " + x.dir,
-			Messages:    []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: Snippet(x.dir)}}},
+			Description: "The agent's memory, " + x.Dir,
+			Messages:    []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: Snippet(x.Dir)}}},
 		}, nil
 	})
 }

@@ -18,9 +18,17 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
+// Chosen is the session of a client.
+type Chosen struct {
+	Dir      string // in a mount
+	Cwd      string // that it gets when it is made; "": none
+	Recorded bool   // hooks of the client record its conversation there
+	Hooks    bool   // the client is a program that has hooks
+}
+
 // session is a session as a client of the mount has it: a directory.
 type session struct {
-	dir  string // of the session
+	Chosen
 	root string // of the mount's tree; "": not to be seen, as in a container
 	home string // of the agent; "": only the session is to be seen
 	who  sdk.Implementation
@@ -29,9 +37,9 @@ type session struct {
 	made bool // guarded by mu
 }
 
-func newSession(dir string, who sdk.Implementation) *session {
-	x := &session{dir: dir, who: who}
-	if home, ok := homeOf(dir); ok {
+func newSession(c Chosen, who sdk.Implementation) *session {
+	x := &session{Chosen: c, who: who}
+	if home, ok := homeOf(c.Dir); ok {
 		x.home = home
 		if filepath.Base(filepath.Dir(home)) == ctxabi.AgentDir {
 			x.root = filepath.Join(home, "../../../..")
@@ -68,13 +76,16 @@ func (x *session) make() error {
 	if x.made {
 		return nil
 	}
-	_, err := os.Stat(filepath.Join(x.dir, ctxabi.MessagesFile))
+	_, err := os.Stat(filepath.Join(x.Dir, ctxabi.MessagesFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(x.dir, 0o700); err == nil {
-			_, err = os.Stat(filepath.Join(x.dir, ctxabi.MessagesFile))
+		if err = os.MkdirAll(x.Dir, 0o700); err == nil {
+			_, err = os.Stat(filepath.Join(x.Dir, ctxabi.MessagesFile))
 		}
 		if err == nil && x.who.Name != "" {
 			err = x.sign()
+		}
+		if err == nil && x.Cwd != "" {
+			err = os.WriteFile(x.path(ctxabi.CwdFile), []byte(x.Cwd+"\n"), 0o600)
 		}
 	}
 	if err != nil {
@@ -93,7 +104,7 @@ func (x *session) sign() error {
 	return err
 }
 
-func (x *session) path(rel string) string { return filepath.Join(x.dir, rel) }
+func (x *session) path(rel string) string { return filepath.Join(x.Dir, rel) }
 
 // reason finds what the session says of a refusal: the last row of errors.jsonl
 // that is of this user, of a path (relative to the session; "": any), and not
@@ -127,27 +138,28 @@ func (x *session) reason(rel string, since time.Time, err error) error {
 
 // session returns the session that the client works in, and makes it where it is not there.
 func (s *server) session(client *sdk.Implementation) (*session, error) {
-	x, err := s.choose(client)
+	x, err := s.choose(client, true)
 	if err != nil {
 		return nil, err
 	}
 	return x, x.make()
 }
 
-// choose settles which session it is.
-func (s *server) choose(client *sdk.Implementation) (*session, error) {
+// choose returns which session it is. The first call for which decide is set decides.
+func (s *server) choose(client *sdk.Implementation, decide bool) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.chosen == nil {
+	if s.chosen == nil || decide && !s.decided {
 		var who sdk.Implementation
 		if client != nil {
 			who = *client
 		}
-		dir, err := s.Session(who.Name)
+		chosen, err := s.Session(who.Name)
 		if err != nil {
 			return nil, err
 		}
-		s.chosen = newSession(dir, who)
+		s.chosen = newSession(chosen, who)
 	}
+	s.decided = s.decided || decide
 	return s.chosen, nil
 }

@@ -190,7 +190,7 @@ func (s *server) why(ctx context.Context, req *sdk.CallToolRequest, in whyInput)
 	if err != nil {
 		return nil, nil, err
 	}
-	answer, err := await(ctx, func() (string, error) { return s.Why(ctx, x.dir, in.What) })
+	answer, err := await(ctx, func() (string, error) { return s.Why(ctx, x.Dir, in.What) })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -240,7 +240,7 @@ type memoryInput struct {
 }
 
 func (s *server) memory(ctx context.Context, req *sdk.CallToolRequest, in memoryInput) (*sdk.CallToolResult, any, error) {
-	x, err := s.choose(req.ClientInfo()) // its agent's memory can be looked at without a session
+	x, err := s.choose(req.ClientInfo(), true) // its agent's memory can be looked at without a session
 	if err != nil {
 		return nil, nil, err
 	}

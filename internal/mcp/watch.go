@@ -61,7 +61,7 @@ func (w *watcher) run(x *session, watch *fsnotify.Watcher) {
 			if e.Op == fsnotify.Chmod {
 				continue
 			}
-			if rel, err := filepath.Rel(x.dir, e.Name); err == nil {
+			if rel, err := filepath.Rel(x.Dir, e.Name); err == nil {
 				pending[rel] = true
 				if tell == nil {
 					tell = time.After(settle)
