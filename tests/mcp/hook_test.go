@@ -24,6 +24,8 @@ type host struct {
 	transcript string
 	env        []string
 	commands   map[string][]string // of settings.json, by event
+	runtime    string
+	held       bool // imports are held up, and fire does not wait for them
 }
 
 const sessionID = "7d1f0c52-6b0e-4c57-9a34-2f5b8f6f1c11"
@@ -51,7 +53,8 @@ func newHostOf(t *testing.T, m *harness.Mount, agent, file string) *host {
 	t.Helper()
 	h := &host{t: t, m: m, agent: agent, project: t.TempDir(), commands: map[string][]string{}}
 	h.transcript = filepath.Join(h.project, "transcript.jsonl")
-	h.env = []string{"CTXFS_MOUNT=" + m.Dir, "CLAUDE_PROJECT_DIR=" + h.project, "PATH=" + harness.UserPath(t), "XDG_RUNTIME_DIR=" + t.TempDir()}
+	h.runtime = t.TempDir()
+	h.env = []string{"CTXFS_MOUNT=" + m.Dir, "CLAUDE_PROJECT_DIR=" + h.project, "PATH=" + harness.UserPath(t), "XDG_RUNTIME_DIR=" + h.runtime}
 	settings, err := os.ReadFile(filepath.Join(harness.Root(), file))
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +75,22 @@ func newHostOf(t *testing.T, m *harness.Mount, agent, file string) *host {
 		}
 	}
 	return h
+}
+
+// settled waits until what hooks asked for is imported: on a busy machine it takes longer than they wait.
+func (h *host) settled() {
+	h.t.Helper()
+	harness.Eventually(h.t, "the imports to be done", func() bool { return len(h.jobs()) == 0 })
+}
+
+// jobs are the files of imports that are not done, or failed.
+func (h *host) jobs() (names []string) {
+	h.t.Helper()
+	names, err := filepath.Glob(filepath.Join(h.runtime, "ctxfs/hooks/*.json"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return names
 }
 
 // dir is the session that the hooks keep.
@@ -98,6 +117,9 @@ func (h *host) fire(event, input string, env ...string) (context string) {
 	if event != "SessionStart" {
 		if r.Stdout != "" {
 			h.t.Errorf("%s prints %q, which Claude Code could take for a decision", input, r.Stdout)
+		}
+		if !h.held {
+			h.settled()
 		}
 		return ""
 	}
