@@ -127,6 +127,11 @@ func TestAMountThatHangsHoldsUpNoVerb(t *testing.T) {
 		{args: "hook", points: both, stdin: sessionStart, out: []string{named, good.Dir + "/home/0/agent/claude-code/session/s1"}},
 		{args: "hook", points: one, stdin: sessionStart, out: []string{named}},
 		{args: "hook --mount " + stopped.Dir, points: both, stdin: sessionStart, out: []string{named}},
+		{args: "hook --program gemini", points: both, stdin: strings.ReplaceAll(sessionStart, "s1", "s2"), out: []string{named, good.Dir + "/home/0/agent/gemini/session/s2"}},
+		{args: "hook", points: both, stdin: `{"hook_event_name":"Stop","session_id":"s1","transcript_path":"` + hidden + `/t.jsonl"}`, out: []string{named}},
+		{args: "hook", points: both, stdin: `{"hook_event_name":"AfterAgent","session_id":"s2","transcript_path":"/nonexistent/session-1.json"}`, out: []string{named}},
+		{args: "mcp", points: both, out: []string{named}},
+		{args: "mcp --agent claude-code", points: one, code: exitFailed, out: []string{named}},
 		{args: "session ls --store " + good.Store, points: both, out: []string{"agent/coder/session/s1"}},
 		{args: "session ls --store " + stopped.Store, points: both},
 		{args: "session ls", points: both, user: "65534", out: []string{named, "SESSION"}}, // nobody has a store
@@ -200,6 +205,26 @@ func TestAHookIsHeldUpByAMountThatNeverAnswersForItsMountTimeoutAtMost(t *testin
 		v.out = append(v.out, "the ctxfs at "+point+" does not answer")
 		v.run(t)
 	}
+	// Several are asked at once, and the one that answers is used.
+	good, another := harness.Start(t, harness.Options{}), t.TempDir()
+	second := harness.HelperProcess("never-answers", "/no/such/other", another)
+	if out, err = second.StdoutPipe(); err == nil {
+		err = second.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		harness.AbortConnection(another)
+		unix.Unmount(another, unix.MNT_DETACH)
+		second.Process.Kill()
+		second.Wait()
+	}()
+	if said, err := bufio.NewReader(out).ReadString('\n'); said != "mounted\n" {
+		t.Fatalf("the helper says %q, %v", said, err)
+	}
+	verb{args: "hook --timeout 10s", stdin: sessionStart, points: []string{good.Dir, point, another}, out: []string{
+		"the ctxfs at " + point + " does not answer", "the ctxfs at " + another + " does not answer", "gave no answer within 1s", good.Dir + "/home/0/agent/claude-code/session/s1"}}.run(t)
 	verb{args: "umount " + point, code: exitBusy, out: []string{"gave no answer within 5s", "umount --force"}}.run(t)
 	verb{args: "umount --force " + point}.run(t)
 	if _, rest, ok := mounts.At(point); ok && rest == "" {
