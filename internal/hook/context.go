@@ -29,17 +29,12 @@ const (
 	changedNotes = "\n# Notes of this session that changed\n"
 )
 
-// angles is how Gemini CLI writes the two characters in what a hook says.
-var angles = strings.NewReplacer("&lt;", "<", "&gt;", ">")
-
-const anglesSaid = "In this text &lt; and &gt; stand for the characters less-than and greater-than.\n"
-
 // contextFor returns what an agent needs to know when it begins, or begins anew: where its memory is, and what earlier work left, with a
 // line for each import that is not done. Of a session that is taken up again it is what the conversation does not have yet,
 // which may be nothing. What cannot be read before ctx ends is named instead.
 func contextFor(ctx context.Context, dir string, h *input, undone []jobs.Job) string {
 	w := brief.NewWriter(ctx, maxContext-len(ctxabi.Told("")))
-	if t, ok := toldIn(h, dir); ok && h.Source == "resume" {
+	if t, ok := h.told(dir); ok {
 		resumed(w, dir, t)
 	} else {
 		whole(w, dir, h)

@@ -8,6 +8,7 @@
 //	                                     conversation does not have
 //	PreCompact, PostCompact, Stop        the transcript is imported
 //	PreCompress, AfterAgent              the same, as Gemini CLI calls them
+//	BeforeAgent                          of Gemini CLI: the context, where the conversation has none yet
 //	SessionEnd                           the transcript is imported, and the session is done
 //
 // The session is the one of $CTXFS_SESSION, else it has the name that the host has for the conversation.
@@ -26,4 +27,5 @@
 //	later.go    imports that go on behind the answer
 //	context.go  what an agent is told
 //	told.go     what its conversation has of that
+//	gemini.go   what is otherwise in Gemini CLI
 package hook

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/hook/jobs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -72,6 +73,18 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 			return err
 		}
 		return h.start(out, dir, o)
+	case beforeAgent:
+		dir, err := h.session(o, true)
+		if err != nil {
+			return err
+		}
+		var undone []jobs.Job
+		if _, told := h.told(dir); !told {
+			ctx, cancel := o.until(patience)
+			defer cancel()
+			undone = h.missing(ctx, dir, o)
+		}
+		return h.say(out, dir, undone, o)
 	case "PreCompact", "PostCompact", "Stop", "SessionEnd":
 		if h.AgentID != "" {
 			return nil
@@ -92,7 +105,7 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 		}
 		return h.keep(dir, o)
 	}
-	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop, SessionEnd, and PreCompress and AfterAgent of Gemini CLI", h.Event)
+	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop, SessionEnd, and BeforeAgent, PreCompress and AfterAgent of Gemini CLI", h.Event)
 }
 
 // until returns a context that ends when so much of the time of an answer has passed.
@@ -120,9 +133,19 @@ func (h *input) start(out io.Writer, dir string, o Options) error {
 			return err
 		}
 	}
-	missing := h.missing(ctx, dir, o)
+	undone := h.missing(ctx, dir, o)
+	if h.asksLater() {
+		return nil
+	}
+	return h.say(out, dir, undone, o)
+}
+
+// say writes what the host is to put into the conversation.
+func (h *input) say(out io.Writer, dir string, undone []jobs.Job, o Options) error {
+	ctx, cancel := o.until(1 - patience/2) // the other half has gone by
+	defer cancel()
 	var answer output
-	answer.Specific.Event, answer.Specific.Context = h.Event, contextFor(ctx, dir, h, missing)
+	answer.Specific.Event, answer.Specific.Context = h.Event, contextFor(ctx, dir, h, undone)
 	if answer.Specific.Context == "" {
 		return nil
 	}

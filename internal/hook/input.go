@@ -32,6 +32,7 @@ type input struct {
 	Timestamp  string `json:"timestamp"` // Gemini CLI alone has one
 
 	program    string // the name of its format
+	hurries    bool   // the program waits for the hook in front of each call of its model
 	unrecorded bool   // the program keeps no transcript of this conversation
 }
 
@@ -60,14 +61,14 @@ func readInput(data []byte, event, program string) (h input, err error) {
 		return h, fmt.Errorf("the input is not that of a hook of %s: %w", programNames, err)
 	}
 	event = cmp.Or(h.Event, event)
-	h.Event = cmp.Or(knownAs[event], event)
+	h.Event, h.hurries = cmp.Or(knownAs[event], event), event == "PreCompress"
 	name := filepath.Base(h.Transcript)
 	switch {
 	case program != "":
 		h.program = program
 	case strings.HasPrefix(name, "rollout-"): // which may not be there yet
 		h.program = codex
-	case h.Event != event, strings.HasPrefix(name, "session-"), h.Timestamp != "":
+	case h.Event != event, event == beforeAgent, strings.HasPrefix(name, "session-"), h.Timestamp != "":
 		h.program = gemini
 	default:
 		h.program = claudeCode

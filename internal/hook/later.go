@@ -44,7 +44,7 @@ func (h *input) keep(dir string, o Options) error {
 		err = o.Start(all.Path(), j.Key(), run)
 		run.Close()
 	}
-	if err == nil {
+	if err == nil && !h.hurries {
 		err = all.Await(ctx, j.Key(), n)
 	}
 	if err != nil && !isOver(err) {

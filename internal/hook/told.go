@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/brief"
 	"github.com/ctxfs/ctxfs/internal/locate"
@@ -22,19 +23,18 @@ type told struct {
 	all   string   // every text, without line breaks and repeated blanks
 }
 
+// told returns what the conversation has of its memory, where it is one that goes on; ok is as of toldIn.
+func (h *input) told(dir string) (t told, ok bool) {
+	if h.Event == beforeAgent || h.Source == "resume" && h.program != gemini {
+		return toldIn(h, dir)
+	}
+	return t, false
+}
+
 // toldIn reads what the model of a transcript has before it. ok is false where
 // that is not known, or the paragraph about this memory is not part of it.
 func toldIn(h *input, dir string) (t told, ok bool) {
-	file, err := os.Open(h.Transcript)
-	if err != nil {
-		return t, false
-	}
-	defer file.Close()
-	f, known := formats.Lookup(h.program)
-	if !known || f.Context == nil {
-		return t, false
-	}
-	texts, err := f.Context(file)
+	texts, err := contextIn(h.Transcript, h.program)
 	if err != nil {
 		return t, false
 	}
@@ -59,6 +59,22 @@ func toldIn(h *input, dir string) (t told, ok bool) {
 	}
 	t.all = all.String()
 	return t, ok
+}
+
+// contextIn returns what the model of a transcript has before it.
+func contextIn(name, program string) (texts []adapter.Told, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if f, ok := formats.Lookup(program); ok && f.Context != nil {
+		return f.Context(file)
+	}
+	if program == gemini {
+		return geminiContext(file)
+	}
+	return nil, fmt.Errorf("it is not known what the model of %s has before it", name)
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
