@@ -1,19 +1,15 @@
 package brief
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Project is the directory of what the sessions of one user in one workspace share; "" is none.
 type Project string
-
-// projectAttr is the attribute of a session's directory that names its project.
-const projectAttr = "user.ctx.project"
 
 // ProjectOf returns the project of the session in a directory of a mount that answers; it has none where the session has no workspace, and where
 // the home of its user cannot be seen, as in a container.
@@ -22,12 +18,8 @@ func ProjectOf(w *Writer, session string) Project {
 	if filepath.Base(filepath.Dir(session)) != ctxabi.SessionDir || filepath.Base(filepath.Join(session, "../../..")) != ctxabi.AgentDir {
 		return ""
 	}
-	slug := make([]byte, ctxabi.MaxName)
-	if n, err := unix.Getxattr(session, projectAttr, slug); err == nil {
-		return Project(filepath.Join(home, ctxabi.ProjectsDir, string(slug[:n])))
-	}
-	named := w.Read(filepath.Join(session, ctxabi.ContextDir, "project"))
-	if named == "none" {
+	named := w.Read(filepath.Join(session, ctxabi.ProjectFile))
+	if named == ctxabi.NoProject {
 		return ""
 	}
 	if named == "" {
@@ -43,6 +35,12 @@ func ProjectAt(home, workspace string) Project {
 		return ""
 	}
 	return Project(filepath.Join(home, ctxabi.ProjectsDir, slug))
+}
+
+// Sources returns a sentence that says where the sessions are that a project's memory names, and where people write.
+func (p Project) Sources() string {
+	return fmt.Sprintf("From all sessions there, (AGENT/SESSION messages:N) is line N of %s/agent/AGENT/session/SESSION/messages.jsonl. Notes for all of them: %s.",
+		filepath.Dir(filepath.Dir(string(p))), filepath.Join(string(p), ctxabi.ProjectNotesFile))
 }
 
 // Part is a file or a section of a project's memory.

@@ -1,15 +1,12 @@
 package hook
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -65,15 +62,10 @@ func whole(w *brief.Writer, dir string, h *input) {
 	}
 	project := brief.ProjectOf(w, dir)
 	if parts := project.Read(w, ownName(dir)); len(parts) > 0 {
-		w.Add(fmt.Sprintf(earlierWork+"%s\nOf all sessions there; people write %s.\n", h.Cwd, filepath.Join(string(project), ctxabi.ProjectNotesFile)))
+		w.Add(fmt.Sprintf(earlierWork+"%s\n%s\n", h.Cwd, project.Sources()))
 		for _, p := range parts {
 			w.Section(p.Title, p.Text, p.Path, shareOf(p.Title))
 		}
-		return
-	}
-	if from := lastSession(dir, h.Cwd); from != "" && h.Source != "compact" && h.Source != "resume" {
-		w.Add(fmt.Sprintf(earlierWork+"%s\nOf the session %s; everything that was said is in its messages.jsonl.\n", h.Cwd, from))
-		keeps(w, from)
 	}
 }
 
@@ -160,34 +152,4 @@ func rows(text, field string) string {
 func empty(name string) bool {
 	fi, err := os.Stat(name)
 	return err != nil || fi.Size() == 0
-}
-
-// maxLooked bounds how many sessions are asked for their directory.
-const maxLooked = 200
-
-// lastSession finds the session of the same agent that was worked in last in a directory; "" where
-// there is none.
-func lastSession(dir, cwd string) string {
-	entries, err := os.ReadDir(filepath.Dir(dir))
-	if err != nil || cwd == "" {
-		return ""
-	}
-	type candidate struct {
-		dir string
-		at  time.Time
-	}
-	var found []candidate
-	for _, e := range entries {
-		other := filepath.Join(filepath.Dir(dir), e.Name())
-		if fi, err := os.Stat(filepath.Join(other, ctxabi.MessagesFile)); err == nil && fi.Size() > 0 && other != dir {
-			found = append(found, candidate{other, fi.ModTime()})
-		}
-	}
-	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.dir, b.dir)) })
-	for _, c := range found[:min(len(found), maxLooked)] {
-		if b, err := os.ReadFile(filepath.Join(c.dir, ctxabi.CwdFile)); err == nil && strings.TrimSpace(string(b)) == cwd {
-			return c.dir
-		}
-	}
-	return ""
 }

@@ -136,7 +136,7 @@ func (s *server) instructions(client *sdk.Implementation) string {
 		project := brief.ProjectAt(filepath.Dir(filepath.Dir(x.home)), x.Cwd)
 		parts := project.Read(w, "")
 		if len(parts) > 0 {
-			w.Add(fmt.Sprintf("\n# Earlier work in %s\n", x.Cwd))
+			w.Add(fmt.Sprintf("\n# Earlier work in %s\n%s\n", x.Cwd, project.Sources()))
 		}
 		for _, p := range parts {
 			w.Section(p.Title, p.Text, p.Path, maxProject/2)

@@ -226,7 +226,9 @@ func TestHooksOfADay(t *testing.T) {
 	}
 
 	// Another session in the same directory learns of it; one elsewhere does not.
-	wants(t, "the context of the next session", h.fire("SessionStart", "session-start-clear"), append(left, "# Earlier work in "+h.project, h.dir(sessionID))...)
+	from := "(claude-code/" + sessionID + " messages:6)"
+	wants(t, "the context of the next session", h.fire("SessionStart", "session-start-clear"), "# Earlier work in "+h.project,
+		"Never push to main.", "look at the body of 429", "auth.refresh_retry_max, default 3. "+from, "exponential backoff", "/agent/AGENT/session/SESSION/messages.jsonl")
 	elsewhere := newHost(t, m)
 	elsewhere.transcript = h.transcript
 	if got := elsewhere.fire("SessionStart", "session-start-other"); strings.Contains(got, "Never push") {
