@@ -2,12 +2,9 @@ package hook
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/brief"
@@ -18,13 +15,6 @@ import (
 // maxContext is how many characters a hook puts into the context of Claude
 // Code: above 10,000 it would show a preview and the name of a file.
 const maxContext = 9_500
-
-// earlierWork and changedNotes begin what a hook says of other sessions and of a session that is
-// taken up again.
-const (
-	earlierWork  = "\n# Earlier work in "
-	changedNotes = "\n# Notes of this session that changed\n"
-)
 
 // contextFor returns what an agent needs to know when it begins, or begins anew: where its memory is, and what earlier work left, with a
 // line for each import that is not done. Of a session that is taken up again it is what the conversation does not have yet,
@@ -69,19 +59,6 @@ func whole(w *brief.Writer, dir string, h *input) {
 	}
 }
 
-// ownName is what the memory of a project calls a session: AGENT/SESSION.
-func ownName(dir string) string {
-	return filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
-}
-
-// shareOf is how many characters a section of a project's memory takes at most: what people wrote gets twice that of others.
-func shareOf(title string) int {
-	if title == brief.NotesTitle || title == "Pinned" {
-		return 2 * brief.Share
-	}
-	return brief.Share
-}
-
 // keeps writes the notes of a session.
 func keeps(w *brief.Writer, dir string) {
 	pins(w, dir)
@@ -102,51 +79,12 @@ func section(w *brief.Writer, title, dir, rel, field string) {
 	w.Section(title, text, name, brief.Share)
 }
 
-// sectionTitles are those of all sections but pins.
-var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer"}
-
 // pins adds what stands in every prompt, word for word.
 func pins(w *brief.Writer, dir string) {
 	for _, name := range pinsOf(dir) {
 		path := filepath.Join(dir, ctxabi.PinnedDir, name)
 		w.Section(pinTitle(name), w.Read(path), path, 2*brief.Share)
 	}
-}
-
-func pinTitle(name string) string { return "Pinned: " + name }
-
-// pinsOf returns the names of a session's pins.
-func pinsOf(dir string) (names []string) {
-	entries, _ := os.ReadDir(filepath.Join(dir, ctxabi.PinnedDir))
-	for _, e := range entries {
-		if e.Type().IsRegular() && ctxabi.IsPin(e.Name()) {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
-
-// rows returns the rows of a note in lines, the newest rows where there are too many.
-func rows(text, field string) string {
-	var lines []string
-	for _, line := range strings.Split(text, "\n") {
-		var row map[string]any
-		if json.Unmarshal([]byte(line), &row) != nil {
-			continue
-		}
-		if said, ok := row[field].(string); ok {
-			if source, ok := row["source"].(string); ok {
-				said += " (" + source + ")"
-			}
-			lines = append(lines, "- "+said)
-		}
-	}
-	for n := 0; len(lines) > 1; lines = lines[1:] {
-		if n = utf8.RuneCountInString(strings.Join(lines, "\n")); n <= brief.Share {
-			break
-		}
-	}
-	return strings.Join(lines, "\n")
 }
 
 func empty(name string) bool {

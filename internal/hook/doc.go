@@ -23,9 +23,9 @@
 // # Files, from top to bottom
 //
 //	hook.go     the answer
-//	input.go    what a host writes, and which program and session it is about
-//	later.go    imports that go on behind the answer
 //	context.go  what an agent is told
 //	told.go     what its conversation has of that
+//	later.go    imports that go on behind the answer
 //	gemini.go   what is otherwise in Gemini CLI
+//	input.go    what a host writes, and which program and session it is about
 package hook

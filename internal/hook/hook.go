@@ -2,9 +2,7 @@ package hook
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -108,14 +106,6 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 	return fmt.Errorf("the hook %q is not known; known are SessionStart, PreCompact, PostCompact, Stop, SessionEnd, and BeforeAgent, PreCompress and AfterAgent of Gemini CLI", h.Event)
 }
 
-// until returns a context that ends when so much of the time of an answer has passed.
-func (o Options) until(part float64) (context.Context, context.CancelFunc) {
-	if o.Time == 0 {
-		return context.WithCancel(context.Background())
-	}
-	return context.WithTimeout(context.Background(), time.Duration(part*float64(o.Time)))
-}
-
 // start brings back what is left of earlier work.
 func (h *input) start(out io.Writer, dir string, o Options) error {
 	ctx, cancel := o.until(.9)
@@ -156,9 +146,4 @@ func (h *input) say(out io.Writer, dir string, undone []jobs.Job, o Options) err
 
 func writeState(dir, state string) error {
 	return os.WriteFile(filepath.Join(dir, ctxabi.StateFile), []byte(state+"\n"), 0o600)
-}
-
-// isOver reports whether a wait ended because its time was over.
-func isOver(err error) bool {
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
@@ -148,4 +149,10 @@ func (h *input) session(o Options, create bool) (string, error) {
 		return dir, os.WriteFile(filepath.Join(dir, ctxabi.CwdFile), []byte(h.Cwd+"\n"), 0o600)
 	}
 	return dir, nil
+}
+
+// answers returns a [mounts.SilentError] where a path lies in a ctxfs that does not answer.
+func answers(path string) error {
+	_, _, err := daemon.MountAround(path)
+	return err
 }

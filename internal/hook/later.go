@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/hook/jobs"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/transcript"
@@ -118,7 +118,8 @@ func (h *input) missing(ctx context.Context, dir string, o Options) (undone []jo
 	return left
 }
 
-// Work goes on with the import of a job in a directory of jobs, as the process that [Options.Start] started: run is what it got.
+// Work goes on with the import of a job in a directory of jobs, as the process that [Options.Start] started: run is what it got. It returns the errors of
+// the job's files; what goes wrong with the import the next hook says.
 func Work(dir, key string, run *os.File, importer Importer) error {
 	return jobs.At(dir).Work(key, run,
 		func(j jobs.Job) error { return importJob(j, importer) },
@@ -148,8 +149,15 @@ func importJob(j jobs.Job, importer Importer) error {
 	return nil
 }
 
-// answers returns a [mounts.SilentError] where a path lies in a ctxfs that does not answer.
-func answers(path string) error {
-	_, _, err := daemon.MountAround(path)
-	return err
+// until returns a context that ends when so much of the time of an answer has passed.
+func (o Options) until(part float64) (context.Context, context.CancelFunc) {
+	if o.Time == 0 {
+		return context.WithCancel(context.Background())
+	}
+	return context.WithTimeout(context.Background(), time.Duration(part*float64(o.Time)))
+}
+
+// isOver reports whether a wait ended because its time was over.
+func isOver(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

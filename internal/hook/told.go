@@ -2,11 +2,13 @@ package hook
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -15,6 +17,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+)
+
+// earlierWork and changedNotes begin what a hook says of other sessions and of a session that is
+// taken up again.
+const (
+	earlierWork  = "\n# Earlier work in "
+	changedNotes = "\n# Notes of this session that changed\n"
 )
 
 // told is what a conversation that is taken up again has of its memory.
@@ -213,4 +222,56 @@ func bare(entry string) string {
 		return said[:i]
 	}
 	return said
+}
+
+// sectionTitles are those of all sections but pins.
+var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer"}
+
+func pinTitle(name string) string { return "Pinned: " + name }
+
+// pinsOf returns the names of a session's pins.
+func pinsOf(dir string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(dir, ctxabi.PinnedDir))
+	for _, e := range entries {
+		if e.Type().IsRegular() && ctxabi.IsPin(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// rows returns the rows of a note in lines, the newest rows where there are too many.
+func rows(text, field string) string {
+	var lines []string
+	for _, line := range strings.Split(text, "\n") {
+		var row map[string]any
+		if json.Unmarshal([]byte(line), &row) != nil {
+			continue
+		}
+		if said, ok := row[field].(string); ok {
+			if source, ok := row["source"].(string); ok {
+				said += " (" + source + ")"
+			}
+			lines = append(lines, "- "+said)
+		}
+	}
+	for n := 0; len(lines) > 1; lines = lines[1:] {
+		if n = utf8.RuneCountInString(strings.Join(lines, "\n")); n <= brief.Share {
+			break
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// ownName is what the memory of a project calls a session: AGENT/SESSION.
+func ownName(dir string) string {
+	return filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
+}
+
+// shareOf is how many characters a section of a project's memory takes at most: what people wrote gets twice that of others.
+func shareOf(title string) int {
+	if title == brief.NotesTitle || title == "Pinned" {
+		return 2 * brief.Share
+	}
+	return brief.Share
 }

@@ -62,7 +62,7 @@ const pause = 5 * time.Millisecond
 func locked(ctx context.Context, name string, make bool) (*os.File, error) {
 	for {
 		f, err := tryLock(name, make)
-		if !errors.Is(err, unix.EWOULDBLOCK) {
+		if !errors.Is(err, errBusy) {
 			return f, err
 		}
 		if err := sleep(ctx); err != nil {
@@ -71,7 +71,10 @@ func locked(ctx context.Context, name string, make bool) (*os.File, error) {
 	}
 }
 
-// tryLock is locked without waiting; it returns EWOULDBLOCK if somebody else has the lock.
+// errBusy is that somebody else has a lock.
+var errBusy = errors.New("somebody else has it locked")
+
+// tryLock is locked without waiting; it returns errBusy if somebody else has the lock.
 func tryLock(name string, make bool) (*os.File, error) {
 	flags := os.O_RDWR | unix.O_NOFOLLOW
 	if make {
@@ -84,6 +87,9 @@ func tryLock(name string, make bool) (*os.File, error) {
 		}
 		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 			f.Close()
+			if os.IsTimeout(err) {
+				err = errBusy
+			}
 			return nil, err
 		}
 		// Who had it before may have removed it.

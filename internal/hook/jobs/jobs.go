@@ -76,7 +76,7 @@ func (d Dir) Want(ctx context.Context, j Job) (n int, run *os.File, err error) {
 // takeRun takes the lock of who works on a job; nil if somebody does. The caller has the job's state.
 func (d Dir) takeRun(key string) (*os.File, error) {
 	f, err := tryLock(d.run(key), true)
-	if errors.Is(err, unix.EWOULDBLOCK) {
+	if errors.Is(err, errBusy) {
 		return nil, nil
 	}
 	return f, err
@@ -211,7 +211,7 @@ func (d Dir) remove(key string) error {
 	return errors.Join(os.Remove(d.run(key)), os.Remove(d.state(key)))
 }
 
-// Failures returns what went wrong with a job since it was asked last, and forgets it.
+// Failures returns what went wrong with a job since it was asked last, and forgets it. It returns the error of ctx, and those of the job's files.
 func (d Dir) Failures(ctx context.Context, key string) ([]string, error) {
 	f, err := locked(ctx, d.state(key), false)
 	if errors.Is(err, os.ErrNotExist) {
@@ -260,7 +260,8 @@ func (d Dir) All() (all []Job) {
 	return all
 }
 
-// Left takes over a job that is not done and on which nobody works: run is as of [Dir.Want]; it is nil if there is no such job.
+// Left takes over a job that is not done and on which nobody works: run is as of [Dir.Want]; it is nil if there is no such job. It returns
+// the error of ctx, and those of the job's files.
 func (d Dir) Left(ctx context.Context, key string) (run *os.File, err error) {
 	f, err := locked(ctx, d.state(key), false)
 	if errors.Is(err, os.ErrNotExist) {
