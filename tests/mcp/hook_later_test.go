@@ -133,7 +133,14 @@ func TestAnImportOutlivesTheProcessGroupOfItsHook(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, "the import to begin", func() bool { return len(h.importers()) == 1 && parentOf(t, h.importers()[0]) != cmd.Process.Pid })
+	harness.Eventually(t, "the import to begin, and to be nobody's child", func() bool {
+		pids := h.importers()
+		if len(pids) != 1 {
+			return false
+		}
+		group, err := unix.Getpgid(parentOf(t, pids[0]))
+		return err == nil && group != cmd.Process.Pid
+	})
 	if err := unix.Kill(-cmd.Process.Pid, unix.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
