@@ -55,6 +55,5 @@
 //	ref.go      bytes of the history, and the names of content
 //	project.go  what the sessions of a workspace share
 //	version.go  the versions of the program and of the store
-//	project.go  what the sessions of a workspace share
 //	errors.go   the kinds of failure
 package ctxabi

@@ -9,6 +9,21 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
+// Getxattr returns the slug of the workspace whose memory the session shares, or what is stored with the directory.
+func (d *sessionDir) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	if d.here != "" || name != ctxabi.ProjectAttr {
+		return d.plain.Getxattr(ctx, name, dest)
+	}
+	return facts{"project": func() string {
+		dir := d.t.builder.Workspace(d.p.x)
+		if dir == "" {
+			return ""
+		}
+		slug, _ := ctxabi.ProjectSlug(dir)
+		return slug
+	}}.Get(name, dest)
+}
+
 // Setxattr does what an attribute of the session asks for. None of these attributes can be read.
 func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, flags uint32) syscall.Errno {
 	switch {

@@ -69,7 +69,7 @@ var arrows = map[string][]string{
 	"internal/trust":               {"pack/source", "internal/locate", "ctxabi"},
 	"internal/hook":                {"internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/locate", "internal/mcp", "internal/mounts", "ctxabi", "internal/daemon", "internal/brief", "internal/hook/jobs"},
 	"internal/install":             {},
-	"internal/brief":               {"ctxabi"},
+	"internal/brief":               {"internal/mounts", "ctxabi"},
 	"internal/hook/jobs":           {},
 	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume"},
 	"internal/daemon":              {"session", "internal/mounts"},

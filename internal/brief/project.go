@@ -6,26 +6,24 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // Project is the directory of what the sessions of one user in one workspace share; "" is none.
 type Project string
 
-// ProjectOf returns the project of the session in a directory of a mount that answers; it has none where the session has no workspace, and where
+// ProjectOf returns the project of the session in a directory of a mount that answers; it has none where the session shares none, and where
 // the home of its user cannot be seen, as in a container.
-func ProjectOf(w *Writer, session string) Project {
+func ProjectOf(session string) Project {
 	home := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(session))))
 	if filepath.Base(filepath.Dir(session)) != ctxabi.SessionDir || filepath.Base(filepath.Join(session, "../../..")) != ctxabi.AgentDir {
 		return ""
 	}
-	named := w.Read(filepath.Join(session, ctxabi.ProjectFile))
-	if named == ctxabi.NoProject {
+	slug := mounts.Attr(session, ctxabi.ProjectAttr)
+	if slug == "" {
 		return ""
 	}
-	if named == "" {
-		named = w.Read(filepath.Join(session, ctxabi.CwdFile))
-	}
-	return ProjectAt(home, named)
+	return Project(filepath.Join(home, ctxabi.ProjectsDir, slug))
 }
 
 // ProjectAt returns the project of a workspace, which is an absolute path, in the home of a user.

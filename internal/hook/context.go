@@ -50,7 +50,7 @@ func whole(w *brief.Writer, dir string, h *input) {
 		w.Add("\n# What this session keeps\n")
 		keeps(w, dir)
 	}
-	project := brief.ProjectOf(w, dir)
+	project := brief.ProjectOf(dir)
 	if parts := project.Read(w, ownName(dir)); len(parts) > 0 {
 		w.Add(fmt.Sprintf(earlierWork+"%s\n%s\n", h.Cwd, project.Sources()))
 		for _, p := range parts {

@@ -157,7 +157,7 @@ func resumed(w *brief.Writer, dir string, t told) {
 
 // project writes what sessions of the same project, and people, have added to its memory.
 func (t told) project(w *brief.Writer, dir string) {
-	project := brief.ProjectOf(w, dir)
+	project := brief.ProjectOf(dir)
 	begun := false
 	for _, p := range project.Read(w, ownName(dir)) {
 		if p.Title != brief.NotesTitle {

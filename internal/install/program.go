@@ -194,7 +194,7 @@ func geminiFiles(o Options) []target {
 		file = filepath.Join(o.Project, ".gemini", "settings.json")
 	}
 	hooks := hookSet{
-		events:  []string{"SessionStart", "AfterAgent", "PreCompress", "SessionEnd"},
+		events:  []string{"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"},
 		command: o.hookLine("--program", "gemini"), timeout: func(string) int { return hookPatience * 1000 }, name: ServerName,
 		off: func(v map[string]any) string {
 			c, _ := v["hooksConfig"].(map[string]any)

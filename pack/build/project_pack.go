@@ -149,11 +149,18 @@ func (p *entryProject) at(x *session.Session, dir string, messages int) *project
 
 // projectOf returns the workspace whose memory packs of in show, or "".
 func (b *Builder) projectOf(x *session.Session, in *pack.Input) string {
-	ref := x.Ref()
-	if ref.Space != "" || !slices.ContainsFunc(in.UsedRecipe().Sources, isProject) {
+	if !slices.ContainsFunc(in.UsedRecipe().Sources, isProject) {
 		return ""
 	}
-	return x.Store().Workspace(ref, b.config.MapPath)
+	return b.Workspace(x)
+}
+
+// Workspace returns the workspace whose memory x shares, or "".
+func (b *Builder) Workspace(x *session.Session) string {
+	if ref := x.Ref(); ref.Space == "" {
+		return x.Store().Workspace(ref, b.config.MapPath)
+	}
+	return ""
 }
 
 func isProject(s recipe.Source) bool { return s.Type == recipe.TypeProject }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -198,6 +200,12 @@ func TestACwdOfAContainer(t *testing.T) {
 	c := inside("set", app)
 	c.Bash("unshare -m sh -c 'echo " + app + " > context/project'").OK()
 	wants(t, memory(t, s, app), []string{"8443", "port of mapped", "port of set"}, "port of same")
+	slug, _ := ctxabi.ProjectSlug(app)
+	for name, want := range map[string]string{"host": slug, "same": "", "mapped": slug, "set": slug} {
+		if got := mounts.Attr(m.Session(t, harness.Self(), "coder", name).Dir, ctxabi.ProjectAttr); got != want {
+			t.Errorf("%s shares %q, want %q", name, got, want)
+		}
+	}
 	m.Stop()
 	m.Restart()
 	wants(t, memory(t, s, app), []string{"8443", "port of mapped", "port of set"}, "port of same")
