@@ -84,7 +84,7 @@ func (y *layout) ask(k int) (n int, yields bool) {
 		if y.limit == 0 {
 			return 0, false
 		}
-		if s.Type == recipe.TypeFile && len(y.files[k]) == 0 {
+		if (s.Type == recipe.TypeFile || s.Type == recipe.TypeProject) && len(y.files[k]) == 0 {
 			return 0, false
 		}
 		return capOf(s, y.limit), false

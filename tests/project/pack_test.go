@@ -109,6 +109,8 @@ func TestAPackOfALoneSessionShowsNoProject(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newSession(t, m, "coder", "s1", "", said("user", "The port is 5111."))
+	s.Bash("echo 2000 > context/budget").OK() // less than there is: what takes room shows in all of the pack
+	work(s, 1, 20)
 	plain := packOf(s, "pack.md")
 	s.Bash("echo " + app + " > cwd").OK()
 	if got := packOf(s, "pack.md"); got != plain {
