@@ -36,11 +36,19 @@ func Main(m *testing.M) {
 	stop := watchdog()
 	code := suite.Wrap(m).Run()
 	stop()
+	for _, f := range atEnd {
+		f()
+	}
 	if public.dir != "" {
 		os.RemoveAll(public.dir)
 	}
 	os.Exit(code)
 }
+
+var atEnd []func()
+
+// AtEnd has f called when all tests of the package have ended. It belongs in an init function.
+func AtEnd(f func()) { atEnd = append(atEnd, f) }
 
 // watchdog ends every daemon shortly before the test binary's own timeout
 // would leave mounts behind, with the goroutines of the daemon in its log.
