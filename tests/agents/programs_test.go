@@ -136,6 +136,14 @@ var scripts = map[string]mock.Script{
 		{Text: "The reviewer says that it is well."},
 	},
 	"review": {{Calls: []mock.Call{{Tool: "shell", Args: object{"command": "echo reviewed"}}}}, {Text: "It is well."}},
+	"record": {
+		{Calls: []mock.Call{{Tool: "append", Args: object{"messages": []object{{"role": "user", "content": told}}}}}},
+		{Text: "I have recorded it."},
+	},
+	"remember": {
+		{Calls: []mock.Call{{Tool: "search", Args: object{"query": "staging port never push", "scope": "agent"}}}},
+		{Text: "It is 8443."},
+	},
 	"memory": {
 		{Calls: []mock.Call{{Tool: "append", Args: object{"events": []object{{"type": "note", "text": "Noted by the tool."}}}}}},
 		{Calls: []mock.Call{{Tool: "pack", Args: object{}}}},

@@ -85,12 +85,13 @@ func install(t *testing.T) string {
 
 // world is a machine that has the programs and ctxfs, a user with an empty home who works in a project, and a provider.
 type world struct {
-	t    *testing.T
-	uid  uint32
-	home string
-	dir  string // the project
-	path string
-	api  *mock.Server
+	t     *testing.T
+	uid   uint32
+	home  string
+	dir   string // the project
+	point string // where ctxfs is mounted
+	path  string
+	api   *mock.Server
 }
 
 // newWorld returns a world in which nothing is mounted and nothing is set.
@@ -244,22 +245,22 @@ func (w *world) bash(script string, args ...string) string {
 	return w.run(slices.Concat([]string{"bash", "-c", script}, args)...)
 }
 
-// mount mounts a store, as a user does for himself, and returns where.
-func (w *world) mount() string {
+// mount mounts a store, as a user does for himself.
+func (w *world) mount() {
 	w.t.Helper()
 	point := filepath.Join(w.home, "ctx")
 	w.mkdir(point)
 	w.t.Cleanup(func() { w.try("ctxfs", "umount", "--force", point) })
 	w.run("ctxfs", "mount", point)
-	return point
+	w.point = point
 }
 
 // sessions returns what each session of an agent has recorded, by its name.
 func (w *world) sessions(agent string) map[string][]record {
 	w.t.Helper()
 	all := map[string][]record{}
-	out := w.bash(`cd "$HOME/ctx/home/$UID/agent/$0/session" 2>/dev/null || exit 0
-for s in *; do [ -f "$s/messages.jsonl" ] && { echo "= $s"; cat "$s/messages.jsonl"; }; done; true`, agent)
+	out := w.bash(`cd "$1/home/$UID/agent/$0/session" 2>/dev/null || exit 0
+for s in *; do [ -f "$s/messages.jsonl" ] && { echo "= $s"; cat "$s/messages.jsonl"; }; done; true`, agent, w.point)
 	name := ""
 	for line := range strings.Lines(out) {
 		if s, ok := strings.CutPrefix(line, "= "); ok {
