@@ -3,6 +3,7 @@ package mock
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/tidwall/gjson"
 )
@@ -49,7 +50,7 @@ func readResponses(body []byte, r *Request) {
 	for _, t := range gjson.GetBytes(body, "tools").Array() {
 		if t.Get("type").Str == "namespace" {
 			for _, inner := range t.Get("tools.#.name").Array() {
-				r.Tools = append(r.Tools, t.Get("name").Str+"\x00"+inner.Str)
+				r.Tools = append(r.Tools, t.Get("name").Str+inSpace+inner.Str)
 			}
 			continue
 		}
@@ -71,10 +72,8 @@ func writeResponse(w http.ResponseWriter, body []byte, id string, step Step, too
 	for i, c := range step.Calls {
 		name, args := c.named(tools)
 		item := object{"type": "function_call", "id": callID("fc_", id, i), "call_id": callID("call_", id, i), "name": name, "arguments": text(args), "status": "completed"}
-		for at := range name {
-			if name[at] == 0 {
-				item["namespace"], item["name"] = name[:at], name[at+1:]
-			}
+		if space, rest, ok := strings.Cut(name, inSpace); ok {
+			item["namespace"], item["name"] = space, rest
 		}
 		items = append(items, item)
 	}

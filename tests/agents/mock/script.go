@@ -15,7 +15,7 @@ type Step struct {
 
 // Call is a call of a tool.
 type Call struct {
-	// Tool is the name of the tool, or the end of one behind "_" (append of mcp__memory__append). The names shell, read
+	// Tool is the name of the tool, or the end of one behind "_" or its namespace (append of mcp__memory__append). The names shell, read
 	// and agent stand for what the program calls its own.
 	Tool string
 	Args map[string]any
@@ -31,15 +31,21 @@ type Turn struct {
 	Done bool // a user's turn that has results of tools
 }
 
+// inSpace stands between the namespace and the name of a tool of OpenAI's Responses.
+const inSpace = "\x00"
+
 // mark is how a user's words choose a script.
 var mark = regexp.MustCompile(`\[\[play ([a-z-]+)\]\]`)
+
+// context is what Gemini CLI puts in front of the user's words for a hook.
+var context = regexp.MustCompile(`(?s)<hook_context>.*?</hook_context>`)
 
 // next returns the name of the script that the conversation plays and the number of the step that follows; "" where the
 // user chose none.
 func next(turns []Turn) (name string, step int) {
 	for _, t := range turns {
 		if t.Role == "user" {
-			if m := mark.FindAllStringSubmatch(t.Text, -1); m != nil {
+			if m := mark.FindAllStringSubmatch(context.ReplaceAllString(t.Text, ""), -1); m != nil {
 				name, step = m[len(m)-1][1], 0
 			} else if !t.Done && t.Text != "" && !strings.HasPrefix(strings.TrimSpace(t.Text), "<") {
 				name, step = "", 0 // the user has gone on
@@ -96,7 +102,7 @@ func (c Call) named(tools []string) (string, map[string]any) {
 		}
 	}
 	for _, tool := range tools {
-		if tool == c.Tool || strings.HasSuffix(tool, "_"+c.Tool) {
+		if rest, ok := strings.CutSuffix(tool, c.Tool); ok && (rest == "" || strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, inSpace)) {
 			return tool, c.Args
 		}
 	}
