@@ -6,6 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +20,8 @@ import (
 
 type exportFlags struct {
 	store, format, output string
+	to                    string
+	dryRun                bool
 	losses                losses
 	redact                redactFlags
 }
@@ -24,13 +29,18 @@ type exportFlags struct {
 func exportCmd() *cobra.Command {
 	var f exportFlags
 	c := &cobra.Command{
-		Use:   "export --format FORMAT [flags] SESSION",
+		Use:   "export {--format FORMAT | --to PROGRAM} [flags] SESSION",
 		Short: "Write a session as a transcript of another program",
 		Long: `Write the history of a session, its events and its children as a transcript. In
 the format that it was imported from, this is the transcript that was imported,
 and what was added to the session since. In another format it is what was said,
 called and answered; standard error lists what that format cannot hold. The format
 native is the session itself, for another ctxfs.
+
+--to hands the session over to a program: the transcript gets an id of its own,
+and becomes a new file where the program looks for those of the session's cwd (of
+the working directory, if the session names none). The file and the command that
+resumes it are printed. PROGRAM is ` + strings.Join(transcript.Receivers(), " or ") + `.
 
 ` + formats.Help() + `
 
@@ -39,6 +49,7 @@ native is the session itself, for another ctxfs.
 ` + exitHelp,
 		Example: `  ctxfs export --format openai coder/s1 | jq length
   ctxfs export --format claude-code -o s1.jsonl coder/s1
+  ctxfs export --to codex claude-code/5f1c7a02     # go on in Codex
   ctxfs export --format native coder/s1 | ctxfs import - coder/copy
   ctxfs export --format openai --redact coder/s1   # to give away`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -57,6 +68,10 @@ native is the session itself, for another ctxfs.
 	storeFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcript; list: print all")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of standard output")
+	c.Flags().StringVar(&f.to, "to", "", "hand the session over to `PROGRAM`: "+strings.Join(transcript.Receivers(), ", "))
+	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "with --to: print the file and the command, and write nothing")
+	c.MarkFlagsMutuallyExclusive("to", "format")
+	c.MarkFlagsMutuallyExclusive("to", "output")
 	f.redact.add(c)
 	lossFlags(c, &f.losses)
 	return c
@@ -87,10 +102,16 @@ func formatNamed(name string) (*adapter.Format, error) {
 }
 
 func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
-	if f.format == "" {
-		return usagef("--format is needed.\n%s", formats.Help())
+	if f.to != "" && !slices.Contains(transcript.Receivers(), f.to) {
+		return usagef("--to takes %s, not %q", strings.Join(transcript.Receivers(), " or "), f.to)
 	}
-	format, err := formatNamed(f.format)
+	if f.dryRun && f.to == "" {
+		return usagef("--dry-run is for --to")
+	}
+	if f.format == "" && f.to == "" {
+		return usagef("--format or --to is needed.\n%s", formats.Help())
+	}
+	format, err := formatNamed(cmp.Or(f.format, f.to))
 	if err != nil {
 		return err
 	}
@@ -123,10 +144,17 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		told = transcript.Redact(redactor, logs)
 	}
 	src := &adapter.Source{Name: at.Ref.Session, Records: format.Arrange(logs...), Loss: loss}
-	if f.output == "" || f.output == "-" {
-		err = format.Export(src, out)
-	} else {
-		err = writeWhole(f.output, func(w io.Writer) error { return format.Export(src, w) })
+	export := func(w io.Writer) error { return format.Export(src, w) }
+	switch {
+	case f.to != "":
+		var cwd string
+		if cwd, err = transcript.Cwd(from, at.Ref); err == nil {
+			err = f.handOver(cwd, export, out)
+		}
+	case f.output == "" || f.output == "-":
+		err = export(out)
+	default:
+		err = writeWhole(f.output, export)
 	}
 	if err != nil {
 		return err
@@ -135,6 +163,31 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		fmt.Fprintln(messages, told)
 	}
 	return f.losses.tell(messages)
+}
+
+// handOver puts what export writes where a program resumes sessions of the directory cwd, and prints how.
+func (f *exportFlags) handOver(cwd string, export func(io.Writer) error, out io.Writer) error {
+	home, err := os.UserHomeDir()
+	if err == nil && cwd == "" {
+		cwd, err = os.Getwd()
+	}
+	if err != nil {
+		return err
+	}
+	h, err := transcript.NewHandover(f.to, cwd, home, os.Getenv, time.Now())
+	if err != nil {
+		return err
+	}
+	if f.dryRun { // what it loses is told all the same
+		err = export(io.Discard)
+	} else {
+		err = h.Write(export)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\nResume it in %s:\n%s\n", h.File, h.Cwd, strings.Join(h.Resume, " "))
+	return err
 }
 
 // writeWhole writes a file that only its owner reads: whole, or not at all
