@@ -255,6 +255,9 @@ func (w *world) mount() {
 	w.point = point
 }
 
+// uidText is the user's number, as it stands in paths.
+func (w *world) uidText() string { return fmt.Sprint(w.uid) }
+
 // sessions returns what each session of an agent has recorded, by its name.
 func (w *world) sessions(agent string) map[string][]record {
 	w.t.Helper()
