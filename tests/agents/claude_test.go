@@ -38,8 +38,8 @@ func TestClaudeCodeWithAllItDoes(t *testing.T) {
 	w.run(claude.again(question)...)
 	said := w.asked(question)
 	wants(t, said.Said(), "8443", "Never push to main")
-	if n := strings.Count(said.Said(), "Your memory is files in "); n != 1 {
-		t.Errorf("the model is told %d times where its memory is", n)
+	if n := strings.Count(said.Said(), "Hooks record this conversation there"); n != 1 {
+		t.Errorf("the model is told %d times where its memory is:\n%s", n, said.Said())
 	}
 	w.recorded(claude.name, question)
 	if all := w.sessions(claude.name); len(all[session]) == 0 {

@@ -2,6 +2,7 @@ package mock
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -105,6 +106,9 @@ func (c Call) named(tools []string) (string, map[string]any) {
 		if rest, ok := strings.CutSuffix(tool, c.Tool); ok && (rest == "" || strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, inSpace)) {
 			return tool, c.Args
 		}
+	}
+	if slices.Contains(tools, "ToolSearch") { // Claude Code names the tools of servers in a text, and offers them when they were searched
+		return "mcp__ctxfs__" + c.Tool, c.Args
 	}
 	return c.Tool, c.Args
 }
