@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -149,7 +148,7 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	case f.to != "":
 		var cwd string
 		if cwd, err = transcript.Cwd(from, at.Ref); err == nil {
-			err = f.handOver(cwd, export, out)
+			err = transcript.HandOver(f.to, cwd, f.dryRun, export, out)
 		}
 	case f.output == "" || f.output == "-":
 		err = export(out)
@@ -163,31 +162,6 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 		fmt.Fprintln(messages, told)
 	}
 	return f.losses.tell(messages)
-}
-
-// handOver puts what export writes where a program resumes sessions of the directory cwd, and prints how.
-func (f *exportFlags) handOver(cwd string, export func(io.Writer) error, out io.Writer) error {
-	home, err := os.UserHomeDir()
-	if err == nil && cwd == "" {
-		cwd, err = os.Getwd()
-	}
-	if err != nil {
-		return err
-	}
-	h, err := transcript.NewHandover(f.to, cwd, home, os.Getenv, time.Now())
-	if err != nil {
-		return err
-	}
-	if f.dryRun { // what it loses is told all the same
-		err = export(io.Discard)
-	} else {
-		err = h.Write(export)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%s\nResume it in %s:\n%s\n", h.File, h.Cwd, strings.Join(h.Resume, " "))
-	return err
 }
 
 // writeWhole writes a file that only its owner reads: whole, or not at all

@@ -27,6 +27,7 @@
 //	target.go    one session that gets records, in batches
 //	records.go   a session's records for an export
 //	redact.go    the secrets of these
+//	handover.go  where a program resumes one
 //	tree.go      a mount and a store, as import and export see them
 //	follow.go    what grows there
 //	places.go    where programs keep theirs

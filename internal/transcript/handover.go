@@ -58,6 +58,33 @@ func Cwd(from Tree, ref ctxabi.Ref) (string, error) {
 	return strings.TrimSpace(h.control(ctxabi.CwdFile)), nil
 }
 
+// HandOver puts what export writes where a program resumes sessions of the directory cwd, which is the working directory if it is "", and
+// prints to out the file, the directory and the command that resumes it. If dry is set it writes nothing; what export loses is told all the
+// same. It returns the errors of NewHandover and Write.
+func HandOver(program, cwd string, dry bool, export func(io.Writer) error, out io.Writer) error {
+	home, err := os.UserHomeDir()
+	if err == nil && cwd == "" {
+		cwd, err = os.Getwd()
+	}
+	if err != nil {
+		return err
+	}
+	h, err := NewHandover(program, cwd, home, os.Getenv, time.Now())
+	if err != nil {
+		return err
+	}
+	if dry {
+		err = export(io.Discard)
+	} else {
+		err = h.Write(export)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\nResume it in %s:\n%s\n", h.File, h.Cwd, strings.Join(h.Resume, " "))
+	return err
+}
+
 // NewHandover returns the place of a new transcript of a program that works in the directory cwd. home is the user's home, getenv reads
 // a variable. It writes nothing. It returns an error if the program has no place for a session of that directory.
 func NewHandover(program, cwd, home string, getenv func(string) string, now time.Time) (*Handover, error) {
