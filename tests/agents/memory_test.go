@@ -68,10 +68,12 @@ func TestWhatWasToldIsKnownWithoutHooks(t *testing.T) {
 			w.run(p.first("Say ok.")...)
 			w.api.Requests()
 			w.run(p.first(question + " [[play remember]]")...)
-			var last string
+			last := "" // what the tool answered
 			for _, r := range w.api.Requests() {
-				if r.Script == "remember" && r.Main() {
-					last = r.Said()
+				for _, turn := range r.Turns {
+					if r.Script == "remember" && turn.Done {
+						last += turn.Text
+					}
 				}
 			}
 			wants(t, last, "8443", "Never push to main")

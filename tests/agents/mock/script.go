@@ -16,8 +16,8 @@ type Step struct {
 
 // Call is a call of a tool.
 type Call struct {
-	// Tool is the name of the tool, or the end of one behind "_" or its namespace (append of mcp__memory__append). The names shell, read
-	// and agent stand for what the program calls its own.
+	// Tool is the name of a tool of the server ctxfs, which programs put "_" or a namespace before (append of mcp__ctxfs__append). The
+	// names shell, read and agent stand for what the program calls its own.
 	Tool string
 	Args map[string]any
 }
@@ -31,6 +31,9 @@ type Turn struct {
 	Text string
 	Done bool // a user's turn that has results of tools
 }
+
+// server is what programs call the MCP server whose tools scripts name.
+const server = "ctxfs"
 
 // inSpace stands between the namespace and the name of a tool of OpenAI's Responses.
 const inSpace = "\x00"
@@ -103,12 +106,12 @@ func (c Call) named(tools []string) (string, map[string]any) {
 		}
 	}
 	for _, tool := range tools {
-		if rest, ok := strings.CutSuffix(tool, c.Tool); ok && (rest == "" || strings.HasSuffix(rest, "_") || strings.HasSuffix(rest, inSpace)) {
+		if strings.Contains(tool, server) && (strings.HasSuffix(tool, "_"+c.Tool) || strings.HasSuffix(tool, inSpace+c.Tool)) {
 			return tool, c.Args
 		}
 	}
 	if slices.Contains(tools, "ToolSearch") { // Claude Code names the tools of servers in a text, and offers them when they were searched
-		return "mcp__ctxfs__" + c.Tool, c.Args
+		return "mcp__" + server + "__" + c.Tool, c.Args
 	}
 	return c.Tool, c.Args
 }
