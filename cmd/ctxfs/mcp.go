@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/install"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 )
@@ -98,8 +99,24 @@ func mcpSession(arg, mount, agent string) (func(client string) (mcp.Chosen, erro
 		if dir := mcp.Recorded(home, cwd); dir != "" {
 			return mcp.Chosen{Dir: dir, Recorded: true}, nil
 		}
-		return mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Hooks: program != ""}, nil
+		return mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Hooks: program != "", Told: hooksTell(program, cwd)}, nil
 	}, nil
+}
+
+// hooksTell reports whether the settings of a program have hooks of ctxfs that run. Those of Codex do not count: it runs none that its
+// user has not agreed to, and does not say so.
+func hooksTell(program, cwd string) bool {
+	home, err := os.UserHomeDir()
+	p, ok := install.Lookup(program)
+	if err != nil || !ok || program == "codex" {
+		return false
+	}
+	o := install.Options{Home: home, Getenv: os.Getenv}
+	if cwd != "" {
+		o.Project = install.ProjectOf(cwd)
+	}
+	s := install.Look(p, o)
+	return s.Hooks && s.Off == ""
 }
 
 // programNamed returns the name by which hooks and imports know the program that calls itself client; "" where it has no hooks.

@@ -124,6 +124,9 @@ func (s *server) instructions(client *sdk.Implementation) string {
 	if x.Recorded {
 		return fmt.Sprintf("Your memory is in %s, where hooks record this conversation: do not append its messages. The tools pack, search, why, read and memory read it.\n", x.Dir)
 	}
+	if x.Told {
+		return "Hooks record this conversation and tell you of your memory: do not append its messages. The tools pack, search, why, read and memory work in its session.\n"
+	}
 	var told strings.Builder
 	told.WriteString(Snippet(x.Dir) + "The tools append, pack, search, why, read and memory do the same for those who have no shell.\n")
 	if x.Hooks {

@@ -24,6 +24,7 @@ type Chosen struct {
 	Cwd      string // that it gets when it is made; "": none
 	Recorded bool   // hooks of the client record its conversation there
 	Hooks    bool   // the client is a program that has hooks
+	Told     bool   // its settings have those of ctxfs, which tell it of its memory
 }
 
 // session is a session as a client of the mount has it: a directory.

@@ -41,6 +41,7 @@ func TestClaudeCodeWithAllItDoes(t *testing.T) {
 	if n := strings.Count(said.Said(), "Hooks record this conversation there"); n != 1 {
 		t.Errorf("the model is told %d times where its memory is:\n%s", n, said.Said())
 	}
+	lacks(t, said.Said(), "session/mcp-")
 	w.recorded(claude.name, question)
 	if all := w.sessions(claude.name); len(all[session]) == 0 {
 		t.Errorf("sessions: %v", all)

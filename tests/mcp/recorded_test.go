@@ -141,6 +141,27 @@ func TestTheServerWorksInTheSessionThatHooksRecord(t *testing.T) {
 	}
 }
 
+// Where the settings of a program have hooks, its server leaves it to them to tell of the memory.
+func TestAServerBesideHooksSaidTheParagraphAgain(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	h := newHost(t, m)
+	h.env = append(h.env, "HOME="+t.TempDir())
+	m.Run(t, harness.Client{UID: harness.Self(), Dir: h.project, Env: h.env, Argv: []string{harness.Binary(t), "install", "claude-code", "--mount", m.Dir}}).OK()
+	early := h.serve("claude-code")
+	wants(t, "the instructions", early.instructions, "Hooks record this conversation")
+	if strings.Contains(early.instructions, "messages.jsonl") || strings.Contains(early.instructions, "mcp-") {
+		t.Errorf("the server tells of a session of its own:\n%s", early.instructions)
+	}
+	k := &talk{h: h}
+	k.start("startup")
+	k.turn("The staging port is 8443.")
+	wants(t, "the pack", early.call("pack", "{}"), "The staging port is 8443.")
+	m.Run(t, harness.Client{UID: harness.Self(), Dir: h.project, Env: h.env, Argv: []string{harness.Binary(t), "install", "claude-code", "--hooks", "--remove"}}).OK()
+	bare := newHost(t, m)
+	bare.env = h.env
+	wants(t, "the instructions without hooks", bare.serve("claude-code").instructions, "Your memory is files in ")
+}
+
 // A program without hooks is told what the project's sessions keep, and what it says there the others know.
 func TestAServerWithoutHooksBelongsToTheProject(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})

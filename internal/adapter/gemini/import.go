@@ -224,7 +224,6 @@ func (r *reader) document(doc adapter.Line) error {
 		ids = append(ids, src.ID)
 		o, err := adapter.ParseObject(m)
 		if err != nil || !adapter.TextAt(o, "id") {
-			o = adapter.Object{{"id", adapter.Raw(src.ID)}}
 			if r.Has(r.chain, src.ID) {
 				continue
 			}
