@@ -41,10 +41,10 @@ ends when its standard input ends. Standard output carries only the protocol.
 If SESSION is not there, the server makes it. Without SESSION it uses
 $CTXFS_SESSION. Without that it is the session in which hooks of the client record
 its conversation: the newest active one of its agent in the server's directory.
-Without hooks each client gets a session of its own in that directory, made when it
-first uses it, and its instructions hold what the project's sessions keep. The agent
-has the name of the program (claude-code, codex, gemini, opencode), or that which the
-client calls itself, or --agent.
+Without hooks each client gets a session of its own in that directory, made when
+it first uses it, and its instructions hold what the project's sessions keep. The
+agent has the name of the program (claude-code, codex, gemini, opencode), or the
+one that the client calls itself, or --agent.
 
 ` + locate.SessionHelp + `
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tidwall/gjson"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -76,8 +77,12 @@ func readInput(data []byte, event, program string) (h input, err error) {
 	}
 	path := gjson.GetBytes(data, "transcript_path")
 	h.unrecorded = path.Raw == "null" || path.Exists() && path.Str == "" && h.program == gemini
-	if h.Transcript != "" && !filepath.IsAbs(h.Transcript) && filepath.IsAbs(h.Cwd) {
-		h.Transcript = filepath.Join(h.Cwd, h.Transcript)
+	if h.Transcript != "" && !filepath.IsAbs(h.Transcript) { // the import may go on elsewhere
+		here, err := unix.Getwd() // os.Getwd would touch it
+		if err != nil {
+			return h, err
+		}
+		h.Transcript = filepath.Join(here, h.Transcript)
 	}
 	return h, nil
 }
