@@ -66,6 +66,14 @@ func (r *Report) add(g *Group, it Item, reason string) {
 	}
 }
 
+// plan makes r the report of a plan: what may go waits.
+func (r *Report) plan(p *Plan) {
+	r.Run = RunPlan
+	for _, it := range p.Go {
+		r.add(&r.Waiting, it.Item, it.Reason)
+	}
+}
+
 // RemovedWhole turns the report of a plan into that of a sweep that removed the session.
 func (r *Report) RemovedWhole() {
 	r.Run = RunSweep

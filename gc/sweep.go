@@ -116,11 +116,17 @@ func (c *Collector) planned(ctx context.Context, ref ctxabi.Ref, do func(x Sessi
 // nothing. It returns ctxabi.ErrNotFound if there is no such session.
 func (c *Collector) Plan(ctx context.Context, ref ctxabi.Ref) (*Report, error) {
 	return c.planned(ctx, ref, func(x Session, _ *state, p *Plan, r *Report) error {
-		r.Run = RunPlan
-		for _, it := range p.Go {
-			r.add(&r.Waiting, it.Item, it.Reason)
-		}
+		r.plan(p)
 		return x.SetReport(r.Text())
+	})
+}
+
+// Preview plans the session and stores nothing, so that it works on a store that is only read. It
+// returns ctxabi.ErrNotFound if there is no such session.
+func (c *Collector) Preview(ctx context.Context, ref ctxabi.Ref) (*Report, error) {
+	return c.planned(ctx, ref, func(_ Session, _ *state, p *Plan, r *Report) error {
+		r.plan(p)
+		return nil
 	})
 }
 

@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt"},
 	"internal/search/excerpt":      {"compress", "ctxabi"},
 	"internal/lru":                 {},
-	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build"},
+	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build", "pack/native"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
 	"fs/mountpoint":                {"internal/mounts"},
 	"fs":                           {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/project", "pack/swap", "pack/native"},
@@ -79,7 +79,8 @@ var arrows = map[string][]string{
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},
 	"internal/runner":              {"ctxabi", "internal/beneath", "pack/source"},
-	"cmd/ctxfs":                    {"fs", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
+	"internal/web":                 {"internal/inspect", "internal/mounts", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
+	"cmd/ctxfs":                    {"internal/web", "fs", "pack/recipe", "session", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},

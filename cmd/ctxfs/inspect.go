@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/source"
 )
 
 // looking is a session that a verb looks at; close ends it.
@@ -31,7 +32,7 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 	at, err := locate.Session(arg, f.store)
 	if err == nil {
 		var l *looking
-		if l, err = f.lookInStore(c, at); err == nil {
+		if l, err = f.lookInStore(c.Context(), at, c.Flags().Changed); err == nil {
 			return l, nil
 		}
 		if errors.Is(err, ctxabi.ErrNoData) || errors.Is(err, ctxabi.ErrOverBudget) {
@@ -49,10 +50,11 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 	return &looking{inspect.NewHistory(m), at, func() error { return nil }}, nil
 }
 
-func (f *packFlags) lookInStore(c *cobra.Command, at locate.Place) (_ *looking, err error) {
+// lookInStore opens a session in its store. given reports whether the command line sets a flag.
+func (f *packFlags) lookInStore(ctx context.Context, at locate.Place, given func(string) bool) (_ *looking, err error) {
 	flags := *f
 	if d, ok := daemon.Running(at.Store); ok {
-		flags.inherit(d, c.Flags().Changed)
+		flags.inherit(d, given)
 	}
 	mapPath, err := parseMaps(flags.maps)
 	if err != nil {
@@ -83,24 +85,36 @@ func (f *packFlags) lookInStore(c *cobra.Command, at locate.Place) (_ *looking, 
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := runner.Start(c.Context())
+	workspace, err := runner.Start(context.WithoutCancel(ctx)) // which close ends
 	if err != nil {
 		return nil, err
 	}
 	closers = append(closers, workspace.Close)
+	var generators source.Generators = workspace
+	if f.quiet {
+		generators = unrun{workspace}
+	}
 	builder, err := build.NewBuilder(build.Config{
-		Budget: flags.budget, Encoding: flags.encoding, Workspace: workspace, MapPath: mapPath,
-		Generators: workspace, Mountpoint: flags.mountpoint, WaitForAll: true, Redact: redactor,
+		Budget: flags.budget, Instead: flags.instead, Encoding: flags.encoding, Workspace: workspace, MapPath: mapPath,
+		Generators: generators, Mountpoint: flags.mountpoint, WaitForAll: true, Redact: redactor, Memory: f.memory,
 	})
 	if err != nil {
 		return nil, err
 	}
 	closers = append(closers, func() error { builder.Close(); return nil })
-	source, err := inspect.FromStore(c.Context(), builder, x)
+	stored, err := inspect.FromStore(ctx, builder, x)
 	if err != nil {
 		return nil, err
 	}
-	return &looking{inspect.NewHistory(source), at, closeAll}, nil
+	return &looking{inspect.NewHistory(stored), at, closeAll}, nil
+}
+
+// unrun is generators none of which is run: what they made before stands in a pack.
+type unrun struct{ source.Generators }
+
+// Run returns an output that has failed, and no error.
+func (unrun) Run(context.Context, uint32, uint32, source.Command) (source.Output, error) {
+	return source.Output{Failed: "a look runs no commands"}, nil
 }
 
 // lookFlags are those that say which packs are looked at.

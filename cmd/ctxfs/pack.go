@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/native"
@@ -21,6 +22,9 @@ import (
 type packFlags struct {
 	store, format, encoding string
 	budget                  int
+	instead                 int  // tokens, in place of the session's own budget; 0: that
+	quiet                   bool // no command of a recipe is run
+	memory                  *memory.Limit
 	maps                    []string
 	redact                  redactFlags
 	mountpoint              string // of the daemon that serves the store; "": none does

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -55,6 +56,11 @@ func (m *Mounted) at(name string) (markdown, account []byte, err error) {
 		markdown, err = os.ReadFile(filepath.Join(dir, filepath.Base(ctxabi.PackFile)))
 	}
 	return markdown, account, err
+}
+
+// Native returns the pack of the first n messages as the body of a request. It returns the error of reading the mount.
+func (m *Mounted) Native(_ context.Context, n int, f native.Format) ([]byte, error) {
+	return os.ReadFile(filepath.Join(m.dir, ctxabi.AtDir, strconv.Itoa(n), "pack."+string(f)+".json"))
 }
 
 // Moment implements [Source]; it returns the error of reading the mount.

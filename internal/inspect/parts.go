@@ -22,8 +22,40 @@ type parts struct {
 	order   []Address
 	gaps    []gap
 	starts  []int // the offsets at which a piece begins
+	pieces  []Piece
 
 	here string // the block that is being read
+}
+
+// Piece is a part of a pack.md that has a heading: a block, of one with records what stands before them, or a record.
+type Piece struct {
+	Block  string  // its id: of a record, that of the block in which it stands
+	Record Address // zero: it is no record
+	Text   string  // heading included
+}
+
+// Pieces returns the pieces of pack.md in their order. Together they are its text from the first heading on.
+func (p *Pack) Pieces() []Piece { return p.parts.pieces }
+
+// Count returns how many tokens a text takes in the encoding of the pack.
+func (p *Pack) Count(text string) int { return p.counter.CountCached(text) }
+
+// Stretch is a run of records of one log that stand at one place.
+type Stretch struct {
+	From, To int
+	Place
+}
+
+// Stretches returns where the records of a log stand, in their order.
+func (p *Pack) Stretches(event bool) (list []Stretch) {
+	spans := p.spans[0]
+	if event {
+		spans = p.spans[1]
+	}
+	for _, s := range spans {
+		list = append(list, Stretch{s.From, s.To, s.Place})
+	}
+	return list
 }
 
 // blockPart is one block, heading included; of those in which records stand their heading alone.
@@ -47,7 +79,11 @@ func takeApart(md string) *parts {
 				finish(at)
 				begin = at
 				p.starts = append(p.starts, at)
-				finish = func(end int) { close(md[begin:end]) }
+				p.pieces = append(p.pieces, Piece{Block: p.here})
+				finish = func(end int) {
+					p.pieces[len(p.pieces)-1].Text = md[begin:end]
+					close(md[begin:end])
+				}
 				at = end
 				continue
 			}
@@ -89,6 +125,7 @@ func (p *parts) heading(line string) func(text string) {
 	}
 	a := Address{m.event, m.span.From}
 	return func(text string) {
+		p.pieces[len(p.pieces)-1].Record = a
 		p.records[a] = text
 		p.order = append(p.order, a)
 	}

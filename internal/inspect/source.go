@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -61,6 +62,16 @@ func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err
 		return nil, nil, err
 	}
 	return b.Markdown, b.JSON(), nil
+}
+
+// Native returns the pack of the first n messages as the body of a request. It returns the error of the build or of the
+// rendering.
+func (s *Stored) Native(ctx context.Context, n int, f native.Format) ([]byte, error) {
+	b, err := s.b.At(ctx, s.x, n)
+	if err != nil {
+		return nil, err
+	}
+	return s.b.Native(s.x, b, f)
 }
 
 // Moment implements [Source]; it returns no error.

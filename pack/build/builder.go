@@ -25,6 +25,7 @@ import (
 // Config is what a mount decides for all its packs.
 type Config struct {
 	Budget    int                 // tokens; used when neither the session nor the recipe says; 0: no limit
+	Instead   int                 // tokens; in place of what the session or the recipe says; 0: as they say
 	Encoding  string              // an encoding or a model name; "": o200k_base
 	Workspace source.Workspace    // nil: no workspace files
 	Wait      time.Duration       // how long a read may wait for workspace files and generators; 0: what the recipe says
@@ -70,7 +71,7 @@ func NewBuilder(c Config) (*Builder, error) {
 	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
+	b := &Builder{config: c, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
 		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
 	c.Memory.Cache(&b.digests)

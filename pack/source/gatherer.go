@@ -12,6 +12,7 @@ import (
 // Config is what decides how the inputs of packs are gathered.
 type Config struct {
 	Budget     int                 // tokens; used when neither the session nor the recipe says; 0: no limit
+	Instead    int                 // tokens; in place of what the session or the recipe says; 0: as they say
 	Encoding   string              // an encoding or a model name; "": o200k_base
 	Workspace  Workspace           // nil: no workspace files
 	Wait       time.Duration       // how long a read may wait for workspace files and generators; 0: what the recipe says

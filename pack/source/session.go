@@ -199,6 +199,9 @@ func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
 		g.Budget = n
 	}
+	if gr.Config.Instead > 0 {
+		g.Budget = gr.Config.Instead
+	}
 	var meta struct {
 		Model    any `json:"model"`
 		Encoding any `json:"encoding"`
