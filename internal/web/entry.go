@@ -25,7 +25,7 @@ var entryPage = template.Must(template.New("").Parse(`<!doctype html>
 // enteredPage leads on. The request that it makes comes from this server's own page, so that the
 // browser sends the cookie, which it does not where a file of the disk leads on.
 var enteredPage = template.Must(template.New("").Parse(`<!doctype html>
-<html lang="en"><meta charset="utf-8"><title>ctxfs</title><meta http-equiv="refresh" content="0;url={{.}}">
+<html lang="en"><meta charset="utf-8"><title>ctxfs</title><link rel="icon" href="/assets/icon.svg"><meta http-equiv="refresh" content="0;url={{.}}">
 <body><a href="{{.}}">Go on to ctxfs</a></body></html>
 `))
 

@@ -165,7 +165,7 @@ type found struct {
 // hit is a record that was found.
 type hit struct {
 	Session, Source, Who, Path, Text string
-	Link                             string
+	Link, Name                       string
 }
 
 // search looks for words in all sessions of the calling user, as a file below home does.
@@ -208,6 +208,11 @@ func (s *Server) search(r *http.Request) (string, any, error) {
 		for _, h := range answer.Hits {
 			if s.Only != nil {
 				h.Session = path.Base(s.Root)
+			}
+			if h.Name = h.Session; s.Only == nil {
+				if p, err := ctxabi.ParseRef(h.Session); err == nil {
+					h.Name = p.Agent + " / " + p.Session
+				}
 			}
 			h.Link = (&url.URL{Path: "/session/" + h.Session, RawQuery: "r=" + url.QueryEscape(h.Source)}).String()
 			f.Hits = append(f.Hits, h)

@@ -15,12 +15,15 @@ import (
 // errSuperseded means that another preview began before this one was done.
 var errSuperseded = errors.New("another preview began")
 
-// looks keeps one look open for what stands now and one for previews, so that both are bounded. It is
-// safe for concurrent use.
-type looks struct {
-	open func(ctx context.Context, dir string, budget int) (*Look, error)
+// openFunc opens a session, as [Config.Look].
+type openFunc func(ctx context.Context, dir string, budget int) (*Look, error)
 
-	now, preview lane
+// looks keeps one look open for what stands now, one for previews and one for the past, so that each
+// is bounded. It is safe for concurrent use.
+type looks struct {
+	open openFunc
+
+	now, preview, past lane
 }
 
 // lane is work of which one piece is done at a time, with the look that the last one needed.
@@ -49,23 +52,34 @@ func (l *looks) current(ctx context.Context, dir string, f func(context.Context,
 // previewed calls f with a session, and with another budget where budget is not 0. It ends the preview
 // that goes on, which returns errSuperseded.
 func (l *looks) previewed(ctx context.Context, dir string, budget int, f func(context.Context, *Look) error) error {
+	return l.preview.instead(ctx, l.open, dir, budget, f)
+}
+
+// replayed calls f with a session, to look at many of its earlier prompts. It ends the replay that goes
+// on, which returns errSuperseded.
+func (l *looks) replayed(ctx context.Context, dir string, f func(context.Context, *Look) error) error {
+	return l.past.instead(ctx, l.open, dir, 0, f)
+}
+
+// instead is do in place of what goes on.
+func (p *lane) instead(ctx context.Context, open openFunc, dir string, budget int, f func(context.Context, *Look) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	p := &l.preview
 	p.mu.Lock()
 	if p.cancel != nil {
 		p.cancel(errSuperseded)
 	}
 	p.cancel = cancel
 	p.mu.Unlock()
-	err := p.do(ctx, l.open, dir, budget, f)
+	err := p.do(ctx, open, dir, budget, f)
 	if err != nil && errors.Is(context.Cause(ctx), errSuperseded) {
 		return errSuperseded
 	}
 	return err
 }
 
-func (n *lane) do(ctx context.Context, open func(context.Context, string, int) (*Look, error), dir string, budget int, f func(context.Context, *Look) error) error {
+// do calls f when nobody else works in the lane.
+func (n *lane) do(ctx context.Context, open openFunc, dir string, budget int, f func(context.Context, *Look) error) error {
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
 	n.once.Do(func() { n.busy = make(chan struct{}, 1) })
@@ -105,10 +119,10 @@ func (n *lane) drop() (err error) {
 	return err
 }
 
-// close closes both looks.
+// close closes all looks.
 func (l *looks) close() error {
 	var failed []error
-	for _, n := range []*lane{&l.now, &l.preview} {
+	for _, n := range []*lane{&l.now, &l.preview, &l.past} {
 		n.once.Do(func() { n.busy = make(chan struct{}, 1) })
 		n.busy <- struct{}{}
 		failed = append(failed, n.drop())

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
@@ -134,7 +135,8 @@ func (v *packPart) fill(p *inspect.Pack) {
 		sums[phase] += n
 		id := fmt.Sprintf("p%d", i)
 		y := piece{ID: id, Title: x.Block, Class: class, Tokens: n}
-		name := x.Block
+		name, _, _ := strings.Cut(x.Block, " (messages:")
+		name, _, _ = strings.Cut(name, " (as of")
 		if x.Record != (inspect.Address{}) {
 			place := p.PlaceOf(x.Record)
 			y.Record, y.Title = x.Record.String(), x.Record.String()+", "+placeWords(place)

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -183,7 +184,7 @@ func overviewFrom(l *Look, p *inspect.Pack) overviewOf {
 		y := o.Height
 		for _, z := range zones {
 			if n := sums[i][z]; n > 0 {
-				h := float64(n) / float64(o.Peak) * o.Height
+				h := float64(n) / float64(o.Columns[i].Tokens) * math.Sqrt(float64(o.Columns[i].Tokens)/float64(o.Peak)) * o.Height
 				y -= h
 				o.Columns[i].Bars = append(o.Columns[i].Bars, bar{z, y, h})
 			}

@@ -53,7 +53,7 @@ type tickOf struct {
 func (s *Server) calls(ctx context.Context, dir string, r *http.Request) (string, any, error) {
 	step, _ := strconv.Atoi(r.URL.Query().Get("step"))
 	v := callsView{Ref: r.PathValue("ref"), W: chartW, H: chartH}
-	err := s.looks.previewed(ctx, dir, 0, func(ctx context.Context, l *Look) (err error) {
+	err := s.looks.replayed(ctx, dir, func(ctx context.Context, l *Look) (err error) {
 		n := 0
 		if l.Len() > fewRecords {
 			step = max(0, min(step, len(callSteps)-1))

@@ -17,20 +17,16 @@ import (
 // visible returns a text in which what would move, hide or turn other text is shown as a sign: control characters, and
 // those that change the direction of writing. A session's records say what they like; they do not change the page.
 func visible(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !strings.ContainsFunc(text, hidden) {
 		return text
 	}
 	var b strings.Builder
 	for _, r := range text {
-		switch {
-		case !hidden(r):
-			b.WriteRune(r)
-		case r < 0x20:
-			b.WriteRune(0x2400 + r) // the pictures of the control characters
-		case r == 0x7f:
-			b.WriteRune(0x2421)
-		default:
+		if hidden(r) {
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
 		}
 	}
 	return b.String()
@@ -102,7 +98,12 @@ func size(n int64) string {
 }
 
 // percent writes a share of 1.
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+func percent(share float64) string {
+	if share > 0 && share < 0.005 {
+		return "< 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
 
 // ago writes how long something is past.
 func ago(now, then time.Time) string {

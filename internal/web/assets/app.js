@@ -59,9 +59,12 @@ function lay(el) {
 }
 function tiles(el = document) {
   const sized = $$("[data-tile]", el).map((t) => [t, t.clientWidth, t.clientHeight]);
-  for (const [t, w, h] of sized) {
-    t.classList.toggle("tiny", w < 44 || h < 20);
-    t.classList.toggle("small", w >= 44 && h >= 20 && (h < 52 || w < 96));
+  const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+  for (const [t, wide, high] of sized) {
+    const w = wide / unit, h = high / unit, tiny = w < 56 || h < 20, small = !tiny && h < 52;
+    t.classList.toggle("tiny", tiny);
+    t.classList.toggle("small", small);
+    t.classList.toggle("narrow", !tiny && !small && w < 96);
   }
 }
 let resized;
@@ -93,8 +96,7 @@ function theme(next) {
   if (now === "auto") delete root.dataset.theme; else root.dataset.theme = now;
   try { if (next) localStorage.setItem("ctxfs-theme", now); } catch { /* not kept */ }
   const b = $("[data-theme-switch]");
-  b.textContent = { auto: "Auto", light: "Light", dark: "Dark" }[now];
-  b.setAttribute("aria-label", "Colours: " + { auto: "as the system", light: "light", dark: "dark" }[now]);
+  b.lastChild.textContent = { auto: "Auto", light: "Light", dark: "Dark" }[now];
 }
 theme(false);
 
@@ -217,12 +219,16 @@ function heard(n) {
     }
   }, 150);
 }
-channel.onmessage = (e) => heard(e.data);
+let leads = null; // of the tab that reads the stream: whether that is open
 const say = (n) => { heard(n); channel.postMessage(n); };
+channel.onmessage = (e) => {
+  if (!e.data.asks) heard(e.data); else if (leads !== null) channel.postMessage({ status: leads });
+};
+channel.postMessage({ asks: true });
 navigator.locks.request("ctxfs-events", () => new Promise(() => {
   const stream = new EventSource("/events");
-  stream.onopen = () => say({ status: true });
-  stream.onerror = () => say({ status: false });
+  stream.onopen = () => say({ status: (leads = true) });
+  stream.onerror = () => say({ status: (leads = false) });
   stream.onmessage = (e) => say(JSON.parse(e.data));
 }));
 document.addEventListener("session", (e) => {

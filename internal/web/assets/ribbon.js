@@ -33,7 +33,7 @@
       const data = await answer.json();
       for (const b of data.bars) map.set(b.n, b);
       if (data.bars.length < PIECE) set.delete(k); // more may come
-      if (name === log) draw();
+      if (name === log) { draw(); if (at > k * PIECE && at <= (k + 1) * PIECE) say(); }
     } catch { set.delete(k); }
   }
   function rect(cls, x, y, w, h) {
@@ -68,6 +68,7 @@
   }
   const soon = () => { if (!drawn) drawn = requestAnimationFrame(draw); };
   function size() {
+    box.closest("section").hidden = !(counts.messages + counts.events);
     track.style.width = all * PITCH + "px";
     box.setAttribute("aria-valuemax", all);
     soon();
@@ -76,16 +77,18 @@
     const x = (n - 1) * PITCH, w = box.clientWidth;
     if (middle || x < box.scrollLeft + 16 || x > box.scrollLeft + w - 32) box.scrollLeft = x - w / 2;
   }
-  async function go(n, open) {
+  function say() {
+    const b = bars[log].get(at), text = b ? words(b) : `${log === "events" ? "event" : "message"} ${at.toLocaleString("en-US")}`;
+    box.setAttribute("aria-valuenow", at);
+    box.setAttribute("aria-valuetext", text);
+    tip.textContent = text;
+  }
+  function go(n, open) {
     if (!all) return;
     at = Math.max(1, Math.min(all, n));
     reveal(at);
     draw();
-    box.setAttribute("aria-valuenow", at);
-    const b = bars[log].get(at);
-    const text = b ? words(b) : "message " + at;
-    box.setAttribute("aria-valuetext", text);
-    tip.textContent = text;
+    say();
     if (open) show(at);
   }
   function show(n) {

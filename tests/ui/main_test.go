@@ -1,0 +1,151 @@
+// Package ui looks at the pages of ctxfs ui as a person does, in a browser, and knocks at their door as a stranger
+// does.
+package ui
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// server is a running ctxfs ui.
+type server struct {
+	origin string // "http://127.0.0.1:8123"
+	entry  string // the file that opens it
+	pid    int
+	end    func() // ends it, at the latest with the test
+}
+
+// serve starts ctxfs ui on a mount, as its owner, and ends it with the test.
+func serve(t *testing.T, m *harness.Mount, args ...string) *server {
+	t.Helper()
+	cmd := exec.Command(harness.Binary(t), append([]string{"ui", "--no-open", "--mount", m.Dir}, args...)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	s := &server{pid: cmd.Process.Pid}
+	for s.entry == "" && lines.Scan() {
+		line := lines.Text()
+		if rest, ok := strings.CutPrefix(line, "ctxfs ui: "); ok {
+			s.origin, _, _ = strings.Cut(rest, ",")
+		}
+		if strings.HasPrefix(line, "/") {
+			s.entry = line
+		}
+	}
+	s.end = sync.OnceFunc(func() {
+		cmd.Process.Signal(syscall.SIGTERM)
+		for lines.Scan() {
+		}
+		if err := cmd.Wait(); err != nil || said.Len() > 0 {
+			t.Errorf("ctxfs ui ended with %v, and said %q", err, said.String())
+		}
+		if _, err := os.Stat(s.entry); err == nil {
+			t.Error("the file that opens the page is still there")
+		}
+	})
+	t.Cleanup(s.end)
+	if s.origin == "" || s.entry == "" {
+		t.Fatalf("ctxfs ui said nothing of its page: %s", said.String())
+	}
+	return s
+}
+
+// example is a session with the conversation of examples/session, at a budget at which most of it is compacted.
+func example(t *testing.T, m *harness.Mount, name string) *harness.Session {
+	t.Helper()
+	s := m.Session(t, harness.Self(), "coder", name)
+	for _, file := range []string{"messages.jsonl", "events.jsonl"} {
+		s.Append(file, bundled(t, file))
+	}
+	s.Write("context/budget", "6000\n")
+	s.Write("context/pinned/rules.md", bundled(t, "pinned/rules.md"))
+	return s
+}
+
+func bundled(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(harness.Root(), "examples/session", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+const manyMessages = 100_000
+
+// big is a session of manyMessages.
+func big(t *testing.T, m *harness.Mount) *harness.Session {
+	t.Helper()
+	s := m.Session(t, harness.Self(), "coder", "big")
+	lines := strings.SplitAfter(strings.TrimSuffix(bundled(t, "messages.jsonl"), "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	f, err := os.OpenFile(s.Path("messages.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := bufio.NewWriterSize(f, 4<<20)
+	for i := range manyMessages {
+		if _, err := w.WriteString(lines[i%len(lines)]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+var checker struct {
+	once   sync.Once
+	script string
+	err    error
+}
+
+// axe returns the script of the accessibility checker, installed by its lock file.
+func axe(t *testing.T) string {
+	t.Helper()
+	harness.Need(t, "npm")
+	checker.once.Do(func() {
+		dir, err := os.MkdirTemp("", "ctxfs-test-npm-")
+		if err != nil {
+			checker.err = err
+			return
+		}
+		defer os.RemoveAll(dir)
+		if checker.err = os.CopyFS(dir, os.DirFS(filepath.Join(harness.Root(), "tests/ui/axe"))); checker.err != nil {
+			return
+		}
+		cmd := exec.Command("npm", "ci", "--prefer-offline", "--loglevel=error")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			checker.err = fmt.Errorf("npm ci: %w\n%s", err, out)
+			return
+		}
+		b, err := os.ReadFile(filepath.Join(dir, "node_modules/axe-core/axe.min.js"))
+		checker.script, checker.err = string(b), err
+	})
+	if checker.err != nil {
+		t.Fatal(checker.err)
+	}
+	return checker.script
+}
