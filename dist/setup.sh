@@ -31,7 +31,7 @@ case $what in
 esac
 if [ "$what" = matrix ]; then
 	needs="$needs node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static
-		docker-compose=docker-compose systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg"
+		docker-compose=docker-compose systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg chromium=chromium"
 fi
 missing=
 for pair in $needs; do

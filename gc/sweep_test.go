@@ -35,6 +35,10 @@ func TestNothingGoesAtFirstSight(t *testing.T) {
 	if r, err := c.Plan(context.Background(), s.refs[0]); err != nil || r.Waiting.Count != 1 || len(x.items) != 1 {
 		t.Fatalf("a plan: %+v, %v", r, err)
 	}
+	before := string(x.report)
+	if r, err := c.Preview(context.Background(), s.refs[0]); err != nil || r.Run != RunPlan || r.Waiting.Count != 1 || len(x.items) != 1 || string(x.report) != before {
+		t.Fatalf("a preview: %+v, %v", r, err)
+	}
 	s.now = s.now.Add(2 * time.Minute)
 	expect := func(what, removed, waiting, kept string) {
 		t.Helper()

@@ -21,6 +21,7 @@
 // For agents:
 //
 //	install.go          install
+//	ui.go               ui
 //	hook.go             hook
 //	mcp.go              mcp
 //	memory.go           memory

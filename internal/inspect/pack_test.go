@@ -39,6 +39,16 @@ func checkParts(t *testing.T, p *Pack, h *History, n int) {
 		}
 	}
 	checkItems(t, p, n)
+	whole := ""
+	for _, x := range p.Pieces() {
+		whole += x.Text
+		if x.Record != (Address{}) && p.parts.records[x.Record] != x.Text {
+			t.Errorf("at %d: %s is %q, not %q", n, x.Record, x.Text, p.parts.records[x.Record])
+		}
+	}
+	if whole != p.Markdown {
+		t.Errorf("at %d: the pieces are not the pack:\n%s", n, whole)
+	}
 
 	// Of pack.md alone as much is known of who stands in it.
 	alone, err := NewPack(n, []byte(p.Markdown), nil, p.Encoding)

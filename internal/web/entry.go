@@ -60,3 +60,20 @@ func (s *Server) enter(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	enteredPage.Execute(w, to)
 }
+
+// Entry returns the path of the file that opens the page, for a minute and once.
+func (s *Server) Entry() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.entry
+}
+
+// removeEntry removes the file that opens the page.
+func (s *Server) removeEntry() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.entry != "" {
+		os.Remove(s.entry)
+		s.entry = ""
+	}
+}

@@ -118,6 +118,9 @@ func cutJSON(body []byte) cut {
 // fill takes a pack apart.
 func (v *packPart) fill(p *inspect.Pack) {
 	v.Budget, v.Tokens, v.Messages, v.Compactions, v.Reason = p.BudgetTokens, p.Tokens, p.Messages, p.Compactions, p.EpochReason
+	if v.Reason == "no compaction yet" {
+		v.Reason = ""
+	}
 	phases := map[string]string{}
 	for _, it := range p.Items {
 		if it.ID != "" {
@@ -140,7 +143,7 @@ func (v *packPart) fill(p *inspect.Pack) {
 		if x.Record != (inspect.Address{}) {
 			place := p.PlaceOf(x.Record)
 			y.Record, y.Title = x.Record.String(), x.Record.String()+", "+placeWords(place)
-			name = "records " + zoneWords[place.Zone]
+			name = speaker(x.Text) + ", " + zoneWords[place.Zone]
 			class = "zone-" + cmp.Or(string(place.Zone), "none")
 			y.Class = class
 		}
@@ -180,6 +183,16 @@ func (v *packPart) fill(p *inspect.Pack) {
 	v.LeftOut = v.LeftOut[:min(len(v.LeftOut), 12)]
 }
 
+// speaker returns who speaks in a record of a pack: "tool shell" of "## 3 tool shell [call 2.1]".
+func speaker(text string) string {
+	head, _, _ := strings.Cut(text, "\n")
+	_, who, _ := strings.Cut(strings.TrimPrefix(head, "## "), " ")
+	who, _, _ = strings.Cut(who, " [")
+	who, _, _ = strings.Cut(who, " (")
+	return oneLine(who, 40)
+}
+
+// classOf returns how a phase is called in styles.
 func classOf(phase string) string {
 	for _, x := range sectionNames {
 		if x.phase == phase {

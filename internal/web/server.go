@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,13 +10,11 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"golang.org/x/net/netutil"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/pack/native"
@@ -118,25 +115,8 @@ func Listen(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Entry returns the path of the file that opens the page, for a minute and once.
-func (s *Server) Entry() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.entry
-}
-
 // Origin returns the address of the page, of which a browser without a key is sent away.
 func (s *Server) Origin() string { return "http://" + s.guard.host }
-
-// removeEntry removes the file that opens the page.
-func (s *Server) removeEntry() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.entry != "" {
-		os.Remove(s.entry)
-		s.entry = ""
-	}
-}
 
 // Serve answers until ctx ends. It returns the error that kept it from listening on; nil where ctx ended.
 func (s *Server) Serve(ctx context.Context) error {
@@ -174,10 +154,6 @@ func (s *Server) answered(next http.Handler) http.Handler {
 	})
 }
 
-func (s *Server) refused(w http.ResponseWriter, no refusal) {
-	http.Error(w, "ctxfs: "+no.reason, no.status)
-}
-
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+enterPath, s.enter)
@@ -201,82 +177,4 @@ func (s *Server) routes() http.Handler {
 		s.page(w, http.StatusNotFound, "missing", page{Title: "Not found"})
 	})
 	return mux
-}
-
-// dir returns the directory of the session whose path below Root is ref. It returns ctxabi.ErrNotFound
-// if ref is no session.
-func (s *Server) dir(ref string) (string, error) {
-	bad := ctxabi.E("read", "", ctxabi.ErrNotFound, "there is no session %q", ref)
-	if s.Only != nil {
-		for _, name := range s.Only {
-			if name == ref {
-				return filepath.Join(s.Root, name), nil
-			}
-		}
-		return "", bad
-	}
-	if r, err := ctxabi.ParseRef(ref); err != nil || r.Path() != ref {
-		return "", bad
-	}
-	dir := filepath.Join(s.Root, ref)
-	if _, err := os.Stat(filepath.Join(dir, ctxabi.MessagesFile)); err != nil {
-		return "", ctxabi.E("read", "", ctxabi.ErrNotFound, "there is no session %s: %s", ref, reason(err))
-	}
-	return dir, nil
-}
-
-// partFunc answers with a piece of a page: the name of its template and the data. Its errors are shown in words.
-type partFunc func(ctx context.Context, dir string, r *http.Request) (view string, data any, err error)
-
-// of returns a part of the session that the request names.
-func (s *Server) of(f partFunc) func(r *http.Request) (string, any, error) {
-	return func(r *http.Request) (string, any, error) {
-		dir, err := s.dir(r.PathValue("ref"))
-		if err != nil {
-			return "", nil, err
-		}
-		return f(r.Context(), dir, r)
-	}
-}
-
-// part answers with a piece of HTML that a page has asked for.
-func (s *Server) part(f func(r *http.Request) (view string, data any, err error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		view, data, err := f(r)
-		status := http.StatusOK
-		if err != nil {
-			if r.Context().Err() != nil {
-				return // nobody waits any more
-			}
-			status, view, data = failure(err), "failed", shownError(err)
-		}
-		s.write(w, status, view, data)
-	}
-}
-
-// write renders a template whole before any of it goes out.
-func (s *Server) write(w http.ResponseWriter, status int, view string, data any) {
-	var b bytes.Buffer
-	if err := s.views.ExecuteTemplate(&b, view, data); err != nil {
-		http.Error(w, "ctxfs: "+err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	w.Write(b.Bytes())
-}
-
-// failure returns the status of an error.
-func failure(err error) int {
-	switch {
-	case errors.Is(err, ctxabi.ErrNotFound), errors.Is(err, os.ErrNotExist):
-		return http.StatusNotFound
-	case errors.Is(err, ctxabi.ErrMalformed):
-		return http.StatusBadRequest
-	case errors.Is(err, errSuperseded):
-		return http.StatusConflict
-	case errors.Is(err, context.DeadlineExceeded):
-		return http.StatusGatewayTimeout
-	}
-	return http.StatusInternalServerError
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"net/http"
 	"path/filepath"
@@ -81,12 +80,6 @@ type placed struct {
 	To   int    `json:"to"`
 	Zone string `json:"zone"`
 	Said string `json:"said"`
-}
-
-func (s *Server) sendJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v)
 }
 
 // column is a part of the overview of a session: some records beside each other.

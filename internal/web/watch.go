@@ -106,7 +106,7 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// look tells of each session that changed since the last look.
+// look sends a notice of each session that changed since the last look.
 func (w *watcher) look() {
 	w.mu.Lock()
 	refs := slices.Clone(w.refs)

@@ -128,7 +128,7 @@ var zoneWords = map[inspect.Zone]string{
 	inspect.Full: "in full", inspect.Shortened: "shortened", inspect.Kept: "kept", inspect.Folded: "folded", inspect.LeftOut: "left out", inspect.Absent: "not in it",
 }
 
-// placeWords says where a record stands.
+// placeWords returns where a record stands, in words.
 func placeWords(p inspect.Place) string {
 	switch {
 	case p.Zone == inspect.LeftOut && p.How == "compacted":
@@ -141,13 +141,13 @@ func placeWords(p inspect.Place) string {
 
 // reason returns an error in words, without paths that only repeat what was asked for.
 func reason(err error) string {
-	var at *fs.PathError
+	at, isPath := err.(*fs.PathError)
 	switch {
 	case errors.Is(err, errSuperseded):
 		return "Another preview began, and only one is made at a time."
 	case errors.Is(err, context.DeadlineExceeded):
 		return "It took too long, and was given up."
-	case errors.As(err, &at):
+	case isPath:
 		return at.Err.Error()
 	}
 	return err.Error()

@@ -164,6 +164,62 @@ func listening(t *testing.T, port string) (addrs []string) {
 	return addrs
 }
 
+// as runs curl as a user, with the headers of a page, and returns the status and what was answered.
+func (s *server) as(t *testing.T, uid int, args ...string) (status, text string) {
+	t.Helper()
+	ctx, end := context.WithTimeout(t.Context(), harness.Patience)
+	defer end()
+	cmd := exec.CommandContext(ctx, "setpriv", append([]string{fmt.Sprintf("--reuid=%d", uid), fmt.Sprintf("--regid=%d", uid), "--clear-groups", "curl", "-s", "-w", "\n%{http_code}", "-H", "Sec-Fetch-Site: same-origin"}, args...)...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	i := strings.LastIndexByte(string(out), '\n')
+	return string(out[i+1:]), string(out[:i])
+}
+
+// A user of root's mount cannot read the store: the files of the mount say as much as they can, and the page says
+// what they cannot.
+func TestAUserOfRootsMount(t *testing.T) {
+	harness.NeedRoot(t)
+	harness.Need(t, "setpriv")
+	harness.Need(t, "curl")
+	const user = 1000
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, user, "coder", "s1")
+	s.Append("messages.jsonl", bundled(t, "messages.jsonl"))
+	s.Write("context/budget", "6000\n")
+	m.Session(t, harness.Self(), "coder", "of-root")
+	x := serveAs(t, m, user, s.Dir)
+	_, page := x.as(t, user, "-i", "-d", "secret="+x.secret(t), "-H", "Origin: null", x.origin+"/enter")
+	_, key, _ := strings.Cut(page, "Set-Cookie: ")
+	key, _, _ = strings.Cut(key, ";")
+	for _, c := range []struct{ path, status, has string }{
+		{"/part/sessions", "200", "1–1 of 1 session"},
+		{"/part/overview/R", "200", "left out"},
+		{"/part/pack/R", "200", `data-budgets="false"`},
+		{"/part/pack/R?format=openai", "200", "tool_call_id"},
+		{"/part/pack/R?budget=20000", "500", "other budgets are made from the store"},
+		{"/part/life/R?r=messages:20", "200", "a compaction took it out"},
+		{"/part/moment/R?n=100", "200", "at message 100"},
+		{"/part/diff/R?a=100&b=200", "200", "Side by side"},
+		{"/part/calls/R", "200", "read from the cache"},
+		{"/part/plan/R", "200", "last run"},
+		{"/session/home/0/agent/coder/session/of-root", "404", "Not found"},
+	} {
+		status, text := x.as(t, user, "-b", key, x.origin+strings.ReplaceAll(c.path, "R", s.Ref()))
+		if status != c.status || !strings.Contains(text, c.has) {
+			t.Errorf("%s: %s, %.300s", c.path, status, text)
+		}
+	}
+	if status, _ := x.as(t, 0, "-b", key, x.origin+"/"); status != "403" {
+		t.Errorf("root is answered with %s by a user's page", status)
+	}
+	if rows := s.Read("context/packs.jsonl"); rows != "" {
+		t.Errorf("packs.jsonl has %s", rows)
+	}
+}
+
 // Another user is refused, whatever he has stolen, unless all are let in.
 func TestAnotherUserIsRefused(t *testing.T) {
 	harness.NeedRoot(t)
@@ -174,14 +230,8 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	x := serve(t, m)
 	curl := func(uid int, args ...string) string {
 		t.Helper()
-		ctx, end := context.WithTimeout(t.Context(), harness.Patience)
-		defer end()
-		cmd := exec.CommandContext(ctx, "setpriv", append([]string{fmt.Sprintf("--reuid=%d", uid), "--regid=65534", "--clear-groups", "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Sec-Fetch-Site: same-origin"}, args...)...)
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return string(out)
+		status, _ := x.as(t, uid, args...)
+		return status
 	}
 	secret := "secret=" + url.QueryEscape(x.secret(t))
 	if got := curl(65534, "-d", secret, x.origin+"/enter"); got != "403" {

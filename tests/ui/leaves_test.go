@@ -59,6 +59,8 @@ sources:
 		path = strings.ReplaceAll(path, "R", s.Ref())
 		if status, text, _ := x.ask(t, "GET", path, h, ""); status != http.StatusOK {
 			t.Errorf("%s: %d %.300s", path, status, text)
+		} else if _, budget, ok := strings.Cut(path, "budget="); ok && !strings.Contains(text, `data-budget="`+budget+`"`) {
+			t.Errorf("%s is not a pack of that budget", path)
 		}
 	}
 	for name, was := range before {

@@ -29,8 +29,22 @@ type server struct {
 // serve starts ctxfs ui on a mount, as its owner, and ends it with the test.
 func serve(t *testing.T, m *harness.Mount, args ...string) *server {
 	t.Helper()
-	cmd := exec.Command(harness.Binary(t), append([]string{"ui", "--no-open", "--mount", m.Dir}, args...)...)
-	cmd.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	return serveAs(t, m, harness.Self(), args...)
+}
+
+// serveAs is serve for another user.
+func serveAs(t *testing.T, m *harness.Mount, uid uint32, args ...string) *server {
+	t.Helper()
+	tmp, err := os.MkdirTemp("", "ctxfs-test-ui-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(tmp) })
+	if err := os.Chmod(tmp, 0o777|os.ModeSticky); err != nil {
+		t.Fatal(err)
+	}
+	cmd := m.Command(t.Context(), harness.Client{UID: uid, Argv: append([]string{harness.Binary(t), "ui", "--no-open", "--mount", m.Dir}, args...), Env: []string{"TMPDIR=" + tmp}})
+	cmd.Cancel = nil // end does it, in order
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
