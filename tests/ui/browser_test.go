@@ -23,7 +23,7 @@ import (
 
 // tab is a page of a browser.
 type tab struct {
-	t   *testing.T
+	t   testing.TB
 	ctx context.Context
 	s   *server
 
@@ -32,7 +32,7 @@ type tab struct {
 }
 
 // browse starts a browser of its own profile and opens a server in it, by the file that it names.
-func browse(t *testing.T, s *server) *tab {
+func browse(t testing.TB, s *server) *tab {
 	t.Helper()
 	harness.Need(t, "chromium")
 	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox,

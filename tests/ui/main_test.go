@@ -27,13 +27,13 @@ type server struct {
 }
 
 // serve starts ctxfs ui on a mount, as its owner, and ends it with the test.
-func serve(t *testing.T, m *harness.Mount, args ...string) *server {
+func serve(t testing.TB, m *harness.Mount, args ...string) *server {
 	t.Helper()
 	return serveAs(t, m, harness.Self(), args...)
 }
 
 // serveAs is serve for another user.
-func serveAs(t *testing.T, m *harness.Mount, uid uint32, args ...string) *server {
+func serveAs(t testing.TB, m *harness.Mount, uid uint32, args ...string) *server {
 	t.Helper()
 	tmp, err := os.MkdirTemp("", "ctxfs-test-ui-")
 	if err != nil {
@@ -84,7 +84,7 @@ func serveAs(t *testing.T, m *harness.Mount, uid uint32, args ...string) *server
 }
 
 // example is a session with the conversation of examples/session, at a budget at which most of it is compacted.
-func example(t *testing.T, m *harness.Mount, name string) *harness.Session {
+func example(t testing.TB, m *harness.Mount, name string) *harness.Session {
 	t.Helper()
 	s := m.Session(t, harness.Self(), "coder", name)
 	for _, file := range []string{"messages.jsonl", "events.jsonl"} {
@@ -95,7 +95,7 @@ func example(t *testing.T, m *harness.Mount, name string) *harness.Session {
 	return s
 }
 
-func bundled(t *testing.T, name string) string {
+func bundled(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(harness.Root(), "examples/session", name))
 	if err != nil {
@@ -107,7 +107,7 @@ func bundled(t *testing.T, name string) string {
 const manyMessages = 100_000
 
 // big is a session of manyMessages.
-func big(t *testing.T, m *harness.Mount) *harness.Session {
+func big(t testing.TB, m *harness.Mount) *harness.Session {
 	t.Helper()
 	s := m.Session(t, harness.Self(), "coder", "big")
 	lines := strings.SplitAfter(strings.TrimSuffix(bundled(t, "messages.jsonl"), "\n"), "\n")
@@ -136,7 +136,7 @@ var checker struct {
 }
 
 // axe returns the script of the accessibility checker, installed by its lock file.
-func axe(t *testing.T) string {
+func axe(t testing.TB) string {
 	t.Helper()
 	harness.Need(t, "npm")
 	checker.once.Do(func() {

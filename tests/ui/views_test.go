@@ -33,6 +33,10 @@ func TestEveryViewOfTheExample(t *testing.T) {
 		s.Append("messages.jsonl", harness.Message("user", "Go on, please."))
 	}
 	m.Session(t, harness.Self(), "reviewer", "empty")
+	child := m.Session(t, harness.Self(), "reviewer", "r1")
+	child.Append("messages.jsonl", harness.Message("assistant", "One bug: the retry has no limit."))
+	s.Bash(`mkdir context/child/rev-1 && cd context/child/rev-1 && echo reviewer > agent && echo r1 > session`).OK()
+	s.Run(harness.Binary(t), "session", "fork", ".@200", "coder/s2").OK()
 	b := browse(t, serve(t, m))
 	for _, theme := range []string{"light", "dark"} {
 		b.theme(theme)
@@ -54,10 +58,13 @@ func TestEveryViewOfTheExample(t *testing.T) {
 				b.shot(name)
 				b.quiet()
 			}
-			look("home", "/", `document.querySelectorAll("[data-row]").length === 2`)
+			look("home", "/", `document.querySelectorAll("[data-row]").length === 4`)
 			look("found", "/?q=invalid_grant", `document.querySelectorAll(".hits li").length > 2`)
 			for _, v := range views {
 				look(v.name, viewPath(v.name, s), v.shows)
+				if v.name == "tree" && eval[int](b, `document.querySelectorAll(".kin").length`) != 3 {
+					t.Error("the tree does not have the session, its child and its fork")
+				}
 			}
 			look("record", viewPath("session", s)+"?r=messages:20", `document.querySelector("[data-record] .life li")`)
 			b.open("/session/" + s.Ref() + "-not-there")
