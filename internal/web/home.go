@@ -22,6 +22,8 @@ const (
 	lastPacks  = 50
 	maxPacks   = 256 << 10 // bytes of the end of packs.jsonl
 	maxLast    = 140       // letters of the last words
+	maxOwners  = 20        // whose sessions a search goes through
+	maxName    = 255       // bytes of a query as the name of a file
 )
 
 // row is a session in the list of all.
@@ -165,33 +167,31 @@ type found struct {
 // hit is a record that was found.
 type hit struct {
 	Session, Source, Who, Path, Text string
+	Score                            float64
 	Link, Name                       string
 }
 
-// search looks for words in all sessions of the calling user, as a file below home does.
+// search looks for words in all sessions, as a file below each owner's home does.
 func (s *Server) search(r *http.Request) (string, any, error) {
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	if query == "" {
 		return "found", found{}, nil
 	}
 	name := strings.NewReplacer("%", "%25", "?", "%3F", "/", "%2F").Replace(query) + "?n=30&tokens=8000&format=json"
-	var places []string
-	if s.Only != nil {
-		for _, ref := range s.Only {
-			places = append(places, filepath.Join(s.Root, ref, ctxabi.SearchDir))
-		}
-	} else {
-		places = []string{filepath.Join(s.Root, ctxabi.Ref{UID: uint32(os.Geteuid())}.Owner(), ctxabi.HomeSearchDir)}
-	}
+	places := s.searched()
 	f := found{Query: query}
+	var failed error
+	answered := false
 	for _, dir := range places {
 		c, err := readHead(filepath.Join(dir, name), maxAnswer)
-		if err != nil {
-			if len(name) > 255 {
-				return "", nil, ctxabi.E("search", "", ctxabi.ErrMalformed, "%d letters are too many; ask for fewer words", len(query))
-			}
-			return "", nil, err
+		if err != nil && len(name) > maxName {
+			return "", nil, ctxabi.E("search", "", ctxabi.ErrMalformed, "%d letters are too many; ask for fewer words", len(query))
 		}
+		if err != nil {
+			failed = err
+			continue
+		}
+		failed, answered = nil, true
 		var answer struct {
 			Nothing, Incomplete string
 			Count, Sessions     int
@@ -218,5 +218,23 @@ func (s *Server) search(r *http.Request) (string, any, error) {
 			f.Hits = append(f.Hits, h)
 		}
 	}
+	if failed != nil && !answered {
+		return "", nil, failed
+	}
+	slices.SortStableFunc(f.Hits, func(a, b hit) int { return cmp.Compare(b.Score, a.Score) })
 	return "found", f, nil
+}
+
+// searched returns the directories in which a search has a file: of each owner of sessions, or of the only session.
+func (s *Server) searched() (dirs []string) {
+	for _, ref := range s.Sessions() {
+		dir := filepath.Join(s.Root, ref, ctxabi.SearchDir)
+		if p, err := ctxabi.ParseRef(ref); err == nil && s.Only == nil {
+			dir = filepath.Join(s.Root, p.Owner(), ctxabi.HomeSearchDir)
+		}
+		if !slices.Contains(dirs, dir) && len(dirs) < maxOwners {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -253,6 +254,38 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	}
 	if got := curl(65534, y.origin+"/"); got != "401" {
 		t.Errorf("with --any-uid another user without it is answered with %s", got)
+	}
+}
+
+// The browser gets a file, and no key; where there is none, the output says what to do.
+func TestHowTheBrowserIsOpened(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	m.Session(t, harness.Self(), "coder", "s1")
+	dir := t.TempDir()
+	opened := filepath.Join(dir, "opened")
+	if err := os.WriteFile(filepath.Join(dir, "browser"), []byte("#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$OPENED\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what string
+		env  []string
+		said string
+	}{
+		{"with a browser", []string{"BROWSER=none:" + filepath.Join(dir, "browser") + " %s", "OPENED=" + opened}, "opened with "},
+		{"without one", nil, "There is no browser here"},
+	} {
+		cmd := m.Command(t.Context(), harness.Client{UID: harness.Self(), Argv: []string{harness.Binary(t), "ui", "--mount", m.Dir}, Env: append(c.env, "TMPDIR="+dir)})
+		x := start(t, cmd)
+		if !strings.Contains(x.said, c.said) || strings.Contains(x.said, x.secret(t)) {
+			t.Errorf("%s: it says %q", c.what, x.said)
+		}
+		if c.env == nil {
+			continue
+		}
+		harness.Eventually(t, "the browser starts", func() bool { b, err := os.ReadFile(opened); return err == nil && len(b) > 0 })
+		if b, err := os.ReadFile(opened); err != nil || string(b) != x.entry+"\n" {
+			t.Errorf("the browser is started with %q, %v", b, err)
+		}
 	}
 }
 

@@ -22,6 +22,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 type server struct {
 	origin string // "http://127.0.0.1:8123"
 	entry  string // the file that opens it
+	said   string // before it serves
 	pid    int
 	end    func() // ends it, at the latest with the test
 }
@@ -44,6 +45,12 @@ func serveAs(t testing.TB, m *harness.Mount, uid uint32, args ...string) *server
 		t.Fatal(err)
 	}
 	cmd := m.Command(t.Context(), harness.Client{UID: uid, Argv: append([]string{harness.Binary(t), "ui", "--no-open", "--mount", m.Dir}, args...), Env: []string{"TMPDIR=" + tmp}})
+	return start(t, cmd)
+}
+
+// start starts a ctxfs ui and reads what it says of its page.
+func start(t testing.TB, cmd *exec.Cmd) *server {
+	t.Helper()
 	cmd.Cancel = nil // end does it, in order
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -58,6 +65,7 @@ func serveAs(t testing.TB, m *harness.Mount, uid uint32, args ...string) *server
 	s := &server{pid: cmd.Process.Pid}
 	for s.entry == "" && lines.Scan() {
 		line := lines.Text()
+		s.said += line + "\n"
 		if rest, ok := strings.CutPrefix(line, "ctxfs ui: "); ok {
 			s.origin, _, _ = strings.Cut(rest, ",")
 		}

@@ -3,7 +3,8 @@
 (() => {
   const box = $("[data-ribbon]");
   if (!box) return;
-  const NS = "http://www.w3.org/2000/svg", PITCH = 8, PIECE = 250, HIGH = 140, TOP = 4, FULL = 6000;
+  const NS = "http://www.w3.org/2000/svg", PIECE = 250, TOP = 4, FULL = 6000;
+  const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, PITCH = Math.round(8 * unit), HIGH = Math.round(140 * unit);
   const track = $(".track", box), tip = $("[data-tip]"), panel = $("[data-record]");
   const svg = document.createElementNS(NS, "svg");
   svg.setAttribute("aria-hidden", "true");
