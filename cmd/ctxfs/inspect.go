@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/usage"
+	"github.com/ctxfs/ctxfs/internal/web"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/source"
 )
@@ -114,7 +115,7 @@ type unrun struct{ source.Generators }
 
 // Run returns an output that has failed, and no error.
 func (unrun) Run(context.Context, uint32, uint32, source.Command) (source.Output, error) {
-	return source.Output{Failed: "a look runs no commands"}, nil
+	return source.Output{Failed: web.Unrun}, nil
 }
 
 // lookFlags are those that say which packs are looked at.

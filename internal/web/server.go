@@ -57,6 +57,7 @@ const (
 	maxConnections = 128
 	maxAnswer      = 2 << 20 // bytes of a text on a page
 	previewTime    = 2 * time.Minute
+	lastWords      = 5 * time.Second // at the end, for what goes on
 )
 
 // Server shows sessions to one user's browser.
@@ -132,13 +133,22 @@ func (s *Server) Serve(ctx context.Context) error {
 	err := s.http.Serve(s.listen)
 	ended()
 	stop()
-	<-done
 	expired.Stop()
 	s.removeEntry()
-	if closed := s.looks.close(); errors.Is(err, http.ErrServerClosed) {
-		err = closed
+	closed := make(chan error, 1)
+	go func() {
+		<-done
+		closed <- s.looks.close()
+	}()
+	if !errors.Is(err, http.ErrServerClosed) {
+		return err
 	}
-	return err
+	select {
+	case err = <-closed:
+		return err
+	case <-time.After(lastWords): // a mount that does not answer holds up nobody who wants to end
+		return nil
+	}
 }
 
 // answered wraps what answers with the guard.

@@ -16,7 +16,8 @@ import (
 
 const (
 	lookEvery   = 300 * time.Millisecond // between two looks at the sessions that pages show
-	listEvery   = 10                     // looks between two lists of all sessions
+	listEvery   = 3 * time.Second        // between two lists of all sessions, at least, and
+	listShare   = 30                     // so many times as long as one takes
 	stillAlive  = 15 * time.Second       // an empty line for who waits
 	maxWatched  = 256                    // sessions, those that were shown last
 	maxStreams  = 32
@@ -79,7 +80,8 @@ func (w *watcher) run(ctx context.Context) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var all []string
-	for n := 0; ; n++ {
+	next := time.Now() // of a list of all sessions
+	for {
 		w.mu.Lock()
 		idle := len(w.streams) == 0
 		w.mu.Unlock()
@@ -96,8 +98,9 @@ func (w *watcher) run(ctx context.Context) {
 			return
 		}
 		w.look()
-		if n%listEvery == 0 {
+		if began := time.Now(); !began.Before(next) {
 			now := w.list()
+			next = time.Now().Add(max(listEvery, listShare*time.Since(began))) // of many sessions seldom
 			if all != nil && !slices.Equal(all, now) {
 				w.tell(notice{What: "sessions"})
 			}

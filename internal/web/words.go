@@ -158,6 +158,9 @@ type failed struct {
 	Title, Reason, Do string
 }
 
+// Unrun is why a command of a recipe has no output when somebody looks; [Config.Look] says so.
+const Unrun = "a look runs no commands"
+
 // shownError returns what a page says of an error, and what to do.
 func shownError(err error) failed {
 	f := failed{Title: "This cannot be shown", Reason: reason(err)}
@@ -166,6 +169,8 @@ func shownError(err error) failed {
 		f.Title = "Stopped"
 	case errors.Is(err, ctxabi.ErrOverBudget):
 		f.Title, f.Do = "There is no prompt at this budget", "What the recipe requires and what is pinned does not fit. Raise the budget, or take a pin away."
+	case errors.Is(err, ctxabi.ErrNoData) && strings.Contains(err.Error(), Unrun):
+		f.Title, f.Do = "This prompt is not made by looking", "A command of the recipe would have to run first. Whoever reads context/pack.md runs it; then it is shown here."
 	case errors.Is(err, ctxabi.ErrNoData):
 		f.Title, f.Do = "There is no prompt", "A source that the recipe requires is missing. context/pack.report.md names it."
 	case errors.Is(err, ctxabi.ErrNotFound):

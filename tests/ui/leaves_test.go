@@ -90,3 +90,30 @@ sources:
 		t.Errorf("a read of the pack is noted as %q", rows)
 	}
 }
+
+// A required command whose output is not there yet is not run by looking, and the page says so. What it made when
+// somebody read the pack is shown.
+func TestALookWaitsForARequiredCommand(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	s := m.Session(t, harness.Self(), "coder", "s1")
+	s.Append("messages.jsonl", harness.Message("user", "hi"))
+	ran := filepath.Join(t.TempDir(), "ran")
+	s.Write("context/context.yaml", strings.ReplaceAll(`version: 1
+sources:
+  - {type: computed_file, id: made, generator: [sh, -c, "echo x >> RAN; echo the output of it"]}
+  - {type: journal}
+`, "RAN", ran))
+	x := serve(t, m)
+	h := map[string]string{"Cookie": x.enter(t), "Sec-Fetch-Site": "same-origin"}
+	status, text, _ := x.ask(t, "GET", "/part/pack/"+s.Ref(), h, "")
+	if _, err := os.Stat(ran); err == nil || status == http.StatusOK || !strings.Contains(text, "This prompt is not made by looking") {
+		t.Errorf("%d %s", status, text)
+	}
+	s.Read("context/pack.md")
+	if status, text, _ := x.ask(t, "GET", "/part/pack/"+s.Ref(), h, ""); status != http.StatusOK || !strings.Contains(text, "the output of it") {
+		t.Errorf("after a read of the pack: %d %s", status, text)
+	}
+	if b, err := os.ReadFile(ran); err != nil || string(b) != "x\n" {
+		t.Errorf("it ran %q, %v", b, err)
+	}
+}

@@ -1,5 +1,7 @@
 // Package ui looks at the pages of ctxfs ui as a person does, in a browser, and knocks at their door as a stranger
 // does.
+//
+// CTXFS_SHOTS names a directory in which pictures of every view are kept.
 package ui
 
 import (

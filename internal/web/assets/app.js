@@ -180,6 +180,9 @@ if (travel) {
     number(x).addEventListener("input", () => { x.value = number(x).value; again(); });
   }
   travel.addEventListener("submit", (e) => e.preventDefault());
+  document.addEventListener("session", (e) => {
+    if (e.detail.messages) for (const x of [from, to]) x.max = number(x).max = e.detail.messages;
+  });
   document.addEventListener("click", (e) => {
     const b = e.target.closest("[data-between]");
     if (!b) return;
