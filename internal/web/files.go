@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,7 +136,9 @@ func glimpseOf(dir string, a inspect.Address) glimpse {
 		}
 		g.Tokens = ctxabi.Weight(c.Text)
 	} else if c.Cut {
-		g.Role = roleOf(c.Text)
+		if g.Role = roleOf(c.Text); g.Role == "unknown" {
+			g.Role = lastRole(filepath.Join(dir, a.Path()), c.Size)
+		}
 		g.Tokens = int(float64(ctxabi.Weight(c.Text)) * float64(c.Size) / float64(len(c.Text)))
 		g.First = oneLine(c.Text, maxFirst)
 	} else {
@@ -188,6 +191,25 @@ func roleOf(text string) string {
 			key = ""
 		}
 	}
+}
+
+// roleField is the field of a record that says who speaks. In a text its quotes would be escaped.
+var roleField = regexp.MustCompile(`(?:^|[^\\])"role"\s*:\s*"(user|assistant|tool|system|developer)"`)
+
+// lastRole finds the role of a record at its end, where some programs write it.
+func lastRole(name string, size int64) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return "unknown"
+	}
+	defer f.Close()
+	const most = 4 << 10
+	tail, err := io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
+	found := roleField.FindAllSubmatch(tail, -1)
+	if err != nil || found == nil {
+		return "unknown"
+	}
+	return string(found[len(found)-1][1])
 }
 
 // oneLine returns the beginning of a text on one line, at most n letters, without control characters.

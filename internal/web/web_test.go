@@ -110,6 +110,26 @@ func TestTheRoleOfALongRecord(t *testing.T) {
 	}
 }
 
+func TestTheRoleAtTheEndOfARecord(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"content":"` + strings.Repeat("x", 9000) + `","role":"user"}`:                        "user",
+		`{"content":"` + strings.Repeat("x", 9000) + `\"role\":\"tool\"","role": "assistant"}`: "assistant",
+		`{"role":"user","content":"` + strings.Repeat("x", 9000) + `\"role\":\"tool\""}`:       "unknown",
+		`"role":"tool"`: "tool",
+	} {
+		name := filepath.Join(t.TempDir(), "1")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := lastRole(name, int64(len(text))); got != want {
+			t.Errorf("…%s: %q, want %q", text[max(0, len(text)-60):], got, want)
+		}
+	}
+	if got := lastRole(filepath.Join(t.TempDir(), "none"), 5); got != "unknown" {
+		t.Errorf("of no file: %q", got)
+	}
+}
+
 func TestSideBySide(t *testing.T) {
 	lines, cut := sideBySide("diff a b\n--- a\n+++ b\n@@ -1,3 +1,3 @@\n same\n-old\n-older\n+new\n more\n")
 	want := []line{{Gap: true}, {Left: "same", Right: "same"}, {Left: "old", Right: "new", LeftClass: "gone", RightClass: "come"}, {Left: "older", LeftClass: "gone"}, {Left: "more", Right: "more"}}

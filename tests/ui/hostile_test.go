@@ -105,6 +105,9 @@ func TestAHostileSessionIsText(t *testing.T) {
 	if n := eval[int](b, `document.querySelector("[data-record] pre").textContent.length`); n > 300<<10 || n < 1000 {
 		t.Errorf("a record of 16 MiB has %d letters on the page", n)
 	}
+	if who := eval[string](b, `document.querySelector("[data-record] .who").textContent`); who != "user" {
+		t.Errorf("the record of 16 MiB is by %q", who)
+	}
 	for _, path := range []string{"/session/" + s.Ref() + "/../../../../../../etc/passwd", "/part/record/" + s.Ref() + "?r=" + "..%2F..%2Fstate", "/assets/..%2f..%2fserver.go", "/part/pack/" + s.Ref() + "?budget=1e9"} {
 		if got := eval[int](b, fmt.Sprintf(`fetch(%q).then(r => r.status)`, path)); got < 400 {
 			t.Errorf("%s is answered with %d", path, got)
