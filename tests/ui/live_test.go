@@ -25,6 +25,11 @@ func TestALiveAppend(t *testing.T) {
 	session.await(`document.querySelector("[data-messages]").textContent === "306" && document.querySelector("[data-ribbon]").getAttribute("aria-valuemax") === "306"`)
 	session.await(`document.querySelector(".overview").dataset.all === "306"`)
 	pack.await(`document.querySelector(".pieces").textContent.includes("zebra")`)
+	for range 40 { // faster than prompts are made
+		s.Append("messages.jsonl", harness.Message("user", "Go on."))
+	}
+	session.await(`document.querySelector(".overview").dataset.all === "346" && document.querySelector("[data-messages]").textContent === "346"`)
+	pack.await(`document.querySelector(".facts").textContent.includes("346 messages")`)
 	s.Bash(`echo nonsense >> messages.jsonl; true`)
 	notes.await(`document.querySelector(".stack").textContent.includes("not valid")`)
 	s.Write("state", "active\n")

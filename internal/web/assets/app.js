@@ -215,13 +215,23 @@ function heard(n) {
   if (ref && n.session !== ref) return;
   document.dispatchEvent(new CustomEvent("session", { detail: n }));
   clearTimeout(liveTimer);
-  liveTimer = setTimeout(() => {
-    for (const el of $$("[data-live-on]")) {
-      const asked = $("[data-pack-of]", el)?.dataset.asked;
-      if (!el.hasAttribute("aria-busy") && !(asked && +asked)) load(el);
-    }
-  }, 150);
+  liveTimer = setTimeout(() => $$("[data-live-on]").forEach(refresh), 150);
 }
+// refresh loads a part anew, one time after the other: what changes meanwhile is seen by the next one, which waits
+// twice as long as this one took.
+async function refresh(el) {
+  if (+($("[data-pack-of]", el)?.dataset.asked || 0)) return; // a preview stays as it is
+  if (el.refreshing || el.hasAttribute("aria-busy")) { el.stale = true; return; }
+  el.refreshing = true;
+  const began = performance.now();
+  el.stale = false;
+  await load(el);
+  setTimeout(() => { el.refreshing = false; if (el.stale) refresh(el); }, 2 * (performance.now() - began));
+}
+document.addEventListener("loaded", (e) => {
+  const el = e.target;
+  if (el.stale && !el.refreshing && el.matches("[data-live-on]")) refresh(el);
+});
 let leads = null; // of the tab that reads the stream: whether that is open
 const say = (n) => { heard(n); channel.postMessage(n); };
 channel.onmessage = (e) => {
