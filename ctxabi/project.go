@@ -90,10 +90,15 @@ const (
 	ToldEnds   = "[ctxfs: end]"
 )
 
-// Told returns text as a hook tells it: between the two marks, a line each.
+// Told returns text as a hook tells it: between the two marks, a line each. A mark in text itself, which may quote whatever a
+// tool printed, loses its first bracket: what follows it would count as the user's words.
 func Told(text string) string {
-	return ToldBegins + "\n" + strings.Trim(text, "\n") + "\n" + ToldEnds + "\n"
+	text = toldQuoted.Replace(strings.Trim(text, "\n"))
+	return ToldBegins + "\n" + text + "\n" + ToldEnds + "\n"
 }
+
+// toldQuoted makes other texts of the marks, of the same length.
+var toldQuoted = strings.NewReplacer(ToldBegins, "("+ToldBegins[1:], ToldEnds, "("+ToldEnds[1:])
 
 // WithoutTold returns text without what stands between the marks, with the element around it that Gemini CLI makes. What
 // begins and does not end goes up to the end of text.
