@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/project"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
@@ -261,7 +262,7 @@ func (b *Builder) projectText(ctx context.Context, x *session.Session, dir strin
 		if len(short) > maxProjectNotes {
 			short = compress.Clip(short, maxProjectNotes)
 		}
-		text.WriteString("# Notes of " + dir + "\n" + short + "\n")
+		text.WriteString("# Notes of " + project.Line(dir) + "\n" + short + "\n")
 	}
 	memory, _, err := b.ProjectMemory(ctx, x.Store(), uid, slug, x.ID(), maxProjectMemory)
 	if err != nil {

@@ -16,6 +16,7 @@ const (
 	maxDone    = 256  // items that are done
 	maxText    = 600  // bytes of an entry
 	maxPin     = 4096 // of a pin, and of an answer
+	maxSource  = 200  // of a source, which a note of an agent may name
 )
 
 // Entry is one thing that a session says.

@@ -25,7 +25,7 @@ var sections = []struct {
 // sessions, that first which was written to last; older is how many more sessions there are. It returns "" if none of
 // the digests says anything.
 func Memory(dir string, digests []Digest, older, most int) string {
-	head := "# Memory of " + strings.Map(printable, dir) + "\n"
+	head := "# Memory of " + Line(dir) + "\n"
 	if older > 0 {
 		head += fmt.Sprintf("Of its %d newest sessions; %d older ones are not part of it.\n", len(digests), older)
 	}
@@ -106,13 +106,16 @@ func (w *section) add(session string, e Entry) {
 			b.WriteString("\n  " + line)
 		}
 	}
-	fmt.Fprintf(&b, " (%s %s)\n", session, e.Source)
+	fmt.Fprintf(&b, " (%s %s)\n", session, Line(clip(e.Source, maxSource)))
 	if w.left > 0 || w.b.Len()+b.Len()+sectionHead > w.room {
 		w.left++
 		return
 	}
 	w.b.WriteString(b.String())
 }
+
+// Line returns a text as one line: without line breaks and other control characters.
+func Line(text string) string { return strings.Map(printable, text) }
 
 // printable drops control characters.
 func printable(r rune) rune {
