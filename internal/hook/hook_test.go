@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/brief"
 	"github.com/ctxfs/ctxfs/internal/locate"
@@ -77,6 +79,23 @@ func TestAConversationWithoutATranscriptIsNoError(t *testing.T) {
 		h, err := readInput([]byte(input), "", flag)
 		if said, e := h.hasTranscript(); err != nil || e != nil || said {
 			t.Errorf("%s: %v %v %v", input, said, err, e)
+		}
+	}
+}
+
+// A FIFO that nobody writes keeps no hook waiting until its time is over.
+func TestATranscriptThatIsNoFileKeepsNobodyWaiting(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "session.jsonl")
+	if err := unix.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{fifo, "/dev/zero", t.TempDir()} {
+		h := input{Event: "Stop", Transcript: name, program: claudeCode}
+		if said, err := h.hasTranscript(); said || err == nil || !strings.Contains(err.Error(), name+" is not a file") {
+			t.Errorf("hasTranscript of %s: %v, %v", name, said, err)
+		}
+		if _, err := contextIn(name, claudeCode); err == nil {
+			t.Errorf("contextIn of %s: no error", name)
 		}
 	}
 }

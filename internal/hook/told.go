@@ -72,7 +72,7 @@ func toldIn(h *input, dir string) (t told, ok bool) {
 
 // contextIn returns what the model of a transcript has before it.
 func contextIn(name, program string) (texts []adapter.Told, err error) {
-	file, err := os.Open(name)
+	file, err := openTranscript(name)
 	if err != nil {
 		return nil, err
 	}
