@@ -22,21 +22,19 @@ func (h *input) job(dir string) jobs.Job {
 }
 
 // keep has what is new of the transcript imported, and waits for it for a while. It returns what went wrong until then.
-// Where no process can go on with it, it imports itself.
+// Where no process can go on with it, as where there is no room to note what is to be done, it imports itself.
 func (h *input) keep(dir string, o Options) error {
 	ctx, cancel := o.until(patience)
 	defer cancel()
 	all, err := jobs.Open()
 	if err != nil || o.Start == nil {
-		j := h.job(dir)
-		err := importJob(j, o.Import)
-		if err == nil && j.Ends {
-			err = writeState(dir, "done")
-		}
-		return err
+		return h.keepNow(dir, o)
 	}
 	j := h.job(dir)
 	n, run, err := all.Want(ctx, j)
+	if err != nil && !isOver(err) {
+		return h.keepNow(dir, o)
+	}
 	if err != nil {
 		return err
 	}
@@ -51,6 +49,16 @@ func (h *input) keep(dir string, o Options) error {
 		return err
 	}
 	return failures(ctx, all, j.Key())
+}
+
+// keepNow imports what is new of the transcript.
+func (h *input) keepNow(dir string, o Options) error {
+	j := h.job(dir)
+	err := importJob(j, o.Import)
+	if err == nil && j.Ends {
+		err = writeState(dir, "done")
+	}
+	return err
 }
 
 // failures returns what went wrong with a job, as one error.

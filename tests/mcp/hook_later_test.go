@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/hook/jobs"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -99,6 +100,29 @@ func TestAnImportGoesOnBehindItsHook(t *testing.T) {
 		t.Errorf("the import is done, and the next session is told:\n%s", got)
 	}
 	harness.Eventually(t, "the process to end", func() bool { return len(h.importers()) == 0 })
+}
+
+// Where no job can be noted, as in a full directory for such files, the hook imports itself.
+func TestAHookRecordsWhereNoJobCanBeNoted(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	h := newHost(t, m)
+	h.fire("SessionStart", "session-start-startup")
+	t.Setenv("XDG_RUNTIME_DIR", h.runtime)
+	all, err := jobs.Open()
+	if err == nil {
+		key := jobs.Job{Session: h.dir(sessionID), Transcript: h.transcript}.Key()
+		err = os.Mkdir(filepath.Join(all.Path(), key+".json"), 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.say(99)
+	if said := h.hookOf("session-end"); said != "" {
+		t.Errorf("the hook says %q", said)
+	}
+	if n := len(harness.Lines(t, h.read("messages.jsonl"))); n != 12 || h.read("state") != "done\n" {
+		t.Errorf("%d messages of 12, and state is %q", n, h.read("state"))
+	}
 }
 
 // What an import that was under way would have ended is taken up again.

@@ -59,7 +59,8 @@ func (d Dir) Want(ctx context.Context, j Job) (n int, run *os.File, err error) {
 		return 0, nil, err
 	}
 	defer f.Close()
-	if was, ok := read(f); ok {
+	was, known := read(f)
+	if known {
 		j.Wanted, j.Done, j.Since, j.Failed, j.Ends = was.Wanted, was.Done, was.Since, was.Failed, j.Ends || was.Ends
 	}
 	if !j.Pending() {
@@ -67,6 +68,9 @@ func (d Dir) Want(ctx context.Context, j Job) (n int, run *os.File, err error) {
 	}
 	j.Wanted++
 	if err := write(f, j); err != nil {
+		if !known {
+			os.Remove(f.Name())
+		}
 		return 0, nil, err
 	}
 	run, err = d.takeRun(j.Key())
