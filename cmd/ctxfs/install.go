@@ -7,9 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/install"
@@ -68,6 +70,9 @@ Without a program the command lists the ones that are here, and changes nothing.
 			if !ok {
 				return usagef("%q is not a program that can be connected: %s", args[0], strings.Join(install.Names(), ", "))
 			}
+			if err := ofAnother(o.Home); err != nil {
+				return err
+			}
 			if f.remove {
 				changes, err := install.Disconnect(p, o)
 				printChanges(out, p, o, changes, "not connected")
@@ -122,6 +127,16 @@ func (f *installFlags) options() (o install.Options, err error) {
 		o.Project = install.ProjectOf(o.Project)
 	}
 	return o, err
+}
+
+// ofAnother returns an error for root with the home of the user who called sudo: what root made there, that user and the
+// user's programs could not read.
+func ofAnother(home string) error {
+	var st unix.Stat_t
+	if os.Geteuid() != 0 || unix.Stat(home, &st) != nil || st.Uid == 0 || strconv.Itoa(int(st.Uid)) != os.Getenv("SUDO_UID") {
+		return nil
+	}
+	return fmt.Errorf("%s is the home of the user who called sudo; install without sudo, or with sudo -H for root", home)
 }
 
 // ownCommand returns how a program calls this one: by its name if PATH finds it, else by its path.
