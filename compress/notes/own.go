@@ -65,6 +65,53 @@ next:
 	}
 }
 
+// filesBegin and filesEnd are the lines around files that a user names with @ in Gemini CLI, which puts them behind the
+// user's words; opencode puts readCalled and the file there.
+const (
+	filesBegin = "--- Content from referenced files ---"
+	filesEnd   = "--- End of content ---"
+	readCalled   = "\nCalled the Read tool with the following input: {"
+)
+
+// withoutFiles takes the files that a user named off a text. A file may have the line that ends them: the last one counts.
+func withoutFiles(text string) string {
+	text, _, _ = strings.Cut(text, readCalled)
+	said, files, ok := strings.Cut(text, filesBegin)
+	if !ok || said != "" && !strings.HasSuffix(said, "\n") {
+		return text
+	}
+	if end := strings.LastIndex(files, "\n"+filesEnd); end >= 0 {
+		return said + files[end+1+len(filesEnd):]
+	}
+	return said
+}
+
+// withoutOwn takes what programs put behind what a user says off a text: files, and elements.
+func withoutOwn(text string) string {
+	text = withoutFiles(text)
+	for at := 0; ; {
+		i := strings.Index(text[at:], "\n<")
+		if i < 0 {
+			return text
+		}
+		at += i + 1
+		end := strings.IndexByte(text[at:min(len(text), at+64)], '>')
+		if end < 2 {
+			continue
+		}
+		name, _, _ := strings.Cut(text[at+1:at+end], " ")
+		if !ownElements[text[at+1:at+end]] && !ownElements[name] {
+			continue
+		}
+		_, rest, ok := element(text[at:], text[at+1:at+end])
+		if !ok {
+			rest = ""
+		}
+		text = text[:at] + rest
+		at = max(0, at-1)
+	}
+}
+
 // element takes the element off a text that begins with its start tag; ok is false if its end is
 // missing.
 func element(text, tag string) (inner, rest string, ok bool) {

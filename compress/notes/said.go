@@ -162,31 +162,6 @@ func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int 
 // isPrinted reports whether a line looks like a program's output, code, or a quotation.
 func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
 
-// withoutOwn takes elements that programs put behind what a user says off a text.
-func withoutOwn(text string) string {
-	for at := 0; ; {
-		i := strings.Index(text[at:], "\n<")
-		if i < 0 {
-			return text
-		}
-		at += i + 1
-		end := strings.IndexByte(text[at:min(len(text), at+64)], '>')
-		if end < 2 {
-			continue
-		}
-		name, _, _ := strings.Cut(text[at+1:at+end], " ")
-		if !ownElements[text[at+1:at+end]] && !ownElements[name] {
-			continue
-		}
-		_, rest, ok := element(text[at:], text[at+1:at+end])
-		if !ok {
-			rest = ""
-		}
-		text = text[:at] + rest
-		at = max(0, at-1)
-	}
-}
-
 // Shorten returns parts in one line of at most limit tokens by count, and whether some are left out. Of those that
 // do not all fit the first stands, then those that demand something, the last, and the others in
 // their order; … stands where some are missing.
