@@ -56,6 +56,7 @@ cat <<TXT
   cd $session
   cat context/pack.md             the prompt; less of it: echo 4000 > context/budget
   cat context/line/57             a record by its number
+  $repo/bin/ctxfs ui .            all of this in a browser
   $repo/bin/ctxfs --help
 Read docs/tour.md for everything else, step by step. Stop and remove all of this: make stop
 TXT

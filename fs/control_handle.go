@@ -41,7 +41,7 @@ type controlHandle struct {
 // newHandle returns a handle with a copy of the file, which is empty if errno is not 0.
 func (n *controlFile) newHandle(ctx context.Context, flags uint32) (h *controlHandle, errno syscall.Errno) {
 	h = &controlHandle{n: n, opener: callerOf(ctx).Uid, releasing: make(chan struct{}), released: make(chan struct{}), edit: noteEdit{replaced: true}}
-	if n.rel == ctxabi.CwdFile && flags&syscall.O_ACCMODE != syscall.O_RDONLY {
+	if session.NamesWorkspace(n.rel) && flags&syscall.O_ACCMODE != syscall.O_RDONLY {
 		h.edit.foreign = isForeign(ctx)
 	}
 	switch {

@@ -110,7 +110,7 @@ func (p *mountedSession) content(ctx context.Context, rel string) ([]byte, error
 // commit checks data by the rules of the control file rel and by the budget, and replaces the file.
 // If it refuses, the old content stays.
 func (p *mountedSession) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
-	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true, foreign: rel == ctxabi.CwdFile && isForeign(ctx)}, callerOf(ctx).Uid)
+	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true, foreign: session.NamesWorkspace(rel) && isForeign(ctx)}, callerOf(ctx).Uid)
 }
 
 // commitEdit is commit of the copy of a handle that the user by has opened. If rel is a note, edit
@@ -131,8 +131,8 @@ func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []
 	case err != nil:
 	case session.IsNote(rel):
 		err = p.commitNote(rel, data, edit)
-	case rel == ctxabi.CwdFile:
-		err = p.x.SetCwd(data, edit.foreign)
+	case session.NamesWorkspace(rel):
+		err = p.x.SetWorkspace(rel, data, edit.foreign)
 	default:
 		err = p.x.SetControl(rel, data)
 	}

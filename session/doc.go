@@ -34,7 +34,8 @@
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
 //	    .ctxfs/summaries                 what a recipe's summarizer gave              (kept)
 //	    .ctxfs/project                   what packs show of the workspace's memory    (kept)
-//	    .ctxfs/cwd.foreign               a cwd that a process of a container wrote (project.go)
+//	    .ctxfs/cwd.foreign               a cwd that a process of a container wrote (project.go);
+//	    .ctxfs/project.foreign           likewise context/project
 //	    .ctxfs/swap .ctxfs/dedup         what left prompts; what repeats              (derived)
 //	    .ctxfs/blobs/                    what users stored under its hash             (truth)
 //	    .ctxfs/outputs/                  what generators gave last, one file a source (derived)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/tidwall/gjson"
 
@@ -114,7 +115,7 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 	if err := w.notes(); err != nil {
 		return false, err
 	}
-	for _, name := range []string{ForeignFile, ctxabi.InternalDir + "/" + SummariesFile} {
+	for _, name := range append(ForeignFiles(), ctxabi.InternalDir+"/"+SummariesFile) {
 		if err := w.internal(name); err != nil {
 			return false, err
 		}
@@ -218,7 +219,7 @@ func (w *forkWriter) internal(name string) error {
 	if err != nil {
 		return err
 	}
-	if name == ForeignFile {
+	if slices.Contains(ForeignFiles(), name) {
 		return w.fill(name, data)
 	}
 	return vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, name), data, 0o600)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -16,36 +18,47 @@ import (
 
 // The sessions of a user that have the same workspace share a memory. Which workspace a session has
 // stands in its control files: context/project if it has one, else cwd. A path means the same
-// directory only to processes that see the same file systems: a cwd that was written by a process of
-// a container is marked, and counts only as far as the mount translates it.
+// directory only to processes that see the same file systems, and what a container writes must not
+// lead it to the memory of others: a path that was written by a process of a container is marked, and
+// counts only as far as the mount translates it.
 
-// ForeignFile holds the content of cwd as it was written by a process that does not see the file
-// systems of the daemon. Another cwd than that is not meant.
-const ForeignFile = ctxabi.InternalDir + "/cwd.foreign"
+// foreignFiles hold the content of control files that name a workspace as it was written by a process
+// that does not see the file systems of the daemon. Another content than that is not meant.
+var foreignFiles = map[string]string{
+	ctxabi.CwdFile:     ctxabi.InternalDir + "/cwd.foreign",
+	ctxabi.ProjectFile: ctxabi.InternalDir + "/project.foreign",
+}
 
-// SetCwd is SetControl of cwd for a process that sees the daemon's file systems or, if foreign is
-// true, may not. Whenever a crash comes, a cwd of a foreign process is marked. It returns the errors
-// of SetControl.
-func (x *Session) SetCwd(data []byte, foreign bool) error {
-	if err := CheckControl(ctxabi.CwdFile, data); err != nil {
+// ForeignFiles returns the marks of paths that a process of a container wrote.
+func ForeignFiles() []string { return slices.Sorted(maps.Values(foreignFiles)) }
+
+// NamesWorkspace reports whether the control file name holds the path of a workspace.
+func NamesWorkspace(name string) bool { return foreignFiles[name] != "" }
+
+// SetWorkspace is SetControl of a file that [NamesWorkspace], for a process that sees the daemon's
+// file systems or, if foreign is true, may not. Whenever a crash comes, a path of a foreign process is
+// marked. It returns the errors of SetControl.
+func (x *Session) SetWorkspace(name string, data []byte, foreign bool) error {
+	if err := CheckControl(name, data); err != nil {
 		return err
 	}
+	mark := foreignFiles[name]
 	if foreign {
-		if err := x.commit(Change{Kind: SetFile, Name: ForeignFile, Data: data}); err != nil {
+		if err := x.commit(Change{Kind: SetFile, Name: mark, Data: data}); err != nil {
 			return err
 		}
-		return x.SetControl(ctxabi.CwdFile, data)
+		return x.SetControl(name, data)
 	}
-	if err := x.SetControl(ctxabi.CwdFile, data); err != nil {
+	if err := x.SetControl(name, data); err != nil {
 		return err
 	}
 	x.store.disk.Move.RLock()
-	mark, err := vfs.ReadFile(x.store.disk.FS, x.dir.Path(ForeignFile))
+	was, err := vfs.ReadFile(x.store.disk.FS, x.dir.Path(mark))
 	x.store.disk.Move.RUnlock()
 	if err != nil {
 		return nil // there is none
 	}
-	return x.commit(Change{Kind: RemoveFile, Name: ForeignFile, If: mark})
+	return x.commit(Change{Kind: RemoveFile, Name: mark, If: was})
 }
 
 // Workspace returns the absolute path of the workspace of the session ref, or "" if it has none or
@@ -63,19 +76,21 @@ func (s *Store) Workspace(ref ctxabi.Ref, mapped func(string) string) string {
 	if mapped == nil {
 		mapped = func(dir string) string { return dir }
 	}
-	switch dir := trimNewline(read(ctxabi.ProjectFile)); dir {
-	case ctxabi.NoProject:
+	name := ctxabi.ProjectFile
+	said := read(name)
+	if trimNewline(said) == ctxabi.NoProject {
 		return ""
-	case "":
-	default:
-		return path.Clean(mapped(dir))
 	}
-	cwd := read(ctxabi.CwdFile)
-	dir := trimNewline(cwd)
+	if trimNewline(said) == "" {
+		name = ctxabi.CwdFile
+		said = read(name)
+	}
+	dir := trimNewline(said)
 	if dir == "" {
 		return ""
 	}
-	if host := mapped(dir); host != dir || !bytes.Equal(read(ForeignFile), cwd) {
+	foreign, err := vfs.ReadFile(s.disk.FS, s.disk.Join(ref.Path(), foreignFiles[name]))
+	if host := mapped(dir); host != dir || err != nil || !bytes.Equal(foreign, said) {
 		return path.Clean(host)
 	}
 	return ""

@@ -75,7 +75,7 @@ var sessionKinds = []FileKind{
 	{ctxabi.ChildDir + "/*/*", Agent, checkControl},
 
 	{ctxabi.InternalDir + "/", Truth, nil},
-	{session.ForeignFile, Control, nil},
+	{ctxabi.InternalDir + "/*.foreign", Control, nil},
 	{disk.ErrorsFile, Report, checkErrors},
 	{disk.QuarantineDir + "/", Report, nil},
 	{disk.QuarantineDir + "/*", Report, nil},

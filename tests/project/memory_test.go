@@ -198,17 +198,19 @@ func TestACwdOfAContainer(t *testing.T) {
 	inside("same", app)
 	inside("mapped", "/inside")
 	c := inside("set", app)
-	c.Bash("unshare -m sh -c 'echo " + app + " > context/project'").OK()
-	wants(t, memory(t, s, app), []string{"8443", "port of mapped", "port of set"}, "port of same")
+	c.Bash("echo " + app + " > context/project").OK()
+	d := inside("opened", "/work")
+	d.Bash("unshare -m sh -c 'echo " + app + " > context/project'").OK()
+	wants(t, memory(t, s, app), []string{"8443", "port of mapped", "port of set"}, "port of same", "port of opened")
 	slug, _ := ctxabi.ProjectSlug(app)
-	for name, want := range map[string]string{"host": slug, "same": "", "mapped": slug, "set": slug} {
+	for name, want := range map[string]string{"host": slug, "same": "", "mapped": slug, "set": slug, "opened": ""} {
 		if got := mounts.Attr(m.Session(t, harness.Self(), "coder", name).Dir, ctxabi.ProjectAttr); got != want {
 			t.Errorf("%s shares %q, want %q", name, got, want)
 		}
 	}
 	m.Stop()
 	m.Restart()
-	wants(t, memory(t, s, app), []string{"8443", "port of mapped", "port of set"}, "port of same")
+	wants(t, memory(t, s, app), []string{"8443", "port of mapped", "port of set"}, "port of same", "port of opened")
 	if r := m.CLI(t, "fsck", "--store", m.Store); r.Code != 0 {
 		t.Errorf("fsck: %s%s", r.Stdout, r.Stderr)
 	}
