@@ -70,7 +70,7 @@ next:
 const (
 	filesBegin = "--- Content from referenced files ---"
 	filesEnd   = "--- End of content ---"
-	readCalled   = "\nCalled the Read tool with the following input: {"
+	readCalled = "\nCalled the Read tool with the following input: {"
 )
 
 // withoutFiles takes the files that a user named off a text. A file may have the line that ends them: the last one counts.
