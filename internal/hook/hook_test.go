@@ -28,7 +28,7 @@ func TestAnswerWithoutAMountSaysWhy(t *testing.T) {
 		`{"hook_event_name":"Stop","agent_id":"a1"}`:                  "",                             // a sub-agent has a conversation of its own
 		`{"hook_event_name":"Stop","transcript_path":null}`:           "",                             // nothing is recorded by the host
 		`{"hook_event_name":"SessionStart","transcript_path":null}`:   "",
-		`{"hook_event_name":"Stop","transcript_path":"/dev/null"}`:    "not a name of a session",
+		`{"hook_event_name":"Stop","transcript_path":"/dev/null"}`:    "/dev/null is not a file",
 		`{"hook_event_name":"Stop","transcript_path":"/etc/passwd"}`:  "/etc/passwd is not a transcript",
 		`{"hook_event_name":"Stop","transcript_path":"/not/a/thing"}`: "not a name of a session",
 	} {
