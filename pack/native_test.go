@@ -196,7 +196,7 @@ func TestNativeProperties(t *testing.T) {
 // Record by record: within an epoch what stands before the tail of a rendering begins the next one.
 func TestNativePrefixProperties(t *testing.T) {
 	pure(t)
-	suite.Check(t, 20, func(t *rapid.T) {
+	suite.Check(t, 10, func(t *rapid.T) {
 		h, fs, limit := brokenHistory(t, 8), files(t), budget().Draw(t, "budget")
 		mm := NewMemo()
 		var before map[native.Format]nativeOf

@@ -133,7 +133,7 @@ func TestRepeats(t *testing.T) {
 // For histories that say the same again and again every promise holds, in every form and at every length.
 func TestRepeatProperties(t *testing.T) {
 	pure(t)
-	suite.Check(t, 20, func(t *rapid.T) {
+	suite.Check(t, 10, func(t *rapid.T) {
 		h, id := newHistory(), 0
 		for range rapid.IntRange(5, 40).Draw(t, "turns") {
 			id++

@@ -116,6 +116,16 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 	return err
 }
 
+// collectorOf returns a collector of a store, and what ends it before the store is closed.
+func collectorOf(store *session.Store) (c *world.Collector, end func(), err error) {
+	builder, err := build.NewBuilder(build.Config{Budget: ctxabi.DefaultBudget})
+	if err != nil {
+		return nil, nil, err
+	}
+	c = world.New(store, builder, gc.Options{})
+	return c, func() { c.Close(); builder.Close() }, nil
+}
+
 // collectStore does the work in a store that no daemon serves.
 func collectStore(ctx context.Context, f gcFlags, dir string, named []locate.Place) (reports []*gc.Report, err error) {
 	store, err := openToChange(dir)
@@ -123,13 +133,11 @@ func collectStore(ctx context.Context, f gcFlags, dir string, named []locate.Pla
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	builder, err := build.NewBuilder(build.Config{Budget: ctxabi.DefaultBudget})
+	c, end, err := collectorOf(store)
 	if err != nil {
 		return nil, err
 	}
-	defer builder.Close()
-	c := world.New(store, builder, gc.Options{})
-	defer c.Close()
+	defer end()
 	run := c.Sweep
 	if f.dryRun {
 		run = c.Plan

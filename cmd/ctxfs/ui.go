@@ -18,12 +18,10 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/web"
-	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
 
@@ -229,17 +227,15 @@ func planForPages(ctx context.Context, dir string) (_ *gc.Report, err error) {
 	if err != nil {
 		return nil, errors.Join(os.ErrPermission, err)
 	}
-	store, err := openShown(at.Store, nil)
+	store, err := openToRead(at.Store)
 	if err != nil {
 		return nil, errors.Join(os.ErrPermission, err)
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	builder, err := build.NewBuilder(build.Config{Budget: ctxabi.DefaultBudget})
+	c, end, err := collectorOf(store)
 	if err != nil {
 		return nil, err
 	}
-	defer builder.Close()
-	w := world.New(store, builder, gc.Options{})
-	defer w.Close()
-	return w.Preview(ctx, at.Ref)
+	defer end()
+	return c.Preview(ctx, at.Ref)
 }

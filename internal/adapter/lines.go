@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -62,6 +63,29 @@ func (l *Lines) Next() (Line, error) {
 		}
 	}
 }
+
+// NextObject returns the next line as [Lines.Next] does, and the object that it is; without white space, its bytes are raw. A line that is
+// none has a Problem, and its bytes stand in raw as they are. NextObject returns the errors of Next.
+func (l *Lines) NextObject() (line Line, o Object, raw json.RawMessage, err error) {
+	if line, err = l.Next(); err != nil {
+		return line, nil, nil, err
+	}
+	raw = line.Bytes
+	if line.Problem == "" && !IsDict(raw) {
+		line.Problem = notAnObject
+	}
+	if line.Problem == "" {
+		raw = CompactJSON(raw)
+		var bad error
+		if o, bad = ParseObject(raw); bad != nil {
+			line.Problem = notAnObject
+		}
+	}
+	return line, o, raw, nil
+}
+
+// notAnObject is the problem of a line that is no JSON object.
+const notAnObject = "is not a JSON object"
 
 // NextOf returns the next line, of at most limit bytes: of a longer one no more is kept than its beginning. Its errors are those of Next.
 func (l *Lines) NextOf(limit int) (line Line, err error) {

@@ -68,23 +68,12 @@ func (r *reader) lines(data []byte) error {
 	r.live = map[string]*message{}
 	var others []line
 	for at := 0; ; at++ {
-		l, err := in.Next()
+		l, o, raw, err := in.NextObject()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
-		}
-		if l.Problem == "" && !adapter.IsDict(l.Bytes) {
-			l.Problem = "is not a JSON object"
-		}
-		raw := json.RawMessage(l.Bytes)
-		var o adapter.Object
-		if l.Problem == "" {
-			raw = adapter.CompactJSON(raw)
-			if o, err = adapter.ParseObject(raw); err != nil {
-				l.Problem = "is not a JSON object"
-			}
 		}
 		src := adapter.SourceRecord{ID: r.counter.ID(raw), At: at, Raw: raw}
 		if l.Problem == "" && adapter.TextAt(o, "id") && !o.Has("$set") && !o.Has("$rewindTo") {

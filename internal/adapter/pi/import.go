@@ -1,7 +1,6 @@
 package pi
 
 import (
-	"encoding/json"
 	"io"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -26,26 +25,14 @@ func importSession(in *adapter.Input, out adapter.Output) error {
 	r := &reader{Emitter: adapter.NewEmitter(in, out, formatName), counter: adapter.Counter{}}
 	lines := adapter.NewLines(in.R)
 	for at := 0; ; at++ {
-		l, err := lines.Next()
+		l, o, raw, err := lines.NextObject()
 		if err == io.EOF {
 			break
 		}
 		if err != nil {
 			return err
 		}
-		if l.Problem == "" && !adapter.IsDict(l.Bytes) {
-			l.Problem = "is not a JSON object"
-		}
-		n := line{l: l}
-		raw := json.RawMessage(l.Bytes)
-		if l.Problem == "" {
-			raw = adapter.CompactJSON(raw)
-			if n.o, err = adapter.ParseObject(raw); err != nil {
-				n.l.Problem = "is not a JSON object"
-			}
-		}
-		n.src = adapter.SourceRecord{ID: r.counter.ID(raw), At: at, Raw: raw}
-		r.lines = append(r.lines, n)
+		r.lines = append(r.lines, line{l: l, o: o, src: adapter.SourceRecord{ID: r.counter.ID(raw), At: at, Raw: raw}})
 	}
 	r.arrange()
 	for i := range r.lines {
