@@ -11,5 +11,6 @@
 //	terms.go       the index of all records
 //	terms_keep.go  its blocks on the disk
 //	view.go        what stands in the pack already
+//	among.go       which lines stand in its zones
 //	index.go       the index of the newest old records
 package recall

@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -18,38 +17,6 @@ type view struct {
 	done  map[string]bool // items of lists by their keys: whether the pack has them ticked
 	among *amongst
 }
-
-// amongst knows which lines stand in some texts that put several lines into one: folds, a summary and notes. These change with
-// a compaction, and the same lines are looked for again at each build.
-type amongst struct {
-	texts []string
-	all   string // these
-	has   map[string]bool
-}
-
-// amongst is that of some texts, as it was where they are those of the last build.
-func (mm *Memo) amongst(texts []string) *amongst {
-	if a := mm.inZones; a != nil && slices.Equal(a.texts, texts) {
-		return a
-	}
-	mm.inZones = &amongst{texts: texts, all: strings.Join(texts, ""), has: map[string]bool{}}
-	return mm.inZones
-}
-
-// line reports whether a line stands in them.
-func (a *amongst) line(line string) bool {
-	if a.all == "" { // and would stay so for as long as the session lives
-		return false
-	}
-	there, known := a.has[line]
-	if !known {
-		there = strings.Contains(a.all, line)
-		a.has[line] = there
-	}
-	return there
-}
-
-func (a *amongst) size() int { return len(a.all) + 48*len(a.has) }
 
 func newView(hits []oldHit, among *amongst) *view {
 	s := &view{shown: map[string]bool{}, named: map[string]bool{}, done: map[string]bool{}, among: among}
@@ -205,7 +172,7 @@ func (s *view) take(h *oldHit) {
 type seenText struct {
 	lines map[string]bool
 	done  func(line string) bool
-	all   string          // of what puts several lines into one, or a part of one
+	all   haystack        // of what puts several lines into one, or a part of one
 	among map[string]bool // lines that were looked for there
 }
 
@@ -236,7 +203,7 @@ func (q *Query) seen() *seenText {
 		}
 	}
 	q.ticked(v.done)
-	s.done, s.all = v.isOver, all.String()
+	s.done, s.all = v.isOver, haystackOf(all.String())
 	return s
 }
 
@@ -247,7 +214,7 @@ func (s *seenText) has(line string) bool {
 	}
 	there, known := s.among[line]
 	if !known {
-		there = strings.Contains(s.all, line)
+		there = s.all.contains(line)
 		s.among[line] = there
 	}
 	return there
