@@ -44,6 +44,7 @@
 //	times.go              the present time, lifted out of the head
 //	left.go               what left the prompt
 //	memo.go               what a build reuses of those before
+//	saved.go              folds that outlive the process
 //	decisions.go          recorded decisions behind the journal
 //	budget.go             who gets how many tokens
 //	borders.go            tokens of a beginning

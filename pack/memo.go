@@ -18,7 +18,9 @@ type Memo struct {
 	parsed   *parsedTools // of the last build
 	rendered int          // blocks that were made and not found here, so far
 
-	messages, tools int // that the last build knew
+	messages, tools int            // that the last build knew
+	policy          journal.Policy // of the last build, and the step that it took
+	step            int
 	last            drafted
 }
 

@@ -111,3 +111,16 @@ func BenchmarkTurns(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkFirstTurn is the first pack of a long history of made records.
+func BenchmarkFirstTurn(b *testing.B) {
+	for _, n := range []int{20_000, 1_000_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			log := &cycle{codingLog(2500), n}
+			for b.Loop() {
+				t := replayed(b, log, 32000, 1, func(int) {})
+				t.report(b)
+			}
+		})
+	}
+}

@@ -225,6 +225,9 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		e.memo, e.encoding = b.newMemo(), c.Encoding()
 		e.memo.Finds = e.findsOf(x)
 		e.memo.Share(e.termsOf(x))
+		if !e.Redacts() {
+			e.memo.Store(keptFolds{x}, pack.RendererVersion)
+		}
 	}
 	b.persistCounts(e, e.memo, x, t, c.Encoding())
 	if err := e.Redact(&in, t); err != nil {
@@ -251,6 +254,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return nil, err
 	}
 	e.swap.Note(x, in.History(), build.Left)
+	b.foldAhead(e, &in)
 	b.summarizeNext(ctx, x, e, g, &in, c, build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made = g, build, in

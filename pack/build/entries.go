@@ -32,6 +32,7 @@ type entry struct {
 	summarizer summarizer
 	computed   computed
 	project    entryProject
+	ahead      bool   // folds are made that nobody needs yet
 	failed     string // the last failure that was reported
 
 	swap  swap.Swap  // what left the prompt of Current

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -50,6 +51,54 @@ func (e *entry) keeper(x *session.Session) journal.Keeper {
 		return nil
 	}
 	return keptFinds{x}
+}
+
+// foldsName is the derived content that has the folds of a session and the zones of its last compaction.
+const foldsName = "notes/folds"
+
+// keptFolds keeps them as derived content of a session.
+type keptFolds struct{ x *session.Session }
+
+// Load implements [journal.FoldStore].
+func (k keptFolds) Load() []byte {
+	data, err := k.x.Derived(foldsName)
+	if err != nil {
+		return nil
+	}
+	return data
+}
+
+// Keep implements [journal.FoldStore]; it returns an error when they are not kept.
+func (k keptFolds) Keep(data []byte) error { return k.x.SetDerived(foldsName, data) }
+
+// Head implements [journal.FoldStore]; it returns an error when the history cannot be read.
+func (k keptFolds) Head(m record.Records, at int) (string, error) { return source.HeadAt(k.x, m, at) }
+
+// foldAhead keeps the folds of the build of in that was just made, and has those made that a later one may need. e.busy is held, and
+// taken again for a moment when they are there.
+func (b *Builder) foldAhead(e *entry, in *pack.Input) {
+	_ = in.SaveFolds(e.memo) // the next daemon folds anew where they are not kept
+	if e.ahead {
+		return
+	}
+	a := in.Ahead(e.memo)
+	if a == nil {
+		return
+	}
+	e.ahead = true
+	mm := e.memo
+	b.background(func(ctx context.Context) {
+		err := a.Make(ctx)
+		select {
+		case e.busy <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		if e.ahead = false; err == nil {
+			mm.Adopt(a)
+		}
+		<-e.busy
+	})
 }
 
 // termsBlocks begins the names of derived content that has a block of the index by which questions are answered.

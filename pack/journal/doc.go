@@ -31,6 +31,9 @@
 //	history_rules.go    the numbers of a fold
 //	outline.go          parts of a record for native renderings
 //	zones_rules.go      shares of zones
+//	saved.go            folds and zones that outlive the process
+//	ahead.go            folds before they are needed
+//	coder.go            the form in which they are kept
 //	decided.go          recorded decisions
 //	attempts.go         how calls ended
 package journal

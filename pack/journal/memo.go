@@ -27,6 +27,9 @@ type Memo struct {
 	items     *items            // see derivedItems
 	digests   digests           // of the newest records
 	states    states            // of files and runs
+	made      int               // zones, so far
+	ahead     map[Rules]bool    // folds that were to be made before they are needed
+	saved     saved             // of the folds and zones that outlive this memory
 	Wants     NoteWants         // of the build going on
 	Decided   []Decided         // that it shows
 	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
@@ -37,7 +40,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, ahead: map[Rules]bool{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -61,6 +64,12 @@ func (mm *Memo) entered(n int) (list []entered) {
 
 // Fold folds m by rules, from where an earlier build left off.
 func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
+	return mm.foldUpTo(context.Background(), m, rules)
+}
+
+// foldUpTo is Fold until ctx ends; what it returns and keeps then is of fewer records.
+func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fold {
+	mm.restore(m)
 	n, f := m.Len(), mm.folds[rules]
 	if f != nil && !slices.Equal(f.entered, mm.entered(f.now.N)) {
 		f = nil
@@ -101,6 +110,9 @@ func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 			before = now.clone()
 		}
 		now.add(m.At(now.N + 1))
+		if now.N%foldsBetween == 0 && ctx.Err() != nil {
+			break
+		}
 	}
 	if n == 0 {
 		before = now
@@ -113,6 +125,9 @@ func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
 	}
 	return now
 }
+
+// foldsBetween is how many records are folded between two looks at whether somebody still waits.
+const foldsBetween = 1 << 14
 
 // Forget forgets what the last build did not use.
 func (mm *Memo) Forget() {
@@ -140,6 +155,7 @@ func (mm *Memo) Forget() {
 
 // Clear forgets what hangs on the places of records.
 func (mm *Memo) Clear() {
+	clear(mm.ahead)
 	clear(mm.folds)
 	clear(mm.zoned)
 	clear(mm.repeated)
@@ -155,6 +171,7 @@ func (mm *Memo) Clear() {
 func (mm *Memo) Use(l Space) {
 	if mm.space != l {
 		mm.space = l
+		clear(mm.ahead)
 		clear(mm.folds)
 		clear(mm.zoned)
 		clear(mm.repeated)

@@ -105,6 +105,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 			}
 			if !b.unread {
 				mm.zoned[key] = z
+				mm.made++
 			}
 		} else if i == len(f.past)-1 {
 			mm.digests.follow(m, f.N)
