@@ -227,6 +227,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		e.memo.Share(e.termsOf(x))
 		if !e.Redacts() {
 			e.memo.Store(keptFolds{x}, pack.RendererVersion)
+			e.memo.Near = keptFinds{x, nearName}
 		}
 	}
 	b.persistCounts(e, e.memo, x, t, c.Encoding())

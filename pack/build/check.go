@@ -29,6 +29,7 @@ func FileKinds() []check.FileKind {
 		{Name: in + session.ProjectFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[projectRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
 		{Name: in + foldsName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckFolds(data) })},
 		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
 		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},

@@ -17,8 +17,14 @@ import (
 // findsName is the derived content that has what was found in a session's records.
 const findsName = "notes/finds"
 
+// nearName is the derived content that has what packs look at of it where the history is long.
+const nearName = "notes/near"
+
 // keptFinds keeps what was found as derived content of a session.
-type keptFinds struct{ x *session.Session }
+type keptFinds struct {
+	x    *session.Session
+	name string
+}
 
 // Load implements [journal.Keeper]; it returns an error when the history cannot be read.
 func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err error) {
@@ -30,27 +36,27 @@ func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err erro
 	if len(t.Tools) > 0 {
 		in.Events = t.Events
 	}
-	places, tools, _ = source.LoadBatches(k.x, in.History(), findsName, func(_ journal.BatchOf, line []byte) bool { return add(line) })
+	places, tools, _ = source.LoadBatches(k.x, in.History(), k.name, func(_ journal.BatchOf, line []byte) bool { return add(line) })
 	return places, tools, nil
 }
 
 // Each implements [journal.Keeper]; it returns an error when the lines cannot be read.
-func (k keptFinds) Each(do func(line []byte) bool) error { return k.x.EachDerivedLine(findsName, do) }
+func (k keptFinds) Each(do func(line []byte) bool) error { return k.x.EachDerivedLine(k.name, do) }
 
 // Head implements [journal.Keeper]; it returns an error when the history cannot be read.
 func (k keptFinds) Head(m record.Records, at int) (string, error) { return source.HeadAt(k.x, m, at) }
 
 // Append implements [journal.Keeper]; it returns an error when the line is not kept.
-func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(findsName, line) }
+func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(k.name, line) }
 
-func (k keptFinds) Remove() { k.x.RemoveDerived(findsName) }
+func (k keptFinds) Remove() { k.x.RemoveDerived(k.name) }
 
 // keeper is where findings are kept: nowhere, where they are those of redacted records.
-func (e *entry) keeper(x *session.Session) journal.Keeper {
+func (e *entry) keeper(x *session.Session, name string) journal.Keeper {
 	if e.Redacts() {
 		return nil
 	}
-	return keptFinds{x}
+	return keptFinds{x, name}
 }
 
 // foldsName is the derived content that has the folds of a session and the zones of its last compaction.

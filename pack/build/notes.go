@@ -81,7 +81,7 @@ type shownNotes struct {
 
 // findsOf returns the entry's findings.
 func (e *entry) findsOf(x *session.Session) *journal.Finds {
-	e.notes.once.Do(func() { e.notes.finds.Store(journal.NewFinds(e.keeper(x))) })
+	e.notes.once.Do(func() { e.notes.finds.Store(journal.NewFinds(e.keeper(x, findsName))) })
 	return e.notes.finds.Load()
 }
 

@@ -27,6 +27,7 @@
 //	summary.go          a summary of the recipe's summarizer
 //	items.go            items of derived lists
 //	finds.go            what records hold that is worth a note
+//	finds_near.go       likewise, of the ends of a long history
 //	lead.go             leading records
 //	history_rules.go    the numbers of a fold
 //	outline.go          parts of a record for native renderings

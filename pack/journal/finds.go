@@ -58,6 +58,7 @@ type FindBatch struct {
 	BatchOf
 	Version int          `json:"version"`
 	Found   []findRecord `json:"found,omitempty"`
+	Gap     *ctxabi.Span `json:"gap,omitempty"` // places that were not looked at
 	partial bool         // a record could not be read, so that it is not kept
 }
 
@@ -102,8 +103,13 @@ func (mm *Memo) foundUpTo(places int) *Finds {
 	if gap == (ctxabi.Span{}) {
 		return mm.found()
 	}
-	if mm.nearby == nil || mm.nearby.Gap != gap {
-		mm.nearby = &Finds{Gap: gap}
+	switch f := mm.nearby; {
+	case f == nil:
+		mm.nearby = mm.nearbyFrom(gap)
+	case f.Gap.To > gap.To: // of an earlier moment
+		return &Finds{Gap: gap}
+	case f.Gap != gap:
+		mm.nearby = f.without(gap, mm.Near)
 	}
 	return mm.nearby
 }
@@ -223,7 +229,7 @@ func (f *Finds) readUpTo(ctx context.Context, m record.Records, places int) erro
 
 // read finds what the next records say, up to a place.
 func (f *Finds) read(m record.Records, upTo int) (FindBatch, error) {
-	b := FindBatch{BatchOf: BatchOf{From: f.places + 1}, Version: derived.FindVersion}
+	b := FindBatch{BatchOf: BatchOf{From: f.places + 1}, Version: derived.FindVersion, Gap: f.gap()}
 	at, before := f.places, record.UnreadSoFar(m)
 	for bytes := 0; at < upTo && bytes < BatchBytes; {
 		at++
@@ -295,8 +301,11 @@ func (f *Finds) load() (err error) {
 		return nil
 	}
 	f.places, f.tools, err = f.keep.Load(func(line []byte) bool {
-		var v struct{ Version int }
-		return json.Unmarshal(line, &v) == nil && v.Version == derived.FindVersion
+		var v struct {
+			Version int
+			Gap     ctxabi.Span
+		}
+		return json.Unmarshal(line, &v) == nil && v.Version == derived.FindVersion && v.Gap == f.Gap
 	})
 	f.loaded = err == nil
 	return err

@@ -24,6 +24,7 @@ type Memo struct {
 	Asks      map[int]string    // what the newest records say, by place
 	Finds     *Finds            // what records say that is worth a note; see found
 	nearby    *Finds            // of a long history; see foundUpTo
+	Near      Keeper            // of nearby; nil: it is not kept
 	items     *items            // see derivedItems
 	digests   digests           // of the newest records
 	states    states            // of files and runs

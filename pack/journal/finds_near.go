@@ -1,0 +1,90 @@
+package journal
+
+import (
+	"encoding/json"
+
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// gap returns the places that are not looked at; nil: there are none.
+func (f *Finds) gap() *ctxabi.Span {
+	if f.Gap == (ctxabi.Span{}) {
+		return nil
+	}
+	gap := f.Gap
+	return &gap
+}
+
+// nearbyFrom returns the findings without those of a gap, as far as they are kept, also for a gap that ends earlier, or known of all
+// records.
+func (mm *Memo) nearbyFrom(gap ctxabi.Span) *Finds {
+	f, k := &Finds{Gap: gap, keep: mm.Near}, mm.Near
+	if k != nil {
+		var of struct{ Gap ctxabi.Span }
+		err := k.Each(func(line []byte) bool {
+			json.Unmarshal(line, &of)
+			return false
+		})
+		if err == nil && of.Gap == gap {
+			return f
+		}
+		if was := (&Finds{Gap: of.Gap, keep: k}); err == nil && of.Gap.From == gap.From && of.Gap.To < gap.To && was.load() == nil && was.places > 0 {
+			return was.without(gap, k)
+		}
+	}
+	if all := mm.Finds; all != nil && all.mu.TryLock() { // else somebody goes through the records
+		read := all.places > gap.To
+		all.mu.Unlock()
+		if read {
+			return all.without(gap, k)
+		}
+	}
+	return f
+}
+
+// without returns the findings of f without those of a gap that begins where that of f does, and ends no earlier, so that no record is
+// read again. They are kept in k, in place of what k has.
+func (f *Finds) without(gap ctxabi.Span, k Keeper) *Finds {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g := &Finds{Gap: gap, keep: k}
+	if f.lost || f.places <= gap.To {
+		return g
+	}
+	all := FindBatch{BatchOf: BatchOf{From: 1}, Version: derived.FindVersion, Gap: g.gap()}
+	fits := true
+	add := func(line []byte) bool {
+		var b FindBatch
+		if fits = json.Unmarshal(line, &b) == nil && b.From == all.To+1; !fits {
+			return false
+		}
+		all.BatchOf = BatchOf{From: 1, To: b.To, Tools: b.Tools, Head: b.Head}
+		for _, found := range b.Found {
+			if found.At < gap.From || found.At > gap.To {
+				all.Found = append(all.Found, found)
+			}
+		}
+		return true
+	}
+	if f.keep != nil && f.keep.Each(add) != nil {
+		fits = false
+	}
+	partial := false
+	for _, line := range f.lines {
+		fits = fits && add(line)
+		partial = true // or of a history that is nowhere kept
+	}
+	line, err := json.Marshal(all)
+	if !fits || err != nil || all.To != f.places || all.Tools != f.tools {
+		return g
+	}
+	if k != nil {
+		k.Remove()
+	}
+	if k == nil || partial || k.Append(line) != nil {
+		g.lines = [][]byte{line}
+	}
+	g.loaded, g.places, g.tools = true, all.To, all.Tools
+	return g
+}

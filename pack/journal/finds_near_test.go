@@ -1,0 +1,103 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// findsInMemory keeps findings for a test.
+type findsInMemory struct {
+	lines [][]byte
+}
+
+func (k *findsInMemory) Load(add func(line []byte) bool) (places, tools int, err error) {
+	for _, line := range k.lines {
+		if !add(line) {
+			k.Remove()
+			return 0, 0, nil
+		}
+		var of BatchOf
+		if err := json.Unmarshal(line, &of); err != nil {
+			return 0, 0, err
+		}
+		places, tools = of.To, of.Tools
+	}
+	return places, tools, nil
+}
+
+func (k *findsInMemory) Each(do func(line []byte) bool) error {
+	for _, line := range k.lines {
+		if !do(line) {
+			break
+		}
+	}
+	return nil
+}
+
+func (k *findsInMemory) Head(record.Records, int) (string, error) { return "", nil }
+
+func (k *findsInMemory) Append(line []byte) error {
+	k.lines = append(k.lines, line)
+	return nil
+}
+
+func (k *findsInMemory) Remove() { k.lines = nil }
+
+// What is found of the ends of a long history is the same whether it was kept or is found anew, and no record is read twice for it.
+func TestNearbyFindsGoOn(t *testing.T) {
+	const first, last, step = FindsFirst + 2*FindsNewest + 100, FindsFirst + 4*FindsNewest + 500, 900
+	log := packtest.LongNoted(last)
+	k := &findsInMemory{}
+	mm := NewMemo()
+	mm.Near = k
+	moved := 0
+	for i, places := 0, first; places < last; i, places = i+1, places+step {
+		next := min(places+step, last)
+		if _, err := mm.foundUpTo(places).At(context.Background(), log, places, nil); err != nil {
+			t.Fatal(err)
+		}
+		switch i % 4 {
+		case 1: // another process, which has nothing but what is kept
+			mm = NewMemo()
+			mm.Near = k
+		case 3: // and one that found all of it meanwhile
+			mm = NewMemo()
+			mm.Finds = NewFinds(&findsInMemory{})
+			if _, err := mm.Finds.At(context.Background(), log, places, nil); err != nil {
+				t.Fatal(err)
+			}
+			k = &findsInMemory{}
+			mm.Near = k
+		}
+		if GapBefore(next) != GapBefore(places) {
+			moved++
+		}
+		before := log.Reads
+		got, err := mm.foundUpTo(next).At(context.Background(), log, next, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := log.Reads - before; n > step && places > first {
+			t.Errorf("at %d: %d records are read for %d more", places, n, step)
+		}
+		want, err := (&Finds{Gap: GapBefore(next)}).At(context.Background(), log, next, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("at %d: %v\nwant %v", next, got, want)
+		}
+	}
+	if moved < 2 {
+		t.Errorf("the gap moved %d times", moved)
+	}
+	const earlier = FindsFirst + 2*FindsNewest + 1
+	if f := mm.foundUpTo(earlier); f.Gap != GapBefore(earlier) || mm.nearby.Gap != GapBefore(last) {
+		t.Errorf("an earlier moment has the gap %v, the newest %v", f.Gap, mm.nearby.Gap)
+	}
+}
