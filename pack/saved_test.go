@@ -2,10 +2,12 @@ package pack
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -23,13 +25,52 @@ func (s *foldsInMemory) Keep(data []byte) error {
 	return nil
 }
 
-func (s *foldsInMemory) Head(m record.Records, at int) (string, error) {
+// Head stands for the newest of those records, and for the first.
+func (s *foldsInMemory) Head(m record.Records, at int) (string, error) { return headOf(m, at), nil }
+
+func headOf(m record.Records, at int) string {
 	h := fnv.New64a()
 	for k := 1; k <= at; k++ {
+		if k == 100 {
+			k = max(k, at-100)
+		}
 		fmt.Fprintf(h, "%+v", m.At(k))
 	}
-	return fmt.Sprint(h.Sum64()), nil
+	return fmt.Sprint(h.Sum64())
 }
+
+// findsInMemory keeps what was found for a test.
+type findsInMemory struct{ lines [][]byte }
+
+func (k *findsInMemory) Load(add func(line []byte) bool) (places, tools int, err error) {
+	for _, line := range k.lines {
+		var of journal.BatchOf
+		if !add(line) || json.Unmarshal(line, &of) != nil {
+			k.Remove()
+			return 0, 0, nil
+		}
+		places, tools = of.To, of.Tools
+	}
+	return places, tools, nil
+}
+
+func (k *findsInMemory) Each(do func(line []byte) bool) error {
+	for _, line := range k.lines {
+		if !do(line) {
+			break
+		}
+	}
+	return nil
+}
+
+func (k *findsInMemory) Head(m record.Records, at int) (string, error) { return headOf(m, at), nil }
+
+func (k *findsInMemory) Append(line []byte) error {
+	k.lines = append(k.lines, line)
+	return nil
+}
+
+func (k *findsInMemory) Remove() { k.lines = nil }
 
 // A pack that goes on from what an earlier process kept is the one that folds all records, and reads few.
 func TestFoldsOutliveTheProcess(t *testing.T) {

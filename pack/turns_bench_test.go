@@ -17,7 +17,8 @@ import (
 type turns struct {
 	plain, asked []time.Duration // asked: the newest record is a request of the user
 	first        time.Duration
-	sum          []byte // over pack.md, ids and reports of all
+	behind       time.Duration // what was done behind the readers' backs
+	sum          []byte        // over pack.md, ids and reports of all
 }
 
 // of returns the CPU time in milliseconds that a share of times does not exceed.
@@ -30,17 +31,27 @@ func of(times []time.Duration, share float64) float64 {
 }
 
 // replayed compiles a pack after each of n more records of a log, which grow appends one after another.
-func replayed(b *testing.B, log Records, budget, n int, grow func(k int)) (t turns) {
+func replayed(b *testing.B, log Records, budget, n int, mm *Memo, grow func(k int)) (t turns) {
 	in := Input{Session: "s1", Agent: "coder", Budget: budget, Messages: log, Head: "sha256-of-all"}
-	mm := NewMemo()
 	h := sha256.New()
 	for k := range n {
 		grow(k)
 		before := cpuTime()
 		build, err := CompileWith(&in, mm)
+		if err == nil {
+			err = in.SaveFolds(mm)
+		}
 		took := cpuTime() - before
 		if err != nil {
 			b.Fatal(err)
+		}
+		if a := in.Ahead(mm); a != nil {
+			before := cpuTime()
+			if err := a.Make(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			mm.Adopt(a)
+			t.behind += cpuTime() - before
 		}
 		switch {
 		case k == 0:
@@ -60,12 +71,21 @@ func replayed(b *testing.B, log Records, budget, n int, grow func(k int)) (t tur
 
 func (t *turns) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(t.behind.Microseconds())/1000, "cpu-ms/behind")
 	b.ReportMetric(float64(t.first.Microseconds())/1000, "cpu-ms/first")
 	b.ReportMetric(of(t.plain, 0.5), "cpu-ms/p50")
 	b.ReportMetric(of(t.plain, 0.99), "cpu-ms/p99")
 	b.ReportMetric(of(t.plain, 1), "cpu-ms/max")
 	b.ReportMetric(of(t.asked, 0.5), "cpu-ms/asked-p50")
 	b.Logf("%s: %d packs, sha256 %x", b.Name(), len(t.plain)+len(t.asked)+1, t.sum[:8])
+}
+
+// packsOf is after how many records of a history of n a pack is made.
+func packsOf(n int) int {
+	if n > 1_000_000 {
+		return 300
+	}
+	return 1500
 }
 
 // BenchmarkTurns is the CPU time of the pack after each append: of real sessions, from the directory CTXFS_TESTDATA, of a made one, and of
@@ -82,7 +102,7 @@ func BenchmarkTurns(b *testing.B) {
 			b.Run(fmt.Sprintf("real/%d", budget), func(b *testing.B) {
 				for b.Loop() {
 					log := newLog()
-					t := replayed(b, log, budget, len(records), func(k int) { log.Append(records[k]) })
+					t := replayed(b, log, budget, len(records), NewMemo(), func(k int) { log.Append(records[k]) })
 					t.report(b)
 				}
 			})
@@ -96,7 +116,7 @@ func BenchmarkTurns(b *testing.B) {
 				for _, r := range records[:18_000] {
 					log.Append(r)
 				}
-				t := replayed(b, log, budget, 2000, func(k int) { log.Append(records[18_000+k]) })
+				t := replayed(b, log, budget, 2000, NewMemo(), func(k int) { log.Append(records[18_000+k]) })
 				t.report(b)
 			}
 		})
@@ -105,21 +125,31 @@ func BenchmarkTurns(b *testing.B) {
 		b.Run(fmt.Sprintf("index/%d", n), func(b *testing.B) {
 			for b.Loop() {
 				log := &cycle{codingLog(2500), n}
-				t := replayed(b, log, 32000, 1500, func(int) { log.n++ })
+				t := replayed(b, log, 32000, packsOf(n), NewMemo(), func(int) { log.n++ })
 				t.report(b)
 			}
 		})
 	}
 }
 
-// BenchmarkFirstTurn is the first pack of a long history of made records.
-func BenchmarkFirstTurn(b *testing.B) {
-	for _, n := range []int{20_000, 1_000_000} {
+// BenchmarkStart is the CPU time of the first pack after a start, and of those that follow, where an earlier process kept what it can.
+func BenchmarkStart(b *testing.B) {
+	for _, n := range []int{20_000, 1_000_000, 10_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			log := &cycle{codingLog(2500), n}
 			for b.Loop() {
-				t := replayed(b, log, 32000, 1, func(int) {})
+				log, folds, found := &cycle{codingLog(2500), n}, &foldsInMemory{}, &findsInMemory{}
+				started := func() *Memo {
+					mm := NewMemo()
+					mm.Store(folds, RendererVersion)
+					mm.Near = found
+					return mm
+				}
+				one := func(int) { log.n++ }
+				replayed(b, log, 32000, 120, started(), one)
+				t := replayed(b, log, 32000, 200, started(), one)
 				t.report(b)
+				anew := replayed(b, log, 32000, 1, NewMemo(), func(int) {})
+				b.ReportMetric(float64(anew.first.Microseconds())/1000, "cpu-ms/anew")
 			}
 		})
 	}
