@@ -29,7 +29,8 @@ import (
 
 // generation is what the tree has computed of a build: the hashes of its files.
 type generation struct {
-	build *pack.Build
+	build   *pack.Build
+	session string // its id
 
 	mu   sync.Mutex
 	sums map[string]string // by file, hex SHA-256; guarded by mu
@@ -120,7 +121,7 @@ func (p *mountedSession) generation(build *pack.Build) *generation {
 	if p.built == nil {
 		p.built = map[weak.Pointer[pack.Build]]weak.Pointer[generation]{}
 	}
-	g := &generation{build: build, sums: map[string]string{}}
+	g := &generation{build: build, session: p.x.ID(), sums: map[string]string{}}
 	p.built[key] = weak.Make(g)
 	return g
 }
@@ -238,8 +239,12 @@ func (n *builtFile) facts(context.Context) (facts, syscall.Errno) {
 	}, 0
 }
 
-// maxShelf is the most bytes of builds that are cached for inodes, the last one not counted.
-const maxShelf = 48 << 20
+// What is cached for inodes at most. An agent that reads its pack in each turn makes builds that nobody
+// asks for again, so that a session has few of them here.
+const (
+	maxShelf     = 16 << 20 // bytes of builds, those of the session that was looked up last not counted
+	maxOfSession = 8        // builds
+)
 
 // shelf caches the builds that were looked up last. The kernel remembers inodes for as long as it
 // has memory: if each of them held its build, the daemon's memory would be as large as all packs of
@@ -248,16 +253,32 @@ const maxShelf = 48 << 20
 type shelf struct {
 	limit *memory.Limit // nil: none
 
-	mu     sync.Mutex
-	builds lru.Cache[*generation, struct{}] // with their bytes, as they were counted last; guarded by mu
+	mu       sync.Mutex
+	sessions lru.Cache[string, *builds] // by id, with the bytes of their builds; guarded by mu
 }
 
-// put moves g to the front and evicts builds from the end until the rest is within the bound.
+// builds is the builds of one session, with their bytes as they were counted last.
+type builds = lru.Cache[*generation, struct{}]
+
+// put moves g to the front and evicts builds from the end until the rest is within the bounds.
 func (s *shelf) put(g *generation) {
+	most := int64(s.limit.Share(maxShelf))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.builds.Put(g, struct{}{}, int64(g.size())) // native renderings may have come since
-	s.builds.Trim(int64(s.limit.Share(maxShelf)), nil)
+	of, ok := s.sessions.Get(g.session)
+	if !ok {
+		of = new(builds)
+	}
+	of.Put(g, struct{}{}, int64(g.size())) // native renderings may have come since
+	of.Trim(most, nil)
+	for old := range of.Oldest() {
+		if of.Len() <= maxOfSession {
+			break
+		}
+		of.Remove(old)
+	}
+	s.sessions.Put(g.session, of, of.Size())
+	s.sessions.Trim(most, nil)
 }
 
 // A shelf is a cache of memory.Limit, which is asked while all kinds of locks are held.
@@ -269,7 +290,7 @@ func (s *shelf) Size() int64 {
 		return 0
 	}
 	defer s.mu.Unlock()
-	return s.builds.Size()
+	return s.sessions.Size()
 }
 
 func (s *shelf) LetGo() {
@@ -277,5 +298,5 @@ func (s *shelf) LetGo() {
 		return
 	}
 	defer s.mu.Unlock()
-	s.builds.Clear()
+	s.sessions.Clear()
 }
