@@ -1,16 +1,17 @@
 package daemon
 
 import (
+	"errors"
 	"fmt"
 	"os"
-
-	"golang.org/x/sys/unix"
+	"time"
 
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// lookAgain is after how long the table of mounts is read without a sign, in milliseconds.
-const lookAgain = 1000
+// lookAgain is after how long the table of mounts is read without a sign: some kernels now and then
+// wake nobody.
+const lookAgain = time.Minute
 
 // WhenUnmounted calls do as soon as source is not mounted at point any more, as this process sees
 // it. Others may hold copies of the mount: a generator that runs does, and the daemon would serve
@@ -21,34 +22,35 @@ func WhenUnmounted(point, source string, do func()) (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	quit, end, err := os.Pipe()
+	conn, err := table.SyscallConn()
+	if err == nil {
+		err = table.SetReadDeadline(time.Now().Add(lookAgain)) // an error where it cannot be waited for
+	}
 	if err != nil {
 		table.Close()
 		return nil, err
 	}
 	if !IsMounted(point, source) { // under this name; then it cannot be watched
 		table.Close()
-		quit.Close()
-		end.Close()
 		return nil, fmt.Errorf("%s is not in the table of mounts", point)
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer table.Close()
-		defer quit.Close()
-		// The table is "ready" with POLLPRI when it changed since it was opened or last polled: proc(5).
-		fds := []unix.PollFd{{Fd: int32(table.Fd()), Events: unix.POLLPRI}, {Fd: int32(quit.Fd()), Events: unix.POLLIN}}
-		for IsMounted(point, source) {
-			unix.Poll(fds, lookAgain) // seen on Linux 6.18: now and then nobody is woken
-			if fds[1].Revents != 0 {
+		for ; ; table.SetReadDeadline(time.Now().Add(lookAgain)) {
+			// The table counts as ready anew whenever it changes. To wait for that takes no thread.
+			err := conn.Read(func(uintptr) bool { return !IsMounted(point, source) })
+			if err == nil {
+				do()
+				return
+			}
+			if !errors.Is(err, os.ErrDeadlineExceeded) { // stop has closed it
 				return
 			}
 		}
-		do()
 	}()
 	return func() {
-		end.Close()
+		table.Close()
 		<-done
 	}, nil
 }

@@ -73,6 +73,7 @@ func (c *Client) linkFor(o owner, now time.Time) (*link, string) {
 		return nil, reasonGone
 	}
 	c.links[o] = l
+	c.wakeSweeper()
 	return l, ""
 }
 
@@ -163,6 +164,15 @@ func (c *Client) punish(l *link) {
 	}
 	p.until = time.Now().Add(p.length)
 	c.pauses[l.owner] = p
+	c.wakeSweeper()
+}
+
+// wakeSweeper makes sweeper sweep, because there is a new link or pause.
+func (c *Client) wakeSweeper() {
+	select {
+	case c.unswept <- struct{}{}:
+	default:
+	}
 }
 
 // end takes l out of use, fails what it has not answered and has its process
@@ -201,8 +211,9 @@ func (c *Client) retireOne() bool {
 	return true
 }
 
-// sweep ends the readers that are idle, old or hang, and forgets pauses that are over.
-func (c *Client) sweep(now time.Time) {
+// sweep ends the readers that are idle, old or hang, and forgets pauses that are over. It reports whether any are
+// left.
+func (c *Client) sweep(now time.Time) (left bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range c.links {
@@ -218,6 +229,7 @@ func (c *Client) sweep(now time.Time) {
 			delete(c.pauses, o)
 		}
 	}
+	return len(c.links)+len(c.pauses) > 0
 }
 
 // order sends an order to the broker, without waiting. Called with mu held.

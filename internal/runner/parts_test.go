@@ -264,7 +264,9 @@ func TestPausesGrowAndIdleReadersEnd(t *testing.T) {
 	}
 	delete(c.links, owner{1, 1})
 	c.mu.Unlock()
-	c.sweep(now)
+	if !c.sweep(now) {
+		t.Error("nothing is left to sweep")
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.links) != 2 || c.links[owner{4, 4}] == nil || c.links[owner{7, 7}] == nil {
@@ -275,6 +277,26 @@ func TestPausesGrowAndIdleReadersEnd(t *testing.T) {
 	}
 	if !c.retireOne() || c.links[owner{4, 4}] != nil || c.retireOne() {
 		t.Error("retireOne does not take exactly the idle one")
+	}
+}
+
+// An idle daemon swept every ten seconds, for nothing.
+func TestNothingIsSweptWhenNothingIsLeft(t *testing.T) {
+	c := &Client{links: make(map[owner]*link), pauses: make(map[owner]pause), unswept: make(chan struct{}, 1)}
+	now := time.Now()
+	if c.sweep(now) {
+		t.Error("something is left where there was nothing")
+	}
+	c.mu.Lock()
+	c.punish(&link{owner: owner{1, 1}})
+	c.mu.Unlock()
+	select {
+	case <-c.unswept:
+	default:
+		t.Error("a pause wakes nobody")
+	}
+	if !c.sweep(now) || c.sweep(now.Add(time.Hour)) {
+		t.Error("a pause is swept until it is over, and no longer")
 	}
 }
 

@@ -36,6 +36,7 @@ type Client struct {
 	exited  chan struct{} // closed when it is reaped
 	gone    chan struct{} // closed when it no longer answers
 	closing chan struct{} // closed by Close
+	unswept chan struct{} // has a value when there is a link or a pause that sweeper may not know of
 	tasks   sync.WaitGroup
 
 	mu     sync.Mutex
@@ -75,7 +76,7 @@ func Start(ctx context.Context) (*Client, error) {
 		control.Close()
 		return nil, err
 	}
-	c := &Client{control: control, proc: cmd, exited: make(chan struct{}), gone: make(chan struct{}), closing: make(chan struct{}),
+	c := &Client{control: control, proc: cmd, exited: make(chan struct{}), gone: make(chan struct{}), closing: make(chan struct{}), unswept: make(chan struct{}, 1),
 		links: make(map[owner]*link), pauses: make(map[owner]pause), runs: make(map[uint64]*run)}
 	c.files.init()
 	c.turns.init()
@@ -86,20 +87,28 @@ func Start(ctx context.Context) (*Client, error) {
 		cmd.Wait()
 		close(c.exited)
 	}()
-	go func() {
-		defer c.tasks.Done()
-		tick := time.NewTicker(sweepPeriod)
-		defer tick.Stop()
-		for {
-			select {
-			case now := <-tick.C:
-				c.sweep(now)
-			case <-c.closing:
-				return
-			}
-		}
-	}()
+	go c.sweeper()
 	return c, nil
+}
+
+// sweeper sweeps every sweepPeriod while there is something to sweep, until Close. An idle daemon is not woken.
+func (c *Client) sweeper() {
+	defer c.tasks.Done()
+	var next <-chan time.Time // nil: there is nothing to sweep
+	for {
+		select {
+		case <-c.unswept:
+			if next == nil {
+				next = time.After(sweepPeriod)
+			}
+		case now := <-next:
+			if next = nil; c.sweep(now) {
+				next = time.After(sweepPeriod)
+			}
+		case <-c.closing:
+			return
+		}
+	}
 }
 
 // ReadFiles implements source.Workspace. A file that was not read in time, or
