@@ -56,6 +56,7 @@ type (
 // Logs, and what is known of their records; see package log.
 type (
 	Log        = log.Log
+	LogView    = log.View
 	Stage      = log.Stage
 	Batch      = log.Batch
 	Key        = log.Key

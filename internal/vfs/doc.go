@@ -17,6 +17,7 @@
 //	files.go        whole files and directories of a store
 //	owner_linux.go  owners of files
 //	clone.go        copies that share blocks
+//	map_linux.go    files in memory
 //	summed.go       lines with a checksum at their end
 //	os.go           the disk of the operating system
 //	errors.go       errors of a disk as kinds of ctxabi

@@ -152,6 +152,7 @@ func (d *Data) Close() error {
 	for _, p := range d.parts {
 		p.at.Frames.forget(p)
 	}
+	d.at.Windows.forget(d.tail)
 	return d.tail.Close()
 }
 
@@ -217,6 +218,7 @@ func (d *Data) swap(p *Part, next vfs.File) {
 	defer d.mu.Unlock()
 	d.parts = append(d.parts[:len(d.parts):len(d.parts)], p)
 	d.base = p.End()
+	d.at.Windows.forget(d.tail)
 	d.tail.Close()
 	d.tail = next
 }

@@ -23,7 +23,7 @@
 //
 // Data.mu is held by whoever reads or writes the log, and for writing while the tail is swapped.
 // Its parts, pending and redundant change only by opening and by sealing, of which one goes on at a
-// time. Part.mu guards a part's table, and the lock of [Cache] its frames; each is taken last. A
+// time. Part.mu guards a part's table, and the lock of [Cache] its frames; each is taken last, as that of [Windows] is. A
 // part that is opened by its name takes Root.Moving for reading.
 //
 // # Files, from top to bottom
@@ -32,6 +32,7 @@
 //	open.go    a log with its parts and its tail
 //	settle.go  what a crash left
 //	data.go    parts and tail as one file
+//	view.go    bytes of the tail that nothing copies
 //	list.go    the list of parts
 //	plain.go   a log without a store
 //	part.go    one part, and the frames in memory

@@ -20,6 +20,8 @@ type Location struct {
 	Dir    *disk.Dir
 	Log    string // its name
 	Frames *Cache
+
+	Windows *Windows // nil: nothing is mapped
 }
 
 // Part is one sealed part of a log, open for reading. It is safe for concurrent use.

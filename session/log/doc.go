@@ -72,6 +72,7 @@
 //	index.go           the index in memory
 //	set.go             open logs of a store
 //	parts.go           tail and sealed parts
+//	view.go            bytes that nothing copies
 //	log.go             one log
 //	broken.go          a log whose files are gone
 //	committer.go       the one commit point

@@ -83,7 +83,7 @@ func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 		l.check = ctxabi.CheckEvent
 	}
 	l.index.log = l
-	l.parts = archive.Location{Dir: dir, Log: name, Frames: &set.frames}
+	l.parts = archive.Location{Dir: dir, Log: name, Frames: &set.frames, Windows: &set.windows}
 }
 
 // Name is the log's file name.

@@ -27,6 +27,7 @@ type Set struct {
 	memory    *memory.Limit // nil: none
 	limits    *Limits
 	frames    archive.Cache
+	windows   archive.Windows
 	closed    atomic.Bool // the lock on the store is gone, or about to go: no log is opened any more
 
 	clock atomic.Int64 // ticks so far
@@ -75,6 +76,7 @@ func (o *Set) Stop() {
 // Tick moves the clock and closes what has been idle for idleTicks of it.
 func (o *Set) Tick() {
 	now := o.clock.Add(1)
+	o.windows.Tick()
 	for _, l := range o.List() {
 		if now-l.used.Load() >= IdleTicks {
 			o.close(l)
