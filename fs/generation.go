@@ -271,12 +271,7 @@ func (s *shelf) put(g *generation) {
 	}
 	of.Put(g, struct{}{}, int64(g.size())) // native renderings may have come since
 	of.Trim(most, nil)
-	for old := range of.Oldest() {
-		if of.Len() <= maxOfSession {
-			break
-		}
-		of.Remove(old)
-	}
+	of.Keep(maxOfSession)
 	s.sessions.Put(g.session, of, of.Size())
 	s.sessions.Trim(most, nil)
 }

@@ -45,7 +45,7 @@ type logHandle struct {
 
 func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	if v, ok := h.n.log.View(off, len(dest)); ok {
-		return &viewed{view: v, log: h.n.log, off: off, slices: [1][]byte{v.Bytes}}, 0
+		return &viewed{v, [1][]byte{v.Bytes}}, 0
 	}
 	n, err := h.n.log.ReadAt(dest, off)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -58,24 +58,16 @@ func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Read
 // them from the file to the reader. Where it cannot, the reader gets EIO.
 type viewed struct {
 	view   session.LogView
-	log    *session.Log
-	off    int64
 	slices [1][]byte
 }
 
 func (r *viewed) Size() int { return len(r.slices[0]) }
 
-// Slices returns the bytes for writev(2); go-fuse asks for those of an answer that has the method.
+// Slices returns the bytes for writev(2); go-fuse asks an answer that has this method for nothing else.
 func (r *viewed) Slices() ([][]byte, fuse.Status) { return r.slices[:], fuse.OK }
 
-// Bytes copies them by a read.
-func (r *viewed) Bytes(buf []byte) ([]byte, fuse.Status) {
-	n, err := r.log.ReadAt(buf[:min(len(buf), r.Size())], r.off)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, fuse.EIO
-	}
-	return buf[:n], fuse.OK
-}
+// Bytes is never called, see Slices.
+func (r *viewed) Bytes([]byte) ([]byte, fuse.Status) { return nil, fuse.EIO }
 
 // Done is called when the answer was sent.
 func (r *viewed) Done() { r.view.Release() }

@@ -21,10 +21,6 @@ type logFile struct {
 	log *session.Log
 }
 
-// logBlock is what a log shows as its preferred size of a read. Each read is a request to the daemon, because
-// nothing of a log is in the page cache; cp, cat and jq read in pieces of that size.
-const logBlock = maxWrite
-
 func logNode(p *mountedSession, rel string) tableNode {
 	if rel == ctxabi.EventsFile {
 		return &logFile{p: p, log: p.x.Events()}
@@ -37,7 +33,9 @@ func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) sys
 		return errnoOf(err)
 	}
 	n.p.own.setFile(a, n.p.own.fileMode(), n.log.Len(), n.log.ModTime())
-	a.Blksize = logBlock
+	// What a log shows as its preferred size of a read: each is a request, because nothing of a log is in the
+	// page cache, and cp, cat and jq read in pieces of that size.
+	a.Blksize = maxWrite
 	return 0
 }
 

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
 	"os"
 	"strings"
@@ -75,7 +74,6 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	stdlog := log.New(slogWriter{o.Logger}, "", 0)
 	opts := &gofs.Options{
 		MountOptions: fuse.MountOptions{
 			AllowOther:   t.asRoot,
@@ -93,7 +91,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 			// O_TRUNC comes with the open then, and differs from truncate(2).
 			ExtraCapabilities: fuse.CAP_ATOMIC_O_TRUNC,
 			Debug:             o.Debug,
-			Logger:            stdlog,
+			Logger:            slog.NewLogLogger(o.Logger.With("from", "fuse").Handler(), slog.LevelInfo),
 		},
 		NullPermissions: true,
 		ExternalNodeID:  true,
@@ -178,21 +176,6 @@ func newTree(o Options) (*tree, error) {
 	return t, nil
 }
 
-// slogWriter is where go-fuse logs.
-type slogWriter struct{ l *slog.Logger }
-
-func (w slogWriter) Write(p []byte) (int, error) {
-	w.l.Info(string(trimNewline(p)), "from", "fuse")
-	return len(p), nil
-}
-
-func trimNewline(p []byte) []byte {
-	if n := len(p); n > 0 && p[n-1] == '\n' {
-		return p[:n-1]
-	}
-	return p
-}
-
 // Wait blocks until the mount is unmounted, by this process or another one.
 func (s *Server) Wait() { <-s.done }
 
@@ -271,15 +254,6 @@ func Unmount(dir string) error {
 // cannot be detached.
 func Clear(dir string) error { return mountpoint.Repair(dir) }
 
-// Detach takes the ctxfs at dir out of the tree. Open files are served until they are
-// closed. It returns an error that wraps EINVAL if nothing is mounted there.
-func Detach(dir string) error {
-	if err := mountpoint.Detach(dir); err != nil {
-		return fmt.Errorf("%s cannot be detached: %w", dir, err)
-	}
-	return nil
-}
-
 // Abort takes the ctxfs at dir away although it is in use, whether its daemon answers or
 // not. It ends the connection, so that calls which wait for the daemon fail at once, and a daemon
 // that was killed and waits for its own mount ends. A user can do that where
@@ -294,10 +268,11 @@ func Abort(dir string) error {
 			}
 		}
 	}
-	if os.Geteuid() != 0 {
-		return Detach(dir)
+	detach := mountpoint.Detach
+	if os.Geteuid() == 0 {
+		detach = func(dir string) error { return unix.Unmount(dir, unix.MNT_FORCE|unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }
 	}
-	if err := unix.Unmount(dir, unix.MNT_FORCE|unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW); err != nil {
+	if err := detach(dir); err != nil {
 		return fmt.Errorf("%s cannot be detached: %w", dir, err)
 	}
 	return nil

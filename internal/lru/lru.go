@@ -1,7 +1,7 @@
 // Package lru keeps values in the order in which they were used, with their sizes, so that caches evict those that were not
 // used for longest.
 //
-// A [Cache] has no lock and evicts nothing of its own accord: its user holds a lock around every call and decides, with [Cache.Trim]
+// A [Cache] has no lock and evicts nothing of its own accord: its user holds a lock around every call and decides, with [Cache.Trim], [Cache.Keep]
 // or by walking [Cache.Oldest], what goes and when. That is what the caches of this program differ in (bytes or counts, entries in use
 // that have to stay, limits that move), and the only reason why a published cache does not do.
 package lru
@@ -105,6 +105,13 @@ func (c *Cache[K, V]) Trim(limit int64, evicted func(K, V)) {
 		if evicted != nil {
 			evicted(i.key, i.value)
 		}
+	}
+}
+
+// Keep removes the values that were not used for longest until n or fewer are left.
+func (c *Cache[K, V]) Keep(n int) {
+	for c.order.Len() > n {
+		c.Remove(c.order.Back().Value.(*item[K, V]).key)
 	}
 }
 

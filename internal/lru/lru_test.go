@@ -91,6 +91,11 @@ func TestCacheIsAListInTheOrderOfUse(t *testing.T) {
 					r.Fatalf("gone as well: %v", gone)
 				}
 			},
+			"keep": func(r *rapid.T) {
+				n := rapid.IntRange(0, 5).Draw(r, "n")
+				c.Keep(n)
+				m = m[:min(n, len(m))]
+			},
 			"drop some": func(r *rapid.T) {
 				for k, v := range c.Oldest() {
 					if v%2 == 0 {

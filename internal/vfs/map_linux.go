@@ -65,4 +65,4 @@ func (m Mapping) InMemory(from, to int) bool {
 }
 
 // Unmap ends the mapping. Nobody uses its bytes any more.
-func (m Mapping) Unmap() error { return unix.Munmap(m.bytes) }
+func (m Mapping) Unmap() { unix.Munmap(m.bytes) }
