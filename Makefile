@@ -13,10 +13,13 @@ BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags "-X main.commit=$(COMM
 # One file that needs no library of the machine it runs on, without symbols.
 STATIC  := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags "-s -w -X main.commit=$(COMMIT)"
 
+# The document whose tables make bench replaces: BENCH_MD=1 for docs/numbers.md, or a file.
+BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers.md,$(BENCH_MD))))
+
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test test-matrix soak race bench build man install uninstall deb image lint ci clean help
+.PHONY: run stop test test-matrix soak race bench bench-peers build man install uninstall deb image lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -44,9 +47,13 @@ race: ## the packages with concurrency in them, under the race detector
 	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./internal/runner ./gc/... ./internal/volume ./internal/mcp/... ./tests/gc
 	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./internal/tokens
 
-bench: ## speed against a native directory and go-fuse's loopback, in full (BENCH=smoke: a short look)
-	@dist/setup.sh run
-	CTXFS_MATRIX=1 $(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 60m $(if $(filter smoke,$(BENCH)),,-args -full)
+bench: ## the goals of speed and size, met or missed (BENCH=smoke: a short look, BENCH_MD=1: into docs/numbers.md, AGAINST=COMMIT: beside that)
+	@dist/setup.sh $(if $(filter smoke,$(BENCH)),run,bench)
+	CTXFS_MATRIX=1 BENCH_MD="$(BENCH_DOC)" $(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 3h -args $(if $(filter smoke,$(BENCH)),,-full) $(if $(AGAINST),-against $(AGAINST)) $(if $(ONLY),-only $(ONLY))
+
+bench-peers: ## an append and a prompt beside the stores of agent frameworks from npm (BENCH_MD=1 as above)
+	@dist/setup.sh bench-peers
+	CTXFS_MATRIX=1 BENCH_MD="$(BENCH_DOC)" $(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 1h -args -full -only peers
 
 build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh run|test|matrix|race: installs the Debian packages that are missing for that make target, and nothing else.
+# setup.sh run|test|matrix|race|bench|bench-peers: installs the Debian packages that are missing for that make target, and nothing else.
 # Everything is found by the program (or file) it brings, so a machine that has them otherwise is left alone.
 set -eu
-what=${1:?run, test, matrix or race}
+what=${1:?run, test, matrix, race, bench or bench-peers}
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin # where Go's own installer puts it
 
@@ -27,6 +27,8 @@ case $what in
 	# Small packages alone; what needs others is a test of the matrix (internal/suite).
 	test | matrix) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
 		mount=mount mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs setpriv=util-linux curl=curl make=make git=git zstdcat=zstd" ;;
+	bench) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev jq=jq git=git setpriv=util-linux" ;; # SQLite is C
+	bench-peers) needs="$needs node=nodejs npm=npm python3=python3 make=make g++=g++" ;; # better-sqlite3 may be compiled
 	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
 esac
 if [ "$what" = matrix ]; then

@@ -99,7 +99,7 @@ func client(args []string) int {
 		}
 		ns = []float64{t, now()}
 	default:
-		panic(args[0])
+		ns = operations[args[0]](file, args[2:])
 	}
 	must(json.NewEncoder(os.Stdout).Encode(ns))
 	return 0
@@ -173,6 +173,9 @@ func (p *site) run(t *testing.T, args ...any) []float64 {
 func (p *site) command(t *testing.T, args ...any) *exec.Cmd {
 	t.Helper()
 	argv := strings.Fields(fmt.Sprintln(args...))
+	if p.peer != nil {
+		return exec.CommandContext(t.Context(), p.peer[0], append(p.peer[1:len(p.peer):len(p.peer)], argv...)...)
+	}
 	return p.mount.HelperCommand(t, t.Context(), "client", harness.Client{Dir: "/", Argv: argv})
 }
 

@@ -64,3 +64,22 @@ func turn(i int) []byte {
 	}
 	return append(b, '\n')
 }
+
+// short is a record of about 100 bytes, for histories that are very long.
+func short(i int) []byte {
+	const step = "read the file, changed the handler and ran the tests"
+	if i%16 == 0 {
+		return fmt.Appendf(nil, `{"role":"user","content":"Request %d: look at job %x"}`+"\n", i/16, i*2654435761)
+	}
+	return fmt.Appendf(nil, `{"role":"assistant","content":"%d: %s %x"}`+"\n", i, step, i*2654435761)
+}
+
+// dense is a record of which each byte is more tokens than in any prose, so that what it takes is estimated too low.
+func dense(i int) []byte {
+	rnd := rand.New(rand.NewPCG(uint64(i), 11))
+	var b strings.Builder
+	for range 1500 {
+		b.WriteRune(rune(0x3400 + rnd.IntN(0x1900))) // rare characters of CJK Extension A
+	}
+	return fmt.Appendf(nil, `{"role":"assistant","content":"%s"}`+"\n", b.String())
+}

@@ -66,7 +66,8 @@ func recipe30() string {
 // benchRecipe measures a pack of 30 sources and 200 files of knowledge against reading those files one by one.
 func benchRecipe(t *testing.T, z sizes, tab *table) {
 	sites := newSites(t)
-	m := sites[3].mount
+	defer stop(sites)
+	daemon := of(sites, ctxfs).daemon()
 	files := recipeFiles()
 	const changed = "home/knowledge/k100.md"
 	type placed struct {
@@ -80,8 +81,8 @@ func benchRecipe(t *testing.T, z sizes, tab *table) {
 		dir := filepath.Join(p.dir, name)
 		root := func(file string) string { return filepath.Join(dir, file) }
 		var s *harness.Session
-		if p.name == ctxfs {
-			s = m.Session(t, harness.Self(), name, "s1")
+		if p.ours() {
+			s = p.mount.Session(t, harness.Self(), name, "s1")
 			work := t.TempDir()
 			root = func(file string) string {
 				if rest, ok := strings.CutPrefix(file, "home/"); ok {
@@ -120,14 +121,14 @@ func benchRecipe(t *testing.T, z sizes, tab *table) {
 		}
 		return placed{list, root(changed), s}
 	}
-	first, warm, after := map[string][]float64{}, map[string][]float64{}, map[string][]float64{}
-	stop := profile(t, m.PID(), "recipe")
+	first, warm, after := samples{}, samples{}, samples{}
+	stop := profile(t, daemon, "recipe")
 	each(z, sites, func(p *site, r int) float64 {
 		at := lay(p, fmt.Sprintf("recipe%d", r))
 		ns := p.run(t, "cat-list", at.list, 20)
-		first[p.name] = append(first[p.name], ns[0])
-		warm[p.name] = append(warm[p.name], median(ns[1:]))
-		after[p.name] = append(after[p.name], median(p.run(t, "cat-list", at.list, 20, at.change)))
+		first.add(p.name, ns[0])
+		warm.add(p.name, median(ns[1:]))
+		after.add(p.name, median(p.run(t, "cat-list", at.list, 20, at.change)))
 		if at.session != nil {
 			md := at.session.Read("context/pack.md")
 			for _, id := range []string{"system_role", "knowledge", "memory", "doc10", "gen1", "plan", "todo"} {
@@ -139,24 +140,9 @@ func benchRecipe(t *testing.T, z sizes, tab *table) {
 		return 0
 	})
 	stop()
-	for _, c := range []struct {
-		work  string
-		ns    map[string][]float64
-		limit float64 // of ctxfs alone, in ns
-	}{
-		{fmt.Sprintf("pack of 30 sources, 200 files of knowledge, first; elsewhere `cat` of its %d files", len(files)), first, 0},
-		{"... nothing changed", warm, 100e6},
-		{"... after a change of one file", after, 100e6},
-	} {
-		figure := map[string]float64{}
-		for name, v := range c.ns {
-			figure[name] = median(v)
-		}
-		if c.limit == 0 {
-			tab.Rows = append(tab.Rows, row{Work: c.work, Unit: "ns", Figure: figure, Ratio: figure[ctxfs] / figure[native], Against: native})
-			continue
-		}
-		tab.ratio(c.work, figure, native, 3)
-		tab.absolute(c.work+", at all", "ns", figure[ctxfs], c.limit)
-	}
+	files200 := fmt.Sprintf("pack of 30 sources, 200 files of knowledge, first; elsewhere `cat` of its %d files", len(files))
+	tab.compare(files200, "ns", first, 50, native)
+	unchanged := tab.compare("... nothing changed", "ns", warm, 50, native)
+	tab.reachRatio("recipe", tab.compare("... after a change of one file", "ns", after, 50, native))
+	tab.floor("recipe", unchanged.Ratio)
 }

@@ -64,7 +64,7 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 		}
 		return string(b)
 	}
-	cpu := cpuTime(t, m.PID())
+	cpu := cpuClock(m.PID())
 	first := elapsed(func() { look(word(5000)) })
 	tab.absolute(fmt.Sprintf("first search of %d records, %.3g MB, no index", z.records, float64(size)/1e6), "ns", first, 3e9)
 	build := first + elapsed(func() {
@@ -72,8 +72,10 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 		}
 	})
 	tab.absolute(fmt.Sprintf("... until all is indexed (%.3g MB/s)", float64(size)/1e6/(build/1e9)), "ns", build, 0)
-	spent := cpuTime(t, m.PID()) - cpu
+	spent := cpuClock(m.PID()) - cpu
 	tab.absolute(fmt.Sprintf("... in time of the processor, the questions meanwhile included (%.3g MB/s)", float64(size)/1e6/(spent/1e9)), "ns", spent, 0)
+	tab.reach("indexing", float64(size)/1e6/(spent/1e9))
+	benchFTS5(t, z, tab, filepath.Join(store, ref.Path(), ctxabi.MessagesFile), float64(size))
 	_, peak := rss(t, m.PID())
 	tab.absolute("... the daemon's peak of memory", "bytes", peak, 0)
 	index := 0.0
@@ -121,10 +123,11 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 	if common < 10*z.rounds {
 		t.Errorf("only %d of %d queries are of a word that stands in one of a hundred records", common, len(ours))
 	}
-	for _, p := range []int{50, 95} {
-		tab.ratio(fmt.Sprintf("search %d records, p%d of %d queries; native: grep -c", z.records, p, len(queries)),
+	for _, p := range []float64{50, 95} {
+		tab.ratio(fmt.Sprintf("search %d records, p%g of %d queries; native: grep -c", z.records, p, len(queries)),
 			map[string]float64{ctxfs: percentile(ours, p), native: percentile(greps, p)}, native, 0.05)
 	}
+	tab.floor("many-search", median(ours))
 	var fresh []float64
 	f, err := os.OpenFile(filepath.Join(dir, ctxabi.MessagesFile), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
@@ -147,74 +150,17 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 	resident, _ := rss(t, m.PID())
 	tab.absolute("... the daemon's memory after it", "bytes", resident, 0)
 	m.Stop()
-	benchSearchMany(t, z, tab)
 }
 
-// cpuTime is how much of the processors' time a process has had, in nanoseconds.
-func cpuTime(t *testing.T, pid int) float64 {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	var user, system float64
-	fmt.Sscan(f[11], &user)
-	fmt.Sscan(f[12], &system)
-	return (user + system) * 1e7 // a tick is a hundredth of a second
-}
-
-// benchSearchMany measures a search of all sessions of a user.
-func benchSearchMany(t *testing.T, z sizes, tab *table) {
-	store := t.TempDir()
-	st, err := session.Open(store, session.Options{})
-	for i := 0; i < z.sessions && err == nil; i++ {
-		ref := ctxabi.Ref{UID: harness.Self(), Agent: fmt.Sprintf("a%d", i%10), Session: fmt.Sprintf("s%05d", i)}
-		var x *session.Session
-		if x, err = st.Create(ref, session.Owner{UID: ref.UID, GID: ref.UID, Mode: 0o700}); err == nil {
-			_, err = x.Messages().Append(context.Background(), session.Batch{Data: append(turn(16*i), harness.Message("user", fmt.Sprintf("only%dx of many", i))...)})
+// benchFTS5 has SQLite index the same log, by words alone, and notes it as the floor of indexing.
+func benchFTS5(t *testing.T, z sizes, tab *table, log string, size float64) {
+	for _, p := range sqliteSites(t, z, "NORMAL") {
+		spent := p.run(t, "fts5", p.log(t, "fts5"), log)[0]
+		tab.Rows = append(tab.Rows, row{Work: "SQLite FTS5 (detail=none) indexes the same, time of the processor", Unit: "MB/s", Figure: map[string]float64{p.name: size / 1e6 / (spent / 1e9)}})
+		if p.name == mattn {
+			tab.floor("indexing", size/1e6/(spent/1e9))
 		}
 	}
-	if err == nil {
-		err = st.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := harness.Start(t, harness.Options{Store: store})
-	dir := filepath.Join(m.Dir, ctxabi.HomeDir, fmt.Sprint(harness.Self()), ctxabi.HomeSearchDir)
-	look := func(query string) string {
-		b, err := os.ReadFile(filepath.Join(dir, query))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
-	ask := func(name string) {
-		first := elapsed(func() { look("request") })
-		tab.absolute(fmt.Sprintf("first search of all %d sessions of a user, %s", z.sessions, name), "ns", first, 3e9)
-		tab.absolute("... until all of them are looked at", "ns", first+elapsed(func() {
-			for strings.HasPrefix(look("many?n=1"), "# incomplete") {
-			}
-		}), 0)
-	}
-	ask("no index")
-	var ns []float64
-	for i := range 20 {
-		k := i * (z.sessions / 20)
-		ns = append(ns, elapsed(func() {
-			if a := look(fmt.Sprintf("only%dx many", k)); !strings.Contains(a, fmt.Sprintf("s%05d/", k)) {
-				t.Errorf("session %d: %s", k, a)
-			}
-		}))
-	}
-	tab.absolute("... p50 of the next", "ns", median(ns), 0)
-	tab.absolute("... p95", "ns", percentile(ns, 95), 0)
-	resident, _ := rss(t, m.PID())
-	tab.absolute("... the daemon's memory then", "bytes", resident, 0)
-	m.Restart()
-	ask("after a start")
-	m.Stop()
 }
 
 // buildSearch makes the session and gives the bytes of its log.
