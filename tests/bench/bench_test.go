@@ -34,7 +34,7 @@ type sizes struct {
 	writer       int // appends of each of the eight writers
 	cats         int // reads of an unchanged pack a round
 	steps        int // appends with a read of the pack after each, a round and size
-	dense        int // of these with records that are estimated too low, a size
+	dense        int // further ones with records that are estimated too low, and with groups of calls that do not fit
 	history      []int
 	packs        int // of one session, before its memory is looked at
 	idle         time.Duration
@@ -53,7 +53,7 @@ var (
 		steps: 200, dense: 60, history: []int{100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}, packs: 1000, idle: time.Minute,
 		idleMessages: 10_000, diskMessages: 10_000, torn: 1_000_000, sessions: 10_000, records: 1_000_000, archive: 100_000, sqlite: true, peerSteps: 100}
 	smokeSizes = sizes{rounds: 1, appends: 500, syncs: 30, opens: 100, logBytes: 1 << 20, programs: 3, writer: 50, cats: 50,
-		steps: 20, dense: 5, history: []int{100, 1000, 10_000}, packs: 50, idle: time.Second,
+		steps: 20, dense: 20, history: []int{100, 1000, 10_000}, packs: 50, idle: time.Second,
 		idleMessages: 500, diskMessages: 500, torn: 2000, sessions: 100, records: 10_000, archive: 4000, peerSteps: 5}
 )
 
@@ -83,7 +83,7 @@ func TestBench(t *testing.T) {
 	if *rounds > 0 {
 		z.rounds = *rounds
 	}
-	tab := &table{Machine: machine(), Full: *full, Rounds: z.rounds, Before: *against}
+	tab := &table{Machine: machine(), Full: *full, Whole: *only == "", Rounds: z.rounds, Before: *against}
 	wanted := strings.Split(*only, ",")
 	for _, name := range wanted {
 		if *only != "" && !slices.ContainsFunc(groups, func(g group) bool { return g.name == name }) {

@@ -105,8 +105,12 @@ func (g goal) met(r reach) bool {
 	return r.Figure <= g.limit
 }
 
-// goalTable returns the goals with what was measured, met or missed, and for what is missed its floor and the reason.
+// goalTable returns the goals with what was measured, met or missed, and for what is missed its floor and the reason. A run
+// of some groups shows their goals alone, "" where they have none.
 func (t *table) goalTable() string {
+	if len(t.Reached) == 0 {
+		return ""
+	}
 	var b strings.Builder
 	if t.Before == "" {
 		b.WriteString("| work | goal | figure | | floor, and why it is missed |\n| --- | ---: | ---: | --- | --- |\n")
@@ -127,6 +131,9 @@ func (t *table) goalTable() string {
 			limit = fmt.Sprintf("%g %s", g.limit, g.unit)
 		}
 		r, ok := t.Reached[g.id]
+		if !ok && !t.Whole {
+			continue
+		}
 		figure, was, verdict, why := "not measured", "–", "–", ""
 		if ok {
 			figure = format(g.unit, r.Figure)
@@ -161,15 +168,20 @@ const (
 )
 
 // document returns a text in which the tables of this run stand between their marks, and an error where a mark is missing.
+// What this run did not measure whole stays as it was.
 func (t *table) document(text string) (string, error) {
-	for _, part := range []struct{ name, body string }{{"goals", t.goalTable()}, {"growth", t.growth()}, {"places", t.places()}, {"peers", t.peers()}} {
+	goals, places := t.goalTable(), t.places()
+	if !t.Whole {
+		goals, places = "", ""
+	}
+	for _, part := range []struct{ name, body string }{{"goals", goals}, {"growth", t.growth()}, {"places", places}, {"peers", t.peers()}} {
 		begin, end := fmt.Sprintf(beginMark, part.name), fmt.Sprintf(endMark, part.name)
 		head, rest, ok := strings.Cut(text, begin)
 		_, tail, ended := strings.Cut(rest, end)
 		if !ok || !ended {
 			return "", fmt.Errorf("the document lacks %s or %s", begin, end)
 		}
-		if part.body == "" { // not measured in this run: what an earlier one wrote stays
+		if part.body == "" {
 			continue
 		}
 		text = head + begin + "\n\n" + t.heading() + ".\n\n" + part.body + "\n" + end + tail
@@ -179,7 +191,12 @@ func (t *table) document(text string) (string, error) {
 
 // print shows the tables, and writes them between the marks of the document that BENCH_MD names.
 func (t *table) print() error {
-	fmt.Printf("\n%s\n\n%s\n%s\n%s", t.heading(), t.markdown(), t.growth(), t.goalTable())
+	fmt.Printf("\n%s\n\n", t.heading())
+	for _, body := range []string{t.markdown(), t.growth(), t.peers(), t.goalTable()} {
+		if body != "" {
+			fmt.Println(body)
+		}
+	}
 	file := os.Getenv("BENCH_MD")
 	if file == "" {
 		return nil

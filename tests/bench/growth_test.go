@@ -166,7 +166,7 @@ func leastTurn(t *testing.T, p *site, s *grownSession) float64 {
 }
 
 // worstOfAll looks for the worst single pack after the first: among the turns of before, and further ones with records
-// whose estimate is too low, so that a fold is made tighter.
+// whose estimate is too low, or groups of calls that do not fit, so that a fold is made tighter.
 func worstOfAll(t *testing.T, z sizes, tab *table, serving []*site, sessions []*grownSession) {
 	g := grown{"worst single pack after the first, the daemon's processor", "ns", nil}
 	most := map[string]float64{}
@@ -174,6 +174,8 @@ func worstOfAll(t *testing.T, z sizes, tab *table, serving []*site, sessions []*
 		figure := map[string]float64{}
 		for _, p := range serving {
 			s.take(t, p, "dense", z.dense)
+			s.next[p.name] += 20 - s.next[p.name]%20 // a group begins
+			s.take(t, p, "grouped", z.dense)
 			figure[p.name] = s.most[p.name].cpu
 			most[p.name] = max(most[p.name], figure[p.name])
 		}

@@ -83,3 +83,24 @@ func dense(i int) []byte {
 	}
 	return fmt.Appendf(nil, `{"role":"assistant","content":"%s"}`+"\n", b.String())
 }
+
+// grouped is record i of a run of groups: a record with many calls, and then their results, which are more together than a
+// prompt can have.
+func grouped(i int) []byte {
+	const calls = 19
+	type object = map[string]any
+	id := func(k int) string { return fmt.Sprintf("group_%d_%d", i/(calls+1), k) }
+	m := object{"role": "tool", "tool_call_id": id(i%(calls+1) - 1), "content": text(i, 14_000)}
+	if i%(calls+1) == 0 {
+		var list []object
+		for k := range calls {
+			list = append(list, object{"id": id(k), "type": "function", "function": object{"name": "read_file", "arguments": fmt.Sprintf(`{"path":"part%d.go"}`, k)}})
+		}
+		m = object{"role": "assistant", "content": "All parts at once.", "tool_calls": list}
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return append(b, '\n')
+}

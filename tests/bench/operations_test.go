@@ -39,6 +39,8 @@ func made(kind string, i int) []byte {
 		return short(i)
 	case "dense":
 		return dense(i)
+	case "grouped":
+		return grouped(i)
 	}
 	panic("no records are called " + kind)
 }

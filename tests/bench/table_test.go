@@ -27,6 +27,7 @@ type row struct {
 type table struct {
 	Machine string           `json:"machine"`
 	Full    bool             `json:"full"`
+	Whole   bool             `json:"whole"` // all groups were measured
 	Rounds  int              `json:"rounds"`
 	Before  string           `json:"before,omitempty"` // the commit that was measured beside this one
 	Rows    []row            `json:"rows"`
@@ -108,6 +109,9 @@ func (t *table) places() string {
 
 // tableOf returns rows as a table with a column for each place that one of them has.
 func (t *table) tableOf(rows []row) string {
+	if len(rows) == 0 {
+		return ""
+	}
 	var columns []string
 	for _, p := range places {
 		for _, r := range rows {
