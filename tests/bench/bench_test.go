@@ -53,7 +53,7 @@ var (
 		steps: 200, dense: 60, history: []int{100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}, packs: 1000, idle: time.Minute,
 		idleMessages: 10_000, diskMessages: 10_000, torn: 1_000_000, sessions: 10_000, records: 1_000_000, archive: 100_000, sqlite: true, peerSteps: 100}
 	smokeSizes = sizes{rounds: 1, appends: 500, syncs: 30, opens: 100, logBytes: 1 << 20, programs: 3, writer: 50, cats: 50,
-		steps: 20, dense: 20, history: []int{100, 1000, 10_000}, packs: 50, idle: time.Second,
+		steps: 20, dense: 20, history: []int{100, 1000, 4000}, packs: 50, idle: time.Second,
 		idleMessages: 500, diskMessages: 500, torn: 2000, sessions: 100, records: 10_000, archive: 4000, peerSteps: 5}
 )
 

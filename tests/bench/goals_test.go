@@ -105,6 +105,25 @@ func (g goal) met(r reach) bool {
 	return r.Figure <= g.limit
 }
 
+// want returns the limit of a goal as its row has it.
+func (g goal) want() string {
+	sign := "≤ "
+	if g.least {
+		sign = "≥ "
+	}
+	switch {
+	case g.unit == "bytes" && g.limit >= 10_000:
+		return fmt.Sprintf("%s%g MB", sign, g.limit/1e6)
+	case g.unit == "share":
+		return fmt.Sprintf("%s%g %%", sign, 100*g.limit)
+	case g.unit == "×" || g.unit == "/s" || g.unit == "MB/s":
+		return fmt.Sprintf("%s%g %s", sign, g.limit, g.unit)
+	case g.limit == 0:
+		return "0"
+	}
+	return sign + format(g.unit, g.limit)
+}
+
 // goalTable returns the goals with what was measured, met or missed, and for what is missed its floor and the reason. A run
 // of some groups shows their goals alone, "" where they have none.
 func (t *table) goalTable() string {
@@ -118,18 +137,6 @@ func (t *table) goalTable() string {
 		b.WriteString("| work | goal | before | figure | | floor, and why it is missed |\n| --- | ---: | ---: | ---: | --- | --- |\n")
 	}
 	for _, g := range goals {
-		sign := "≤ "
-		if g.least {
-			sign = "≥ "
-		}
-		limit, _, _ := strings.Cut(format(g.unit, g.limit), " ×")
-		if g.unit == "×" {
-			limit = fmt.Sprintf("%g ×", g.limit)
-		} else if g.unit == "share" {
-			limit = fmt.Sprintf("%g %%", 100*g.limit)
-		} else if g.unit == "/s" || g.unit == "MB/s" {
-			limit = fmt.Sprintf("%g %s", g.limit, g.unit)
-		}
 		r, ok := t.Reached[g.id]
 		if !ok && !t.Whole {
 			continue
@@ -152,7 +159,7 @@ func (t *table) goalTable() string {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s%s |", g.work, sign, limit)
+		fmt.Fprintf(&b, "| %s | %s |", g.work, g.want())
 		if t.Before != "" {
 			fmt.Fprintf(&b, " %s |", was)
 		}

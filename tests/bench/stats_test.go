@@ -92,15 +92,14 @@ func fit(x, y []float64) (constant, slope float64) {
 		}
 		return c, s, loss
 	}
-	c, s, loss := line(true, true)
+	c, s, _ := line(true, true)
 	if c >= 0 && s >= 0 {
 		return c, s
 	}
-	loss = math.Inf(1)
-	for _, flat := range []bool{true, false} {
-		if a, b, l := line(flat, !flat); l < loss {
-			c, s, loss = a, b, l
-		}
+	level, _, besideLevel := line(true, false)
+	_, rise, besideRise := line(false, true)
+	if besideLevel <= besideRise {
+		return level, 0
 	}
-	return c, s
+	return 0, rise
 }

@@ -77,7 +77,7 @@ func (t *table) share(work string, value float64) {
 	t.Rows = append(t.Rows, row{Work: work, Unit: "share", Figure: map[string]float64{ctxfs: value}})
 }
 
-// heading says what was measured where.
+// heading returns what was measured where, in a line.
 func (t *table) heading() string {
 	kind := "smoke run, figures mean little"
 	if t.Full {
