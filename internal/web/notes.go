@@ -77,7 +77,7 @@ func (s *Server) notes(_ context.Context, dir string, r *http.Request) (string, 
 		{"To do", ctxabi.TodoFile, "Nothing is open."},
 		{"Decisions", ctxabi.DecisionsFile, "No decision was found in the conversation."},
 		{"Facts", ctxabi.FactsFile, "No fact was found in the conversation."},
-		{"Files and outputs", ctxabi.RefsFile, "No file was read or changed."},
+		{"Files, outputs", ctxabi.RefsFile, "No file was read or changed."},
 	} {
 		v.Files = append(v.Files, notesOf(dir, f.title, f.path, f.empty))
 	}
@@ -139,7 +139,7 @@ func notesOf(dir, title, path, empty string) noteFile {
 		}
 		n := note{Text: row.Text + row.Decision + row.Path, More: row.Why, Source: row.Source}
 		if row.Path != "" {
-			n.More = strings.TrimSpace(row.Kind + " " + row.Summary)
+			n.More = strings.TrimSpace(strings.ReplaceAll(row.Kind, "_", " ") + " " + row.Summary)
 		}
 		n.Link = linkTo(row.Source)
 		f.Notes = append(f.Notes, n)

@@ -54,7 +54,7 @@ func (s *Server) view(name string) http.HandlerFunc {
 			return
 		}
 		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: lineOf(dir, ctxabi.StateFile), Views: viewList,
-			Messages: records(dir, ctxabi.MessagesFile), Events: records(dir, ctxabi.EventsFile), Budget: lineOf(dir, ctxabi.BudgetFile),
+			Messages: records(dir, ctxabi.MessagesFile), Events: records(dir, ctxabi.EventsFile), Budget: grouped(lineOf(dir, ctxabi.BudgetFile)),
 			Record: linkTo(r.URL.Query().Get("r")), Least: leastBudget, Most: mostBudget}
 		if x, err := ctxabi.ParseRef(ref); err == nil {
 			p.Agent, p.Owner = x.Agent, x.Owner()

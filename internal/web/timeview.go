@@ -122,7 +122,7 @@ func (v *callsView) draw() {
 	}
 	step := niceStep(v.Peak)
 	for n := step; n <= v.Peak; n += step {
-		v.Axis = append(v.Axis, tickOf{y(n), short(n)})
+		v.Axis = append(v.Axis, tickOf{y(n), short(n) + " tokens"})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -32,6 +33,11 @@ func visible(text string) string {
 	return b.String()
 }
 
+// breakable returns a path that a narrow window breaks after its slashes.
+func breakable(path string) template.HTML {
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(visible(path)), "/", "/<wbr>"))
+}
+
 // hidden reports whether a letter is shown as a sign.
 func hidden(r rune) bool {
 	switch {
@@ -53,6 +59,14 @@ func thousands(n int) string {
 		s = "−" + s
 	}
 	return s
+}
+
+// grouped returns a line as thousands writes it where it is a number, else as it is.
+func grouped(line string) string {
+	if n, err := strconv.Atoi(line); err == nil {
+		return thousands(n)
+	}
+	return line
 }
 
 // count returns "1 message", "3,000 messages".
@@ -181,7 +195,7 @@ func shownError(err error) failed {
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"visible": visible, "thousands": thousands, "count": count, "short": short, "signed": signed, "size": size, "percent": percent,
+	"visible": visible, "path": breakable, "thousands": thousands, "count": count, "short": short, "signed": signed, "size": size, "percent": percent,
 	"ago":   func(t time.Time) string { return ago(time.Now(), t) },
 	"stamp": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"zone":  func(z inspect.Zone) string { return zoneWords[z] },

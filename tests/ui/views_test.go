@@ -75,6 +75,7 @@ func TestEveryViewOfTheExample(t *testing.T) {
 			b.mu.Unlock()
 		}
 	}
+	b.size(1280, 900)
 	for _, view := range views {
 		b.open("/" + view.name + "/home/" + fmt.Sprint(harness.Self()) + "/agent/reviewer/session/empty")
 		b.accessible("empty " + view.name)

@@ -42,7 +42,9 @@ function failure(text) {
   const div = document.createElement("div"), h = document.createElement("h2"), p = document.createElement("p"), b = document.createElement("button");
   div.className = "failed"; div.setAttribute("role", "alert");
   h.textContent = "This cannot be shown"; p.textContent = text; b.textContent = "Try again"; b.dataset.again = ""; b.type = "button";
-  div.append(h, p, b);
+  const last = document.createElement("p");
+  last.append(b);
+  div.append(h, p, last);
   return [div];
 }
 // lay puts things where their data says, which no style attribute may.
