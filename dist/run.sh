@@ -54,9 +54,12 @@ show "grep -o '\"reason\".*' context/errors.jsonl"
 title "Go on"
 cat <<TXT
   cd $session
-  cat context/pack.md             the prompt; less of it: echo 4000 > context/budget
-  cat context/line/57             a record by its number
-  $repo/bin/ctxfs ui .            all of this in a browser
-  $repo/bin/ctxfs --help
+  cat context/pack.md        the prompt; less of it: echo 4000 > context/budget
+  cat context/line/57        a record by its number
 Read docs/tour.md for everything else, step by step. Stop and remove all of this: make stop
+TXT
+
+title "Look at it in the browser: in that directory, until Ctrl-C"
+cat <<TXT
+  $repo/bin/ctxfs ui .
 TXT
