@@ -17,7 +17,7 @@ func TestReadmeTour(t *testing.T) {
 	for _, doc := range []struct {
 		name  string
 		least int
-	}{{"README.md", 10}, {"docs/tour.md", 60}, {"docs/numbers.md", 1}} {
+	}{{"README.md", 9}, {"docs/tour.md", 60}, {"docs/numbers.md", 1}} {
 		t.Run(doc.name, func(t *testing.T) {
 			name, said := readTour(t, doc.name, doc.least)
 			m := harness.Start(t, harness.Options{})
