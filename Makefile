@@ -19,7 +19,7 @@ BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test test-matrix soak race bench bench-peers pictures build man install uninstall deb image lint ci clean help
+.PHONY: run stop test test-matrix soak race bench bench-peers bench-ui pictures build man install uninstall deb image lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -54,6 +54,11 @@ bench: ## the goals of speed and size, met or missed (BENCH=smoke: a short look,
 bench-peers: ## an append and a prompt beside the stores of agent frameworks from npm (BENCH_MD=1 as above)
 	@dist/setup.sh bench-peers
 	CTXFS_MATRIX=1 BENCH_MD="$(BENCH_DOC)" $(GO) test ./tests/bench -run TestBench -count=1 -v -timeout 1h -args -full -only peers
+
+bench: $(if $(filter smoke,$(BENCH)),,bench-ui)
+bench-ui: ## the pages of ctxfs ui in Chromium: first paint and an append of a session of 100,000 messages (a part of make bench)
+	@dist/setup.sh bench-ui
+	$(GO) test ./tests/ui -run '^$$' -bench Pages -benchtime $(if $(filter smoke,$(BENCH)),2x,15x) -count=1
 
 pictures: ## take the pictures of ctxfs ui in docs/ anew; make test-matrix fails when the pages show something else
 	@dist/setup.sh matrix

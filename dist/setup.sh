@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# setup.sh run|test|matrix|race|bench|bench-peers: installs the Debian packages that are missing for that make target, and nothing else.
+# setup.sh run|test|matrix|race|bench|bench-ui|bench-peers: installs the Debian packages that are missing for that make target, and nothing else.
 # Everything is found by the program (or file) it brings, so a machine that has them otherwise is left alone.
 set -eu
-what=${1:?run, test, matrix, race, bench or bench-peers}
+what=${1:?run, test, matrix, race, bench, bench-ui or bench-peers}
 cd "$(dirname "$0")/.."
 export PATH=$PATH:/usr/local/go/bin # where Go's own installer puts it
 
@@ -30,6 +30,7 @@ case $what in
 	bench) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev jq=jq git=git setpriv=util-linux" ;; # SQLite is C
 	bench-peers) needs="$needs node=nodejs npm=npm python3=python3 make=make g++=g++" ;; # better-sqlite3 may be compiled
 	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
+	bench-ui) needs="$needs chromium=chromium" ;;
 esac
 if [ "$what" = matrix ]; then
 	needs="$needs node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static
