@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -29,9 +30,30 @@ func (s *Server) dir(ref string) (string, error) {
 	}
 	dir := filepath.Join(s.Root, ref)
 	if _, err := os.Stat(filepath.Join(dir, ctxabi.MessagesFile)); err != nil {
-		return "", ctxabi.E("read", "", ctxabi.ErrNotFound, "there is no session %s: %s", ref, reason(err))
+		if gone := s.gone(); gone != nil {
+			return "", gone
+		}
+		if errors.Is(err, os.ErrNotExist) {
+			return "", bad
+		}
+		return "", ctxabi.E("read", "", ctxabi.ErrNotFound, "there is no session %q: %s", ref, reason(err))
 	}
 	return dir, nil
+}
+
+// errGone means that the mount of the pages is not there.
+var errGone = errors.New("nothing answers at the mount")
+
+// gone returns errGone, with the mount's path and why, where the mount does not answer; else nil.
+func (s *Server) gone() error {
+	at := s.Root
+	if s.Only == nil {
+		at = filepath.Join(s.Root, ctxabi.HomeDir)
+	}
+	if _, err := os.Stat(at); err != nil {
+		return fmt.Errorf("%w, %s: %s", errGone, s.Root, reason(err))
+	}
+	return nil
 }
 
 // partFunc answers with a piece of a page: the name of its template and the data. Its errors are shown in words.

@@ -68,6 +68,11 @@ func (s *Server) sessionRows(r *http.Request) (string, any, error) {
 		at  time.Time
 	}
 	refs := s.Sessions()
+	if len(refs) == 0 {
+		if err := s.gone(); err != nil {
+			return "", nil, err
+		}
+	}
 	filter := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("name")))
 	var all []aged
 	for _, ref := range refs {
@@ -173,6 +178,9 @@ type hit struct {
 
 // search looks for words in all sessions, as a file below each owner's home does.
 func (s *Server) search(r *http.Request) (string, any, error) {
+	if err := s.gone(); err != nil {
+		return "", nil, err
+	}
 	query := strings.TrimSpace(r.URL.Query().Get("q"))
 	if query == "" {
 		return "found", found{}, nil

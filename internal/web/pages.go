@@ -50,7 +50,7 @@ func (s *Server) view(name string) http.HandlerFunc {
 		ref := r.PathValue("ref")
 		dir, err := s.dir(ref)
 		if err != nil {
-			s.page(w, failure(err), "missing", page{Title: "Not found", Error: shownError(err)})
+			s.page(w, failure(err), "missing", page{Title: shownError(err).Title, Error: shownError(err)})
 			return
 		}
 		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: lineOf(dir, ctxabi.StateFile), Views: viewList,

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
@@ -156,6 +157,7 @@ func placeWords(p inspect.Place) string {
 // reason returns an error in words, without paths that only repeat what was asked for.
 func reason(err error) string {
 	at, isPath := err.(*fs.PathError)
+	own, isOwn := err.(*ctxabi.Error)
 	switch {
 	case errors.Is(err, errSuperseded):
 		return "Another preview began, and only one is made at a time."
@@ -163,8 +165,16 @@ func reason(err error) string {
 		return "It took too long, and was given up."
 	case isPath:
 		return at.Err.Error()
+	case isOwn && own.Why != "" && own.Err == nil:
+		return sentence(own.Why)
 	}
 	return err.Error()
+}
+
+// sentence returns a text that begins with a capital and ends with a full stop.
+func sentence(text string) string {
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[n:], ".") + "."
 }
 
 // failed is an error as a page shows it.
@@ -187,6 +197,8 @@ func shownError(err error) failed {
 		f.Title, f.Do = "This prompt is not made by looking", "A command of the recipe would have to run first. Whoever reads context/pack.md runs it; then it is shown here."
 	case errors.Is(err, ctxabi.ErrNoData):
 		f.Title, f.Do = "There is no prompt", "A source that the recipe requires is missing. context/pack.report.md names it."
+	case errors.Is(err, errGone):
+		f.Title, f.Reason, f.Do = "The mount is gone", sentence(f.Reason), "Mount it again with ctxfs mount; then the pages go on."
 	case errors.Is(err, ctxabi.ErrNotFound):
 		f.Title = "Not found"
 	}

@@ -1,0 +1,56 @@
+package ui
+
+import (
+	"testing"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// An empty store, a session that is not there and a mount whose daemon is dead each have a page that says what to do.
+// When the mount is back, so are the sessions.
+func TestNothingToShow(t *testing.T) {
+	suite.Matrix(t, needsBrowser)
+	m := harness.Start(t, harness.Options{})
+	b := browse(t, serve(t, m))
+	look := func(name, path, says string) {
+		t.Helper()
+		b.do(navigate(b.s.origin + path))
+		b.await(settled + ` && document.querySelector("#main").innerText.includes("` + says + `")`)
+		b.shot("nothing-" + name)
+		b.fits(name)
+		b.accessible(name)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		for _, window := range []struct {
+			name string
+			w, h int64
+		}{{"wide", 1280, 900}, {"narrow", 360, 740}} {
+			b.theme(theme)
+			b.size(window.w, window.h)
+			name := "-" + theme + "-" + window.name
+			look("store"+name, "/", "No session yet")
+			look("found"+name, "/?q=zebra", "Nothing was found")
+			for _, v := range views {
+				look(v.name+name, "/"+v.name+"/home/0/agent/coder/session/gone", "Not found")
+			}
+		}
+	}
+	s := example(t, m, "s1")
+	for _, v := range views {
+		b.open(viewPath(v.name, s)) // it is there
+	}
+	m.Kill()
+	for _, theme := range []string{"light", "dark"} {
+		b.theme(theme)
+		look("mount-home-"+theme, "/", "The mount is gone")
+		for _, v := range views {
+			look("mount-"+v.name+"-"+theme, viewPath(v.name, s), "The mount is gone")
+		}
+	}
+	m.Restart()
+	look("back", "/", "s1")
+	look("pack back", viewPath("pack", s), "tokens")
+	m.Stop()
+	look("mount-ended", "/", "The mount is gone")
+}
