@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -45,30 +44,6 @@ func (s screen) title(text string) string {
 		return "\x1b[1m" + text + "\x1b[0m"
 	}
 	return text
-}
-
-var sparks = []rune("▁▂▃▄▅▆▇█")
-
-// sparkline draws values from 0 to most in at most width columns: where there are more, each column is the mean of some.
-func sparkline(values []float64, most float64, width int) string {
-	if width < 1 || len(values) == 0 {
-		return ""
-	}
-	columns := min(width, len(values))
-	var b strings.Builder
-	for i := range columns {
-		from, to := i*len(values)/columns, (i+1)*len(values)/columns
-		sum := 0.0
-		for _, v := range values[from:to] {
-			sum += v
-		}
-		level := 0
-		if most > 0 {
-			level = int(sum / float64(to-from) / most * float64(len(sparks)))
-		}
-		b.WriteRune(sparks[max(0, min(level, len(sparks)-1))])
-	}
-	return b.String()
 }
 
 // printJSON prints v indented, for people and for jq alike.

@@ -11,27 +11,6 @@ import (
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
-func TestSparkline(t *testing.T) {
-	for _, c := range []struct {
-		values []float64
-		most   float64
-		width  int
-		want   string
-	}{
-		{[]float64{0, 1, 2, 3, 4, 5, 6, 7, 8}, 8, 20, "▁▂▃▄▅▆▇██"},
-		{[]float64{8, 8, 0, 0}, 8, 2, "█▁"},
-		{[]float64{0, 8, 4}, 8, 1, "▅"},
-		{[]float64{0, 0}, 0, 9, "▁▁"},
-		{[]float64{-3, 99}, 8, 9, "▁█"},
-		{[]float64{1}, 1, 0, ""},
-		{nil, 1, 9, ""},
-	} {
-		if got := sparkline(c.values, c.most, c.width); got != c.want {
-			t.Errorf("%v of %g in %d columns: %q, not %q", c.values, c.most, c.width, got, c.want)
-		}
-	}
-}
-
 func TestScreenOfWhatIsNoTerminal(t *testing.T) {
 	f, err := os.CreateTemp(t.TempDir(), "")
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 // Of a history above manyRecords only manyCalls calls are looked at, unless --calls says otherwise.
@@ -181,7 +182,7 @@ func (p *statsPrinter) draw(title string, list []series) {
 		if s.share {
 			scale, now = 1, fmt.Sprintf("%.1f %%", 100*last)
 		}
-		fmt.Fprintf(p.w, "  %-9s %s %s\n", s.name, sparkline(s.values, scale, p.width-22), now)
+		fmt.Fprintf(p.w, "  %-9s %s %s\n", s.name, overview.Sparkline(s.values, scale, p.width-22), now)
 	}
 }
 

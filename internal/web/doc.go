@@ -25,12 +25,11 @@
 //	notes.go     what a session knows, and what was refused
 //	family.go    children, forks, and what the collector would remove
 //	pages.go     the frame of all pages, and their assets
-//	watch.go     what changed, as a stream
+//	watch.go     what changed, as a stream of events
 //	answer.go    parts of pages, and errors
 //	looks.go     sessions that are open to be looked at
 //	treemap.go   rectangles by size
-//	files.go     files of a session, as much of them as a page shows
-//	words.go     numbers, times, errors in words
+//	words.go     sizes, places, errors in words
 //	guard.go     who is answered
 //	peer.go      whose connection it is
 package web

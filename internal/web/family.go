@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 const (
@@ -50,7 +51,7 @@ type metaOf struct {
 }
 
 func readMeta(dir string) (m metaOf) {
-	c, err := readHead(filepath.Join(dir, ctxabi.MetaFile), 64<<10)
+	c, err := overview.ReadHead(filepath.Join(dir, ctxabi.MetaFile), 64<<10)
 	if err == nil {
 		json.Unmarshal([]byte(c.Text), &m) // a parent that is no text is none
 	}
@@ -96,7 +97,7 @@ func (s *Server) family(ctx context.Context, dir string, r *http.Request) (strin
 // kin reads a session and its children.
 func (s *Server) kin(ctx context.Context, ref string, depth int, left *int) kin {
 	dir := filepath.Join(s.Root, ref)
-	k := kin{Name: path.Base(ref), Agent: path.Base(path.Dir(path.Dir(ref))), Ref: ref, State: lineOf(dir, ctxabi.StateFile), Messages: records(dir, ctxabi.MessagesFile)}
+	k := kin{Name: path.Base(ref), Agent: path.Base(path.Dir(path.Dir(ref))), Ref: ref, State: overview.LineOf(dir, ctxabi.StateFile), Messages: overview.RecordsOf(dir, ctxabi.MessagesFile)}
 	children, err := os.ReadDir(filepath.Join(dir, ctxabi.ChildDir))
 	if err != nil || depth >= maxDepth {
 		return k
@@ -106,8 +107,8 @@ func (s *Server) kin(ctx context.Context, ref string, depth int, left *int) kin 
 			return k
 		}
 		at := filepath.Join(dir, ctxabi.ChildDir, c.Name())
-		agent, name := lineOf(at, ctxabi.ChildAgent), lineOf(at, ctxabi.ChildSession)
-		child := kin{Agent: agent, State: lineOf(at, ctxabi.ChildStatus)}
+		agent, name := overview.LineOf(at, ctxabi.ChildAgent), overview.LineOf(at, ctxabi.ChildSession)
+		child := kin{Agent: agent, State: overview.LineOf(at, ctxabi.ChildStatus)}
 		to := path.Join(path.Dir(path.Dir(path.Dir(path.Dir(ref)))), ctxabi.AgentDir, agent, ctxabi.SessionDir, name)
 		if _, err := s.dir(to); err == nil && agent != "" && name != "" {
 			state := child.State
@@ -115,8 +116,8 @@ func (s *Server) kin(ctx context.Context, ref string, depth int, left *int) kin 
 			child.State = state
 		}
 		child.Name = c.Name()
-		if result, err := readHead(filepath.Join(at, ctxabi.ChildResult), 4<<10); err == nil {
-			child.Result = oneLine(result.Text, maxResult)
+		if result, err := overview.ReadHead(filepath.Join(at, ctxabi.ChildResult), 4<<10); err == nil {
+			child.Result = overview.OneLine(result.Text, maxResult)
 		}
 		k.Kin = append(k.Kin, child)
 	}
@@ -137,8 +138,8 @@ func (s *Server) plan(ctx context.Context, dir string, _ *http.Request) (string,
 	r, err := s.Plan(ctx, dir)
 	if errors.Is(err, os.ErrPermission) {
 		v.Dry = false
-		var c cut
-		if c, err = readHead(filepath.Join(dir, ctxabi.GCReportFile), maxAnswer); err == nil {
+		var c overview.Head
+		if c, err = overview.ReadHead(filepath.Join(dir, ctxabi.GCReportFile), maxAnswer); err == nil {
 			r, err = gc.ParseReport([]byte(c.Text))
 		}
 	}

@@ -5,52 +5,25 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 const (
 	rowsOfPage = 50
-	lastPacks  = 50
-	maxPacks   = 256 << 10 // bytes of the end of packs.jsonl
-	maxLast    = 140       // letters of the last words
-	maxOwners  = 20        // whose sessions a search goes through
-	maxName    = 255       // bytes of a query as the name of a file
+	maxOwners  = 20  // whose sessions a search goes through
+	maxName    = 255 // bytes of a query as the name of a file
 )
-
-// row is a session in the list of all.
-type row struct {
-	Ref, Agent, Name string
-	Owner            string // of a shared session, or of another user's
-	State            string
-	Last, LastRole   string
-	Messages         int
-	Updated          time.Time
-	Packs            packsOf
-}
-
-// packsOf is what the last packs were that programs read.
-type packsOf struct {
-	Any    bool
-	Tokens int     // of the last one
-	Share  float64 // of the tokens of all but the first that a provider's cache had
-	Cached bool    // Share is known
-	Spark  string  // points of a polyline, 100 wide and 20 high
-	Count  int
-	Peak   int // tokens
-}
 
 // rowsView is a page of the list.
 type rowsView struct {
-	Rows       []row
+	Rows       []overview.Row
 	All        int
 	From, To   int
 	Prev, Next int // -1: none
@@ -63,29 +36,13 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) {
 
 // sessionRows is the list of sessions, those that changed last first.
 func (s *Server) sessionRows(r *http.Request) (string, any, error) {
-	type aged struct {
-		ref string
-		at  time.Time
-	}
-	refs := s.Sessions()
-	if len(refs) == 0 {
+	filter := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("name")))
+	all := s.source.List(func(ref string) bool { return strings.Contains(strings.ToLower(ref), filter) })
+	if len(all) == 0 {
 		if err := s.gone(); err != nil {
 			return "", nil, err
 		}
 	}
-	filter := strings.ToLower(strings.TrimSpace(r.URL.Query().Get("name")))
-	var all []aged
-	for _, ref := range refs {
-		if !strings.Contains(strings.ToLower(ref), filter) {
-			continue
-		}
-		fi, err := os.Stat(filepath.Join(s.Root, ref, ctxabi.MessagesFile))
-		if err != nil {
-			continue // it was removed meanwhile
-		}
-		all = append(all, aged{ref, fi.ModTime()})
-	}
-	slices.SortFunc(all, func(a, b aged) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.ref, b.ref)) })
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	from = max(0, min(from, len(all)-1))
 	v := rowsView{All: len(all), From: from + 1, To: min(from+rowsOfPage, len(all)), Prev: -1, Next: -1, Filter: filter}
@@ -98,67 +55,12 @@ func (s *Server) sessionRows(r *http.Request) (string, any, error) {
 	if len(all) > 0 {
 		var shown []string
 		for _, a := range all[from:v.To] {
-			shown = append(shown, a.ref)
-			v.Rows = append(v.Rows, s.row(a.ref, a.at))
+			shown = append(shown, a.Ref)
+			v.Rows = append(v.Rows, s.source.Row(a))
 		}
-		s.watch.shown(shown...)
+		s.watch.Show(shown...)
 	}
 	return "rows", v, nil
-}
-
-func (s *Server) row(ref string, at time.Time) row {
-	dir := filepath.Join(s.Root, ref)
-	x := row{Ref: ref, Name: path.Base(ref), Agent: path.Base(path.Dir(path.Dir(ref))), State: lineOf(dir, ctxabi.StateFile), Updated: at,
-		Messages: records(dir, ctxabi.MessagesFile), Packs: lastPacksOf(dir)}
-	if p, err := ctxabi.ParseRef(ref); err == nil {
-		switch {
-		case p.Space != "":
-			x.Owner = "shared/" + p.Space
-		case int(p.UID) != os.Geteuid():
-			x.Owner = "user " + strconv.Itoa(int(p.UID))
-		}
-	} else {
-		x.Agent = ""
-	}
-	if x.Messages > 0 {
-		g := glimpseOf(dir, inspect.Address{N: x.Messages})
-		x.Last, x.LastRole = oneLine(g.First, maxLast), g.Role
-	}
-	return x
-}
-
-// lastPacksOf reads the end of packs.jsonl.
-func lastPacksOf(dir string) (p packsOf) {
-	lines, err := readTail(filepath.Join(dir, ctxabi.PacksFile), maxPacks)
-	if err != nil {
-		return p
-	}
-	var rows []inspect.Served
-	for _, line := range lines {
-		var row inspect.Served
-		if json.Unmarshal(line, &row) == nil && row.PackID != "" {
-			rows = append(rows, row)
-		}
-	}
-	rows = rows[max(0, len(rows)-lastPacks):]
-	if len(rows) == 0 {
-		return p
-	}
-	p.Any, p.Count, p.Tokens = true, len(rows), rows[len(rows)-1].Tokens
-	kept, all := 0, 0
-	var values []int
-	for i, row := range rows {
-		values = append(values, row.Tokens)
-		p.Peak = max(p.Peak, row.Tokens)
-		if i > 0 {
-			kept, all = kept+row.KeptTokens, all+row.Tokens
-		}
-	}
-	if all > 0 {
-		p.Cached, p.Share = true, float64(kept)/float64(all)
-	}
-	p.Spark = spark(values, p.Peak, 100, 20)
-	return p
 }
 
 // found is what a search answers.
@@ -191,7 +93,7 @@ func (s *Server) search(r *http.Request) (string, any, error) {
 	var failed error
 	answered := false
 	for _, dir := range places {
-		c, err := readHead(filepath.Join(dir, name), maxAnswer)
+		c, err := overview.ReadHead(filepath.Join(dir, name), maxAnswer)
 		if err != nil && len(name) > maxName {
 			return "", nil, ctxabi.E("search", "", ctxabi.ErrMalformed, "%d letters are too many; ask for fewer words", len(query))
 		}

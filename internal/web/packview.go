@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
 
@@ -42,7 +43,7 @@ type packPart struct {
 	Sections         []section
 	Tiles            []tile
 	Text             []piece
-	Body             cut // of a native format
+	Body             overview.Head // of a native format
 	Cut              bool
 	LeftOut          []inspect.Omitted
 }
@@ -102,16 +103,16 @@ func (s *Server) pack(ctx context.Context, dir string, r *http.Request) (string,
 }
 
 // cutJSON returns JSON with its lines indented, as much of it as a page shows.
-func cutJSON(body []byte) cut {
-	c := cut{Size: int64(len(body))}
+func cutJSON(body []byte) overview.Head {
+	c := overview.Head{Size: int64(len(body))}
 	var b bytes.Buffer
 	if json.Indent(&b, body, "", "  ") == nil {
 		body = b.Bytes()
 	}
 	if len(body) > maxAnswer {
-		c.Cut, body = true, whole(body[:maxAnswer])
+		c.Cut, body = true, overview.Whole(body[:maxAnswer])
 	}
-	c.Text = visible(string(bytes.ToValidUTF8(body, []byte("\uFFFD"))))
+	c.Text = overview.Visible(string(bytes.ToValidUTF8(body, []byte("\uFFFD"))))
 	return c
 }
 
@@ -158,7 +159,7 @@ func (v *packPart) fill(p *inspect.Pack) {
 			v.Cut = true
 			continue
 		}
-		y.Text = visible(x.Text)
+		y.Text = overview.Visible(x.Text)
 		v.Text = append(v.Text, y)
 	}
 	all := 0
@@ -189,7 +190,7 @@ func speaker(text string) string {
 	_, who, _ := strings.Cut(strings.TrimPrefix(head, "## "), " ")
 	who, _, _ = strings.Cut(who, " [")
 	who, _, _ = strings.Cut(who, " (")
-	return oneLine(who, 40)
+	return overview.OneLine(who, 40)
 }
 
 // classOf returns how a phase is called in styles.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 //go:embed templates/*.html
@@ -53,8 +54,8 @@ func (s *Server) view(name string) http.HandlerFunc {
 			s.page(w, failure(err), "missing", page{Title: shownError(err).Title, Error: shownError(err)})
 			return
 		}
-		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: lineOf(dir, ctxabi.StateFile), Views: viewList,
-			Messages: records(dir, ctxabi.MessagesFile), Events: records(dir, ctxabi.EventsFile), Budget: grouped(lineOf(dir, ctxabi.BudgetFile)),
+		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: overview.LineOf(dir, ctxabi.StateFile), Views: viewList,
+			Messages: overview.RecordsOf(dir, ctxabi.MessagesFile), Events: overview.RecordsOf(dir, ctxabi.EventsFile), Budget: grouped(overview.LineOf(dir, ctxabi.BudgetFile)),
 			Record: linkTo(r.URL.Query().Get("r")), Least: leastBudget, Most: mostBudget}
 		if x, err := ctxabi.ParseRef(ref); err == nil {
 			p.Agent, p.Owner = x.Agent, x.Owner()
@@ -64,7 +65,7 @@ func (s *Server) view(name string) http.HandlerFunc {
 				p.Title = p.Name + " · " + v.Title
 			}
 		}
-		s.watch.shown(ref)
+		s.watch.Show(ref)
 		s.page(w, http.StatusOK, name, p)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
 
@@ -68,7 +69,8 @@ type Server struct {
 	http   *http.Server
 	views  *template.Template
 	looks  looks
-	watch  *watcher
+	source *overview.Source
+	watch  *overview.Watcher
 
 	mu    sync.Mutex
 	entry string // path of the file that opens the page; guarded by mu; "": it is gone
@@ -96,7 +98,8 @@ func Listen(c Config) (*Server, error) {
 	s := &Server{Config: c, listen: netutil.LimitListener(l, maxConnections),
 		guard: newGuard(l.Addr().String(), l.Addr().(*net.TCPAddr).Port, uid), views: parseViews()}
 	s.looks.open = c.Look
-	s.watch = newWatcher(s.Sessions, s.glance)
+	s.source = &overview.Source{Root: s.Root, Sessions: s.Sessions}
+	s.watch = s.source.Watcher()
 	to := "/"
 	if c.First != "" {
 		to = "/session/" + c.First
@@ -126,7 +129,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.watch.run(watching)
+		s.watch.Run(watching)
 	}()
 	s.http.BaseContext = func(net.Listener) context.Context { return watching }
 	ended := context.AfterFunc(ctx, func() { s.http.Close() })

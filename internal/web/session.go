@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 const (
@@ -34,12 +35,12 @@ func (s *Server) ribbon(w http.ResponseWriter, r *http.Request) {
 	from, _ := strconv.Atoi(r.URL.Query().Get("from"))
 	n, _ := strconv.Atoi(r.URL.Query().Get("n"))
 	answer := struct {
-		All  int       `json:"all"`
-		Bars []glimpse `json:"bars"`
-	}{records(dir, log), []glimpse{}}
+		All  int                `json:"all"`
+		Bars []overview.Glimpse `json:"bars"`
+	}{overview.RecordsOf(dir, log), []overview.Glimpse{}}
 	from = max(1, from)
 	for i := from; i <= answer.All && i < from+min(max(n, 1), maxChunk) && r.Context().Err() == nil; i++ {
-		answer.Bars = append(answer.Bars, glimpseOf(dir, inspect.Address{Event: event, N: i}))
+		answer.Bars = append(answer.Bars, overview.GlimpseOf(dir, inspect.Address{Event: event, N: i}))
 	}
 	s.sendJSON(w, http.StatusOK, answer)
 }
@@ -197,8 +198,8 @@ type recordView struct {
 	Ref, Name string
 	Event     bool
 	N, All    int
-	Glimpse   glimpse
-	Text      cut
+	Glimpse   overview.Glimpse
+	Text      overview.Head
 	Path      string
 	Raw       string
 	Prev      int
@@ -215,12 +216,12 @@ func (s *Server) record(_ context.Context, dir string, r *http.Request) (string,
 	if a.Event {
 		log = ctxabi.EventsFile
 	}
-	v := recordView{Ref: r.PathValue("ref"), Name: a.String(), Event: a.Event, N: a.N, All: records(dir, log), Glimpse: glimpseOf(dir, a)}
+	v := recordView{Ref: r.PathValue("ref"), Name: a.String(), Event: a.Event, N: a.N, All: overview.RecordsOf(dir, log), Glimpse: overview.GlimpseOf(dir, a)}
 	v.Path, v.Raw = filepath.Join(dir, a.Path()+".txt"), filepath.Join(dir, a.Path())
-	if v.Text, err = readHead(v.Path, maxRecord); err != nil {
+	if v.Text, err = overview.ReadHead(v.Path, maxRecord); err != nil {
 		return "", nil, err
 	}
-	v.Text.Text = visible(v.Text.Text)
+	v.Text.Text = overview.Visible(v.Text.Text)
 	if a.N > 1 {
 		v.Prev = a.N - 1
 	}
@@ -275,7 +276,7 @@ func (s *Server) life(ctx context.Context, dir string, r *http.Request) (string,
 	for i, t := range v.Life {
 		x := turn{At: t.At, Said: placeWords(t.Place)}
 		if t.Tokens > 0 {
-			x.Said += ", " + count(t.Tokens, "token")
+			x.Said += ", " + overview.Count(t.Tokens, "token")
 		}
 		switch {
 		case i == 0:

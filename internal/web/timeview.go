@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 // Steps of the picture of calls: of a short history all calls are looked at, of a long one few at first.
@@ -117,12 +118,12 @@ func (v *callsView) draw() {
 				m.Before = c.Messages
 			}
 		}
-		m.Said = fmt.Sprintf("%s: %s to %s tokens", e.Reason, thousands(e.Before), thousands(e.Tokens))
+		m.Said = fmt.Sprintf("%s: %s to %s tokens", e.Reason, overview.Thousands(e.Before), overview.Thousands(e.Tokens))
 		v.Marks = append(v.Marks, m)
 	}
 	step := niceStep(v.Peak)
 	for n := step; n <= v.Peak; n += step {
-		v.Axis = append(v.Axis, tickOf{y(n), short(n) + " tokens"})
+		v.Axis = append(v.Axis, tickOf{y(n), overview.Short(n) + " tokens"})
 	}
 }
 
@@ -213,7 +214,7 @@ func sideBySide(text string) (lines []line, cut bool) {
 	}
 	started := false
 	for row := range strings.Lines(text) {
-		row = visible(strings.TrimSuffix(row, "\n"))
+		row = overview.Visible(strings.TrimSuffix(row, "\n"))
 		switch {
 		case strings.HasPrefix(row, "@@"):
 			flush()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 // tile is a rectangle of a treemap, in the units of its picture.
@@ -65,12 +67,12 @@ func labels(t tile) (name, numbers string) {
 	if t.H < line+8 || n < 3 {
 		return "", ""
 	}
-	if name = visible(t.Name); len([]rune(name)) > n {
+	if name = overview.Visible(t.Name); len([]rune(name)) > n {
 		name = string([]rune(name)[:n-1]) + "…"
 	}
-	if text := thousands(t.Tokens) + " tokens"; t.H > 2*line+10 && len(text) <= n {
+	if text := overview.Thousands(t.Tokens) + " tokens"; t.H > 2*line+10 && len(text) <= n {
 		numbers = text
-	} else if text := short(t.Tokens); t.H > 2*line+10 && len(text) <= n {
+	} else if text := overview.Short(t.Tokens); t.H > 2*line+10 && len(text) <= n {
 		numbers = text
 	}
 	return name, numbers

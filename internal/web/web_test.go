@@ -5,39 +5,15 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
-	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/internal/inspect"
 )
 
-func TestVisibleTextTurnsAndHidesNothing(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain\ttext\n":        "plain\ttext\n",
-		"crlf\r\n":             "crlf\n",
-		"\x1b[31m":             "⟨U+001B⟩[31m",
-		"a\u202Eb\u2066c":      "a⟨U+202E⟩b⟨U+2066⟩c",
-		"\u061C\uFEFF\x7f\x00": "⟨U+061C⟩⟨U+FEFF⟩⟨U+007F⟩⟨U+0000⟩",
-		"👩\u200d💻 שלום":        "👩\u200d💻 שלום",
-	} {
-		if got := visible(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestNumbersHaveUnits(t *testing.T) {
-	for got, want := range map[string]string{
-		short(999): "999", short(1000): "1k", short(1250): "1.2k", short(9949): "9.9k", short(9950): "10k", short(1_234_567): "1.2M",
-		thousands(-1234567): "−1,234,567", thousands(0): "0", count(1, "token"): "1 token", count(2000, "token"): "2,000 tokens",
-		size(0): "0 B", size(1536): "1.5 KiB", size(16 << 20): "16 MiB", percent(0.001): "< 1 %", percent(0): "0 %", percent(1): "100 %",
-		ago(time.Unix(100, 0), time.Unix(40, 0)): "1 min ago", ago(time.Unix(100, 0), time.Time{}): "never",
-	} {
+	for got, want := range map[string]string{size(0): "0 B", size(1536): "1.5 KiB", size(16 << 20): "16 MiB"} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
@@ -69,64 +45,6 @@ func TestATreemapFillsItsRectangle(t *testing.T) {
 	}
 	if got := treemap(nil, w, h); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
-	}
-}
-
-func TestHeadsAndTailsOfFiles(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "f")
-	if err := os.WriteFile(name, []byte("äöü\nsecond\nthird\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for limit := range 20 {
-		c, err := readHead(name, limit)
-		if err != nil || !utf8.ValidString(c.Text) || strings.Contains(c.Text, "\uFFFD") || c.Cut != (limit < 20 && c.Size > int64(limit)) {
-			t.Errorf("%d: %+v, %v", limit, c, err)
-		}
-	}
-	lines, err := readTail(name, 8)
-	if err != nil || len(lines) != 1 || string(lines[0]) != "third" {
-		t.Errorf("%q, %v", lines, err)
-	}
-	if lines, err := readTail(name+"x", 8); err != nil || lines != nil {
-		t.Errorf("of no file: %q, %v", lines, err)
-	}
-	if _, err := readHead(name+"x", 8); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
-	}
-}
-
-func TestTheRoleOfALongRecord(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"content":"x","role":"user"`:                                  "user",
-		`{"meta":{"role":"tool"},"a":[{"role":"x"}],"role":"assistant`:  "unknown",
-		`{"meta":{"role":"tool"},"a":[{"role":"x"}],"role":"assistant"`: "assistant",
-		`{"content":"\"role\":\"user\"`:                                 "unknown",
-		`{"role":5,"x":"role"`:                                          "unknown",
-		``:                                                              "unknown",
-	} {
-		if got := roleOf(text); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestTheRoleAtTheEndOfARecord(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"content":"` + strings.Repeat("x", 9000) + `","role":"user"}`:                        "user",
-		`{"content":"` + strings.Repeat("x", 9000) + `\"role\":\"tool\"","role": "assistant"}`: "assistant",
-		`{"role":"user","content":"` + strings.Repeat("x", 9000) + `\"role\":\"tool\""}`:       "unknown",
-		`"role":"tool"`: "tool",
-	} {
-		name := filepath.Join(t.TempDir(), "1")
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got := lastRole(name, int64(len(text))); got != want {
-			t.Errorf("…%s: %q, want %q", text[max(0, len(text)-60):], got, want)
-		}
-	}
-	if got := lastRole(filepath.Join(t.TempDir(), "none"), 5); got != "unknown" {
-		t.Errorf("of no file: %q", got)
 	}
 }
 
@@ -181,60 +99,6 @@ func TestAPreviewEndsTheOneBefore(t *testing.T) {
 	}
 	if err := l.close(); err != nil || open.Load() != 0 {
 		t.Errorf("%v, %d open", err, open.Load())
-	}
-}
-
-// The watcher tells each stream of a change, and drops one that does not read.
-func TestTheWatcherTellsOfChanges(t *testing.T) {
-	var size atomic.Int64
-	w := newWatcher(func() []string { return nil }, func(string) (glance, bool) {
-		return glance{messages: size.Load(), lines: [2]int{int(size.Load()), 0}}, true
-	})
-	w.shown("s")
-	a, b := w.join(), w.join()
-	w.look()
-	size.Store(7)
-	w.look()
-	w.look()
-	for _, c := range []chan []byte{a, b} {
-		if got := string(<-c); !strings.Contains(got, `"messages":7`) || !strings.Contains(got, `"records"`) {
-			t.Errorf("told %s", got)
-		}
-		if len(c) != 0 {
-			t.Errorf("told more than once: %s", <-c)
-		}
-	}
-	for i := range int64(slowNotices + 2) {
-		size.Store(100 + i)
-		w.look()
-		select {
-		case <-b:
-		default:
-			t.Fatal("a stream that reads was not told")
-		}
-	}
-	n := 0
-	for range a {
-		n++
-	}
-	if n != slowNotices {
-		t.Errorf("a stream that does not read had %d notices", n)
-	}
-	w.leave(a)
-	w.leave(b)
-	for range maxStreams {
-		if w.join() == nil {
-			t.Fatal("too few streams")
-		}
-	}
-	if w.join() != nil {
-		t.Error("too many streams")
-	}
-	for i := range maxWatched + 10 {
-		w.shown(strings.Repeat("x", i))
-	}
-	if len(w.refs) != maxWatched || len(w.seen) > maxWatched {
-		t.Errorf("%d sessions are watched, %d known", len(w.refs), len(w.seen))
 	}
 }
 

@@ -1,11 +1,9 @@
 package web
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"html/template"
-	"io/fs"
 	"strconv"
 	"strings"
 	"time"
@@ -14,89 +12,28 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
-
-// visible returns a text in which what would move, hide or turn other text is shown as a sign: control characters, and
-// those that change the direction of writing. A session's records say what they like; they do not change the page.
-func visible(text string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if !strings.ContainsFunc(text, hidden) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		if hidden(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
 
 // breakable returns a path that a narrow window breaks after its slashes.
 func breakable(path string) template.HTML {
-	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(visible(path)), "/", "/<wbr>"))
+	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(overview.Visible(path)), "/", "/<wbr>"))
 }
 
-// hidden reports whether a letter is shown as a sign.
-func hidden(r rune) bool {
-	switch {
-	case r == '\n' || r == '\t':
-		return false
-	case r == 0x200d: // joins emoji
-		return false
-	}
-	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	s := fmt.Sprint(max(n, -n))
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	if n < 0 {
-		s = "−" + s
-	}
-	return s
-}
-
-// grouped returns a line as thousands writes it where it is a number, else as it is.
+// grouped returns a line as [overview.Thousands] writes it where it is a number, else as it is.
 func grouped(line string) string {
 	if n, err := strconv.Atoi(line); err == nil {
-		return thousands(n)
+		return overview.Thousands(n)
 	}
 	return line
-}
-
-// count returns "1 message", "3,000 messages".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return thousands(n) + " " + what
-}
-
-// short writes a number in at most four letters and a unit: 950, 12k, 1.2M.
-func short(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 9950:
-		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1000), ".0") + "k"
-	case n < 999500:
-		return fmt.Sprintf("%.0fk", float64(n)/1000)
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
 }
 
 // signed writes a difference.
 func signed(n int) string {
 	if n > 0 {
-		return "+" + thousands(n)
+		return "+" + overview.Thousands(n)
 	}
-	return thousands(n)
+	return overview.Thousands(n)
 }
 
 // size writes bytes with a unit.
@@ -110,32 +47,6 @@ func size(n int64) string {
 		return fmt.Sprintf("%.0f %s", f, units[i])
 	}
 	return fmt.Sprintf("%.1f %s", f, units[i])
-}
-
-// percent writes a share of 1.
-func percent(share float64) string {
-	if share > 0 && share < 0.005 {
-		return "< 1 %"
-	}
-	return fmt.Sprintf("%.0f %%", 100*share)
-}
-
-// ago writes how long something is past.
-func ago(now, then time.Time) string {
-	d := now.Sub(then)
-	switch {
-	case then.IsZero() || then.Unix() <= 0:
-		return "never"
-	case d < 10*time.Second:
-		return "now"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", int(d.Seconds()))
-	case d < time.Hour:
-		return fmt.Sprintf("%d min ago", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
 // zoneWords are the zones of a conversation in words.
@@ -154,21 +65,16 @@ func placeWords(p inspect.Place) string {
 	return p.String()
 }
 
-// reason returns an error in words, without paths that only repeat what was asked for.
+// reason returns an error in words.
 func reason(err error) string {
-	at, isPath := err.(*fs.PathError)
 	own, isOwn := err.(*ctxabi.Error)
 	switch {
 	case errors.Is(err, errSuperseded):
 		return "Another preview began, and only one is made at a time."
-	case errors.Is(err, context.DeadlineExceeded):
-		return "It took too long, and was given up."
-	case isPath:
-		return at.Err.Error()
 	case isOwn && own.Why != "" && own.Err == nil:
 		return sentence(own.Why)
 	}
-	return err.Error()
+	return overview.Reason(err)
 }
 
 // sentence returns a text that begins with a capital and ends with a full stop.
@@ -207,8 +113,9 @@ func shownError(err error) failed {
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"visible": visible, "path": breakable, "thousands": thousands, "count": count, "short": short, "signed": signed, "size": size, "percent": percent,
-	"ago":   func(t time.Time) string { return ago(time.Now(), t) },
+	"visible": overview.Visible, "path": breakable, "thousands": overview.Thousands, "count": overview.Count, "short": overview.Short, "signed": signed, "size": size,
+	"percent": overview.Percent, "spark": spark, "link": linkTo,
+	"ago":   func(t time.Time) string { return overview.Ago(time.Now(), t) },
 	"stamp": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"zone":  func(z inspect.Zone) string { return zoneWords[z] },
 	"place": placeWords,

@@ -1,0 +1,47 @@
+package overview
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Source is where sessions are. It is safe for concurrent use.
+type Source struct {
+	Root string // of a mount's tree; sessions are below it
+	// Sessions returns the paths below Root of the sessions that the caller sees.
+	Sessions func() []string
+}
+
+// Entry is a session and when it changed last.
+type Entry struct {
+	Ref     string // its path below the root
+	Updated time.Time
+}
+
+// List returns the sessions that match, those that changed last first. A nil match is for all.
+func (s *Source) List(match func(ref string) bool) (all []Entry) {
+	for _, ref := range s.Sessions() {
+		if match != nil && !match(ref) {
+			continue
+		}
+		if e, ok := s.Entry(ref); ok {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Ref, b.Ref)) })
+	return all
+}
+
+// Entry returns when a session changed last; ok is false where it was removed meanwhile, or cannot be read.
+func (s *Source) Entry(ref string) (e Entry, ok bool) {
+	fi, err := os.Stat(filepath.Join(s.Root, ref, ctxabi.MessagesFile))
+	if err != nil {
+		return e, false
+	}
+	return Entry{ref, fi.ModTime()}, true
+}

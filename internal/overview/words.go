@@ -1,0 +1,147 @@
+package overview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Visible returns a text in which what would move, hide or turn other text is shown as a sign: control characters, and
+// those that change the direction of writing. A session's records say what they like; they do not change the page.
+func Visible(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !strings.ContainsFunc(text, hidden) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if hidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether a letter is shown as a sign.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == 0x200d: // joins emoji
+		return false
+	}
+	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r) || r == 0xfeff || r >= 0xe0000 && r <= 0xe007f
+}
+
+// OneLine returns the beginning of a text on one line, at most n letters, without control characters.
+func OneLine(text string, n int) string {
+	if len(text) > 16*n {
+		text = string(Whole([]byte(text[:16*n])))
+	}
+	text = strings.Join(strings.Fields(Visible(text)), " ")
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
+}
+
+// Thousands writes a number with commas.
+func Thousands(n int) string {
+	s := fmt.Sprint(max(n, -n))
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	if n < 0 {
+		s = "−" + s
+	}
+	return s
+}
+
+// Count returns "1 message", "3,000 messages".
+func Count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Thousands(n) + " " + what
+}
+
+// Short writes a number in at most four letters and a unit: 950, 12k, 1.2M.
+func Short(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 9950:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1000), ".0") + "k"
+	case n < 999500:
+		return fmt.Sprintf("%.0fk", float64(n)/1000)
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/1e6), ".0") + "M"
+}
+
+// Percent writes a share of 1.
+func Percent(share float64) string {
+	if share > 0 && share < 0.005 {
+		return "< 1 %"
+	}
+	return fmt.Sprintf("%.0f %%", 100*share)
+}
+
+// Ago writes how long something is past.
+func Ago(now, then time.Time) string {
+	d := now.Sub(then)
+	switch {
+	case then.IsZero() || then.Unix() <= 0:
+		return "never"
+	case d < 10*time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// Reason returns an error in words, without paths that only repeat what was asked for.
+func Reason(err error) string {
+	at, isPath := err.(*fs.PathError)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "It took too long, and was given up."
+	case isPath:
+		return at.Err.Error()
+	}
+	return err.Error()
+}
+
+var sparks = []rune("▁▂▃▄▅▆▇█")
+
+// Sparkline draws values from 0 to most in at most width columns: where there are more, each column is the mean of some.
+func Sparkline(values []float64, most float64, width int) string {
+	if width < 1 || len(values) == 0 {
+		return ""
+	}
+	columns := min(width, len(values))
+	var b strings.Builder
+	for i := range columns {
+		from, to := i*len(values)/columns, (i+1)*len(values)/columns
+		sum := 0.0
+		for _, v := range values[from:to] {
+			sum += v
+		}
+		level := 0
+		if most > 0 {
+			level = int(sum / float64(to-from) / most * float64(len(sparks)))
+		}
+		b.WriteRune(sparks[max(0, min(level, len(sparks)-1))])
+	}
+	return b.String()
+}
