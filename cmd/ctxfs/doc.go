@@ -21,6 +21,7 @@
 // For agents:
 //
 //	install.go          install
+//	top.go              top
 //	ui.go               ui
 //	hook.go             hook
 //	mcp.go              mcp

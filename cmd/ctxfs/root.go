@@ -53,7 +53,7 @@ cat context/pack.md prints a prompt that fits its token budget.
 		mountCmd(), umountCmd(),
 		packCmd(), searchCmd(), whyCmd(), diffCmd(), statsCmd(), importCmd(), exportCmd(),
 		recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), fsckCmd(), gcCmd(), evalCmd(),
-		installCmd(), uiCmd(), mcpCmd(), memoryCmd(), snippetCmd(), hookCmd(),
+		installCmd(), uiCmd(), topCmd(), mcpCmd(), memoryCmd(), snippetCmd(), hookCmd(),
 		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), hookImportCmd(), touchCmd(), genManCmd(),
 	)
 	completeArgs(root)

@@ -28,7 +28,7 @@ import (
 // maxFromMount is how much of a history is held in memory where the store cannot be read, in bytes.
 const maxFromMount = 256 << 20
 
-// uiMemory is how much memory ctxfs ui takes where nothing limits it otherwise, in bytes.
+// uiMemory is how much memory ctxfs ui and ctxfs top take where nothing limits it otherwise, in bytes.
 const uiMemory = 1 << 30
 
 type uiFlags struct {
@@ -74,9 +74,7 @@ Over ssh, forward the port and copy the file that --no-open prints:
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
 			defer stop()
-			if memory.OfProcess() == nil {
-				debug.SetMemoryLimit(uiMemory)
-			}
+			boundMemory()
 			s, err := web.Listen(config)
 			if err != nil {
 				return err
@@ -118,25 +116,40 @@ func (f *uiFlags) config(arg string) (c web.Config, err error) {
 	} else if c.Root, err = locate.Mount(f.mount); err != nil {
 		return c, err
 	}
+	every := sessionsSeen(c.Root)
 	c.Sessions = func() []string {
 		if c.Only != nil {
 			return c.Only
 		}
-		owners := []string{fmt.Sprintf("home/%d", os.Getuid()), "shared/*"}
-		if os.Getuid() == 0 {
-			owners[0] = "home/*"
-		}
-		refs, err := locate.SessionsIn(c.Root, owners...)
+		return every()
+	}
+	return c, nil
+}
+
+// sessionsSeen returns what lists the paths of the sessions that the caller sees below the root of a mount: their own, and
+// those of spaces; for root those of all users.
+func sessionsSeen(root string) func() []string {
+	owners := []string{fmt.Sprintf("home/%d", os.Getuid()), "shared/*"}
+	if os.Getuid() == 0 {
+		owners[0] = "home/*"
+	}
+	return func() (names []string) {
+		refs, err := locate.SessionsIn(root, owners...)
 		if err != nil {
 			return nil
 		}
-		var names []string
 		for _, ref := range refs {
 			names = append(names, ref.Path())
 		}
 		return names
 	}
-	return c, nil
+}
+
+// boundMemory sets how much memory a process takes that looks at sessions, where nothing limits it otherwise.
+func boundMemory() {
+	if memory.OfProcess() == nil {
+		debug.SetMemoryLimit(uiMemory)
+	}
 }
 
 // announce opens the page, or says how.

@@ -71,14 +71,21 @@ func newWatcher(names func() []string, list func() []Entry, at func(ref string, 
 	return &Watcher{names: names, list: list, glance: at, seen: map[string]Glance{}, streams: map[chan Notice]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// Show remembers that these sessions are shown, beside those before.
+// Show remembers that these sessions are shown, beside those before. What changes from now on is told.
 func (w *Watcher) Show(refs ...string) {
 	for _, ref := range refs {
-		g, ok := w.glance(ref, Glance{})
+		w.mu.Lock()
+		_, known := w.seen[ref]
+		w.mu.Unlock()
+		g, ok := Glance{}, false
+		if !known {
+			g, ok = w.glance(ref, g)
+		}
 		w.mu.Lock()
 		if i := slices.Index(w.refs, ref); i >= 0 {
 			w.refs = slices.Delete(w.refs, i, i+1)
-		} else if ok {
+		}
+		if _, known := w.seen[ref]; ok && !known {
 			w.seen[ref] = g
 		}
 		w.refs = append(w.refs, ref)

@@ -53,12 +53,10 @@ func (s *Server) sessionRows(r *http.Request) (string, any, error) {
 		v.Next = v.To
 	}
 	if len(all) > 0 {
-		var shown []string
-		for _, a := range all[from:v.To] {
-			shown = append(shown, a.Ref)
-			v.Rows = append(v.Rows, s.source.Row(a))
+		for _, e := range all[from:v.To] {
+			s.watch.Show(e.Ref) // before it is read: what changes from then on is told
+			v.Rows = append(v.Rows, s.source.Row(e))
 		}
-		s.watch.Show(shown...)
 	}
 	return "rows", v, nil
 }

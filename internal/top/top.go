@@ -1,0 +1,122 @@
+package top
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/overview"
+)
+
+// Config is what is shown, and where.
+type Config struct {
+	Source *overview.Source
+	Match  func(ref string) bool // the sessions that are shown; nil: all
+	Order  Order
+	Budget int // of sessions that set none, in tokens; 0: none, or not known
+	Color  bool
+
+	// Look opens the session in dir to look at its present pack; end closes it. Nothing of the session is changed by
+	// that, and no command of its recipe runs.
+	Look func(ctx context.Context, dir string) (h *inspect.History, end func() error, err error)
+}
+
+const (
+	framesPerSecond = 30              // at most, while something changes
+	lastWords       = 5 * time.Second // at the end, for what goes on
+)
+
+// dir returns the directory of a session.
+func (c *Config) dir(ref string) string { return filepath.Join(c.Source.Root, ref) }
+
+// matching returns the entries that are shown.
+func (c *Config) matching(all []overview.Entry) (list []overview.Entry) {
+	for _, e := range all {
+		if c.Match == nil || c.Match(e.Ref) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// Run shows the sessions on a terminal until its user quits or ctx ends. It returns the error of the terminal.
+func Run(ctx context.Context, c *Config, in, out *os.File) error {
+	profile := colorprofile.ASCII
+	if c.Color {
+		profile = colorprofile.ANSI
+	}
+	var f *feed
+	m := newModel(c, func(w wish) { f.want(w) })
+	p := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithColorProfile(profile), tea.WithFPS(framesPerSecond))
+	f = newFeed(c, p.Send)
+	reading, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f.run(reading)
+	}()
+	_, err := p.Run()
+	stop()
+	select {
+	case <-done:
+	case <-time.After(lastWords): // a mount that does not answer holds up nobody who wants to end
+	}
+	if ctx.Err() != nil || errors.Is(err, tea.ErrInterrupted) {
+		return nil
+	}
+	return err
+}
+
+// Once writes the list as a table of plain text, n rows of it at most or all where n is 0, in so many cells. It returns the error of
+// writing.
+func Once(w io.Writer, c *Config, n, cells int) error {
+	entries := c.matching(c.Source.List(nil))
+	l := &lister{now: time.Now(), usual: c.Budget}
+	l.layOut(cells)
+	rows := map[string]*overview.Row{}
+	var items []*item
+	for _, e := range entries {
+		items = append(items, newItem(e))
+	}
+	read := func(x *item) *overview.Row {
+		if rows[x.Ref] == nil {
+			r := c.Source.Row(x.Entry)
+			rows[x.Ref] = &r
+		}
+		return rows[x.Ref]
+	}
+	if c.Order.needsRows() {
+		for _, x := range items {
+			read(x)
+		}
+	}
+	c.Order.sorted(items, rows)
+	lines := []string{l.heading()}
+	shown := items
+	if n > 0 {
+		shown = items[:min(n, len(items))]
+	}
+	for _, x := range shown {
+		lines = append(lines, "  "+l.row(x, read(x)))
+	}
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line[markWidth:], " ")
+	}
+	if more := len(items) - len(shown); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %s more", overview.Count(more, "session")))
+	}
+	if len(items) == 0 {
+		lines = []string{"no session yet"}
+	}
+	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	return err
+}
