@@ -107,10 +107,10 @@ func TestTheRoleAtTheEndOfARecord(t *testing.T) {
 // The watcher tells each stream of a change, and drops one that does not read.
 func TestTheWatcherTellsOfChanges(t *testing.T) {
 	var size atomic.Int64
-	w := newWatcher(func() []string { return nil }, func() []Entry { return nil }, func(string, Glance) (Glance, bool) {
+	w := newWatcher(func() []string { return nil }, func() []Entry { return nil }, func(string, Depth, Glance) (Glance, bool) {
 		return Glance{messages: size.Load(), lines: [2]int{int(size.Load()), 0}}, true
 	})
-	w.Show("s")
+	w.Show("s", AsRow)
 	a, b := w.Join(), w.Join()
 	w.look()
 	size.Store(7)
@@ -151,7 +151,7 @@ func TestTheWatcherTellsOfChanges(t *testing.T) {
 		t.Error("too many streams")
 	}
 	for i := range maxWatched + 10 {
-		w.Show(strings.Repeat("x", i))
+		w.Show(strings.Repeat("x", i), AsRow)
 	}
 	if len(w.refs) != maxWatched || len(w.seen) > maxWatched {
 		t.Errorf("%d sessions are watched, %d known", len(w.refs), len(w.seen))
@@ -196,8 +196,8 @@ func TestListsDiffer(t *testing.T) {
 		{append([]Entry{at("n", 30)}, before...), true},
 	} {
 		var now []Entry
-		w := newWatcher(nil, func() []Entry { return now }, func(string, Glance) (Glance, bool) { return Glance{}, true })
-		w.Show("w")
+		w := newWatcher(nil, func() []Entry { return now }, func(string, Depth, Glance) (Glance, bool) { return Glance{}, true })
+		w.Show("w", AsRow)
 		told := w.Join()
 		now = before
 		w.List()

@@ -13,11 +13,14 @@ import (
 )
 
 const (
-	lookEvery   = 300 * time.Millisecond // between two looks at the sessions that are shown
+	lookEvery   = 300 * time.Millisecond // between two looks at the sessions that are shown;
+	calmAfter   = 30                     // after so many looks at which nothing changed,
+	calmLooks   = 3                      // so many times that
 	listEvery   = 3 * time.Second        // between two looks at which sessions there are, at least, and
-	listShare   = 30                     // so many times as long as one takes;
+	listShare   = 300                    // so many times as long as one takes;
 	againShare  = 10                     // where there are others, so many times as long as a list of them took
-	ageShare    = 100                    // between two lists of all, with when each changed, the same
+	ageShare    = 200                    // between two lists of all, with when each changed, the same
+	recent      = 100                    // of the sessions, those that changed last are looked at as often as the names
 	maxWatched  = 256                    // sessions, those that were shown last
 	maxStreams  = 32
 	slowNotices = 16 // notices that a reader may be behind
@@ -38,8 +41,18 @@ type Notice struct {
 	What     string `json:"what"`
 }
 
+// Depth is how much of a session is looked at.
+type Depth int
+
+// A row changes with fewer files than the views of one session.
+const (
+	AsRow Depth = iota + 1
+	AsWhole
+)
+
 // Glance is what is looked at to see a change.
 type Glance struct {
+	depth            Depth
 	messages, events int64  // bytes
 	lines            [2]int // records of both logs
 	context          string
@@ -49,12 +62,14 @@ type Glance struct {
 // for concurrent use.
 type Watcher struct {
 	names  func() []string
+	entry  func(ref string) (Entry, bool)
 	list   func() []Entry
-	glance func(ref string, was Glance) (Glance, bool)
+	glance func(ref string, depth Depth, was Glance) (Glance, bool)
 
 	mu      sync.Mutex
 	refs    []string             // guarded by mu, as all that follows; those that were shown last at the end
-	seen    map[string]Glance    // of refs
+	depths  map[string]Depth     // of refs
+	seen    map[string]Glance    // of refs that could be looked at
 	streams map[chan Notice]bool // one for each
 	listed  []Entry              // by the last list of all; nil before the first one
 	next    time.Time            // when the next list is due
@@ -64,51 +79,53 @@ type Watcher struct {
 
 // Watcher returns a watcher of the sessions of s.
 func (s *Source) Watcher() *Watcher {
-	return newWatcher(s.Sessions, func() []Entry { return s.List(nil) }, s.glance)
+	w := newWatcher(s.Sessions, func() []Entry { return s.List(nil) }, s.glance)
+	w.entry = s.Entry
+	return w
 }
 
-func newWatcher(names func() []string, list func() []Entry, at func(ref string, was Glance) (Glance, bool)) *Watcher {
-	return &Watcher{names: names, list: list, glance: at, seen: map[string]Glance{}, streams: map[chan Notice]bool{}, wake: make(chan struct{}, 1)}
+func newWatcher(names func() []string, list func() []Entry, at func(ref string, depth Depth, was Glance) (Glance, bool)) *Watcher {
+	return &Watcher{names: names, list: list, glance: at, depths: map[string]Depth{}, seen: map[string]Glance{}, streams: map[chan Notice]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// Show remembers that these sessions are shown, beside those before. What changes from now on is told.
-func (w *Watcher) Show(refs ...string) {
-	for _, ref := range refs {
-		w.mu.Lock()
-		_, known := w.seen[ref]
-		w.mu.Unlock()
-		g, ok := Glance{}, false
-		if !known {
-			g, ok = w.glance(ref, g)
-		}
-		w.mu.Lock()
-		if i := slices.Index(w.refs, ref); i >= 0 {
-			w.refs = slices.Delete(w.refs, i, i+1)
-		}
-		if _, known := w.seen[ref]; ok && !known {
-			w.seen[ref] = g
-		}
-		w.refs = append(w.refs, ref)
-		if len(w.refs) > maxWatched {
-			delete(w.seen, w.refs[0])
-			w.refs = slices.Delete(w.refs, 0, 1)
-		}
-		w.mu.Unlock()
+// Show remembers that a session is shown, beside those before. What changes from now on is told.
+func (w *Watcher) Show(ref string, depth Depth) {
+	w.mu.Lock()
+	depth = max(depth, w.depths[ref])
+	was, known := w.seen[ref]
+	w.mu.Unlock()
+	g, ok := was, known
+	if !known || was.depth < depth {
+		g, ok = w.glance(ref, depth, Glance{})
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drop(ref)
+	w.refs, w.depths[ref] = append(w.refs, ref), depth
+	if ok {
+		w.seen[ref] = g
+	}
+	if len(w.refs) > maxWatched {
+		w.drop(w.refs[0])
 	}
 }
 
-// ShowOnly remembers that these sessions are shown, and no others any more.
-func (w *Watcher) ShowOnly(refs ...string) {
+// drop forgets a session. w.mu is held.
+func (w *Watcher) drop(ref string) {
+	w.refs = slices.DeleteFunc(w.refs, func(x string) bool { return x == ref })
+	delete(w.depths, ref)
+	delete(w.seen, ref)
+}
+
+// Keep forgets all sessions but these.
+func (w *Watcher) Keep(refs ...string) {
 	w.mu.Lock()
-	w.refs = slices.DeleteFunc(w.refs, func(ref string) bool {
-		gone := !slices.Contains(refs, ref)
-		if gone {
-			delete(w.seen, ref)
+	defer w.mu.Unlock()
+	for _, ref := range slices.Clone(w.refs) {
+		if !slices.Contains(refs, ref) {
+			w.drop(ref)
 		}
-		return gone
-	})
-	w.mu.Unlock()
-	w.Show(refs...)
+	}
 }
 
 // Listed returns what the last list of all sessions had.
@@ -124,6 +141,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	defer tick.Stop()
 	var names []string
 	next := time.Now() // of a look at the names
+	looks, calm := 0, 0
 	for {
 		w.mu.Lock()
 		idle := len(w.streams) == 0
@@ -140,13 +158,18 @@ func (w *Watcher) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		w.look()
+		if looks++; calm < calmAfter || looks%calmLooks == 0 {
+			if calm++; w.look() {
+				calm = 0
+			}
+		}
 		wait, others := listEvery, false
 		if began := time.Now(); !began.Before(next) {
 			now := w.names()
 			others = names != nil && !slices.Equal(names, now)
 			names, wait = now, max(wait, listShare*time.Since(began))
 			next = time.Now().Add(wait)
+			w.relook()
 		}
 		w.mu.Lock()
 		due := others || !time.Now().Before(w.next)
@@ -179,6 +202,27 @@ func (w *Watcher) List() []Entry {
 	return now
 }
 
+// relook looks again when the sessions changed that changed last, and sends a notice if one did that is not shown.
+func (w *Watcher) relook() {
+	was := w.Listed()
+	now := slices.Clone(was)
+	for i, e := range was[:min(recent, len(was))] {
+		if e, ok := w.entry(e.Ref); ok {
+			now[i] = e
+		}
+	}
+	slices.SortStableFunc(now, newestFirst)
+	w.mu.Lock()
+	changed := len(w.listed) == len(was) && w.differ(was, now) // else there is another list meanwhile
+	if changed {
+		w.listed = now
+	}
+	w.mu.Unlock()
+	if changed {
+		w.tell(Notice{What: Sessions})
+	}
+}
+
 func (w *Watcher) lastTook() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,33 +251,39 @@ func (w *Watcher) differ(a, b []Entry) bool {
 	}
 }
 
-// look sends a notice of each session that changed since the last look.
-func (w *Watcher) look() {
+// look sends a notice of each session that changed since the last look, and reports whether there was one.
+func (w *Watcher) look() (changed bool) {
 	w.mu.Lock()
 	refs := slices.Clone(w.refs)
 	w.mu.Unlock()
 	for _, ref := range refs {
 		w.mu.Lock()
-		was := w.seen[ref]
+		was, depth := w.seen[ref], w.depths[ref]
 		w.mu.Unlock()
-		now, ok := w.glance(ref, was)
+		if depth == 0 {
+			continue // it was dropped meanwhile
+		}
+		now, ok := w.glance(ref, depth, was)
 		if !ok {
 			continue
 		}
 		w.mu.Lock()
-		if slices.Contains(w.refs, ref) { // else it was taken away meanwhile
+		old := w.depths[ref] != depth
+		if !old {
 			w.seen[ref] = now
 		}
 		w.mu.Unlock()
-		if now == was {
+		if old || now == was {
 			continue
 		}
+		changed = true
 		n := Notice{Session: ref, What: Context}
 		if now.messages != was.messages || now.events != was.events {
 			n.What, n.Messages, n.Events = Records, now.lines[0], now.lines[1]
 		}
 		w.tell(n)
 	}
+	return changed
 }
 
 // tell sends a notice to all streams. One that does not read is closed, and whoever has it asks anew.
@@ -276,16 +326,26 @@ func (w *Watcher) Leave(c chan Notice) {
 	}
 }
 
+// rowFiles are those besides messages.jsonl by which a row is known to be out of date.
+var rowFiles = []string{ctxabi.StateFile, ctxabi.BudgetFile, ctxabi.PacksFile}
+
+// wholeFiles are those besides them by which the views of one session are.
+var wholeFiles = []string{ctxabi.ContextDir, ctxabi.ErrorsFile, ctxabi.PinnedDir}
+
 // glance looks at a session. How many records its logs have is asked only where they are of another size than they were.
-func (s *Source) glance(ref string, was Glance) (g Glance, ok bool) {
+func (s *Source) glance(ref string, depth Depth, was Glance) (g Glance, ok bool) {
 	dir := filepath.Join(s.Root, ref)
 	fi, err := os.Stat(filepath.Join(dir, ctxabi.MessagesFile))
 	if err != nil {
 		return g, false
 	}
-	g.messages, g.lines = fi.Size(), was.lines
-	if fi, err := os.Stat(filepath.Join(dir, ctxabi.EventsFile)); err == nil {
-		g.events = fi.Size()
+	g.depth, g.messages, g.lines = depth, fi.Size(), was.lines
+	files := rowFiles
+	if depth == AsWhole {
+		files = slices.Concat(rowFiles, wholeFiles)
+		if fi, err := os.Stat(filepath.Join(dir, ctxabi.EventsFile)); err == nil {
+			g.events = fi.Size()
+		}
 	}
 	if g.messages != was.messages {
 		g.lines[0] = RecordsOf(dir, ctxabi.MessagesFile)
@@ -293,7 +353,7 @@ func (s *Source) glance(ref string, was Glance) (g Glance, ok bool) {
 	if g.events != was.events {
 		g.lines[1] = RecordsOf(dir, ctxabi.EventsFile)
 	}
-	for _, name := range []string{ctxabi.StateFile, ctxabi.ContextDir, ctxabi.BudgetFile, ctxabi.ErrorsFile, ctxabi.PacksFile, ctxabi.PinnedDir} {
+	for _, name := range files {
 		if fi, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			g.context += fmt.Sprintf("%d %d ", fi.Size(), fi.ModTime().UnixNano())
 		}

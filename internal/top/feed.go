@@ -257,7 +257,7 @@ func (f *feed) read(ctx context.Context) {
 			}
 		}
 		f.mu.Unlock()
-		f.watch.ShowOnly(w.watched()...)
+		w.watch(f.watch)
 		left := 0
 		if len(due) == 0 && w.all {
 			due = f.unread()
@@ -269,15 +269,19 @@ func (f *feed) read(ctx context.Context) {
 	}
 }
 
-// watched returns the sessions of which each change counts.
-func (w *wish) watched() []string {
-	switch {
-	case w.paused:
-		return nil
-	case w.detail != "":
-		return append([]string{w.detail}, w.shown...)
+// watch has the watcher look at what a wish shows, and at nothing else.
+func (w *wish) watch(by *overview.Watcher) {
+	if w.paused {
+		by.Keep()
+		return
 	}
-	return w.shown
+	by.Keep(append(w.shown, w.detail)...)
+	for _, ref := range w.shown {
+		by.Show(ref, overview.AsRow)
+	}
+	if w.detail != "" {
+		by.Show(w.detail, overview.AsWhole)
+	}
 }
 
 // unread returns the sessions that changed since their rows were read, those that changed last first.

@@ -31,7 +31,7 @@ type Config struct {
 }
 
 const (
-	framesPerSecond = 30              // at most, while something changes
+	framesPerSecond = 20              // at most, while something changes
 	lastWords       = 5 * time.Second // at the end, for what goes on
 )
 

@@ -54,7 +54,7 @@ func (s *Server) sessionRows(r *http.Request) (string, any, error) {
 	}
 	if len(all) > 0 {
 		for _, e := range all[from:v.To] {
-			s.watch.Show(e.Ref) // before it is read: what changes from then on is told
+			s.watch.Show(e.Ref, overview.AsRow) // before it is read: what changes from then on is told
 			v.Rows = append(v.Rows, s.source.Row(e))
 		}
 	}

@@ -65,7 +65,7 @@ func (s *Server) view(name string) http.HandlerFunc {
 				p.Title = p.Name + " · " + v.Title
 			}
 		}
-		s.watch.Show(ref)
+		s.watch.Show(ref, overview.AsWhole)
 		s.page(w, http.StatusOK, name, p)
 	}
 }
