@@ -19,6 +19,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/top"
 )
 
+// plainWidth is how wide the table is where no terminal says, in columns.
+const plainWidth = 160
+
 type topFlags struct {
 	mount, sort   string
 	lines         int
@@ -67,7 +70,7 @@ printed. NO_COLOR leaves colours out.
 			s := screenOf(c.OutOrStdout())
 			out, isFile := c.OutOrStdout().(*os.File)
 			if f.once || !s.terminal || !isFile || os.Getenv("TERM") == "dumb" {
-				return top.Once(c.OutOrStdout(), config, f.lines, cmp.Or(s.width, 140))
+				return top.Once(c.OutOrStdout(), config, f.lines, cmp.Or(s.width, plainWidth))
 			}
 			config.Color = s.bold && !f.noColor
 			boundMemory()

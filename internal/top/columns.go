@@ -25,14 +25,11 @@ var wanted = []*column{sessionColumn, ageColumn, tokensColumn, messagesColumn, a
 var growing = []*column{sessionColumn, agentColumn, wordsColumn, packsColumn}
 
 var (
-	sessionColumn = &column{"SESSION", 12, 24, false, func(_ *lister, x *item, _ *overview.Row, _ int) (string, style) {
+	sessionColumn = &column{"SESSION", 12, 32, false, func(_ *lister, x *item, _ *overview.Row, _ int) (string, style) {
 		return x.name, strong
 	}}
-	agentColumn = &column{"AGENT", 9, 18, false, func(_ *lister, x *item, _ *overview.Row, _ int) (string, style) {
-		if x.owner != "" {
-			return x.agent + " · " + x.owner, plain
-		}
-		return x.agent, plain
+	agentColumn = &column{"AGENT", 9, 24, false, func(_ *lister, x *item, _ *overview.Row, _ int) (string, style) {
+		return x.whose(), plain
 	}}
 	stateColumn = &column{"STATE", 9, 9, false, func(_ *lister, _ *item, r *overview.Row, _ int) (string, style) {
 		switch {
@@ -105,7 +102,8 @@ func spark(p overview.Packs, width int) string {
 type lister struct {
 	painter
 	now    time.Time
-	usual  int // the budget of sessions that set none; 0: none, or not known
+	usual  int    // the budget of sessions that set none; 0: none, or not known
+	widest [2]int // cells of names and of agents that are listed
 	widths map[*column]int
 }
 
@@ -134,7 +132,14 @@ func (l *lister) layOut(cells int) {
 	room++ // there is no blank behind the last one
 	for _, c := range growing {
 		if n := l.widths[c]; n > 0 && room > 0 {
-			more := min(room, c.most-n)
+			most := c.most
+			switch c {
+			case sessionColumn:
+				most = max(n, min(most, l.widest[0]))
+			case agentColumn:
+				most = max(n, min(most, l.widest[1]))
+			}
+			more := min(room, most-n)
 			l.widths[c], room = n+more, room-more
 		}
 	}

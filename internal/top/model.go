@@ -27,8 +27,9 @@ type model struct {
 	items  map[string]*item // all, by their paths
 	list   []*item          // those that the filter leaves, in order
 	rows   map[string]*overview.Row
-	listed bool // the first list has come
-	left   int  // rows that the order waits for
+	widest [2]int // cells of names and agents of all
+	listed bool   // the first list has come
+	left   int    // rows that the order waits for
 	order  Order
 
 	filter    string
@@ -136,6 +137,7 @@ func (m *model) refilter() {
 	for _, x := range m.items {
 		all = append(all, x)
 	}
+	m.widest = widest(all)
 	m.list = filtered(all, m.filter)
 	m.sort()
 }

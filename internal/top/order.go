@@ -13,6 +13,7 @@ type item struct {
 	overview.Entry
 	agent, name, owner string // harmless
 	folded             string // the same in small letters, for the filter
+	widths             [2]int // cells of the name, and of the agent with its owner
 }
 
 // newItem names a session.
@@ -20,8 +21,25 @@ func newItem(e overview.Entry) *item {
 	x := &item{Entry: e}
 	x.agent, x.name, x.owner = overview.Named(e.Ref)
 	x.agent, x.name, x.owner = harmless(x.agent), harmless(x.name), harmless(x.owner)
+	x.widths = [2]int{width(x.name), width(x.whose())}
 	x.folded = strings.ToLower(x.agent + "/" + x.name + " " + x.owner)
 	return x
+}
+
+// whose is the agent, and the owner where that is not the caller.
+func (x *item) whose() string {
+	if x.owner != "" {
+		return x.agent + " · " + x.owner
+	}
+	return x.agent
+}
+
+// widest returns how wide the names and the agents of items are at most.
+func widest(items []*item) (w [2]int) {
+	for _, x := range items {
+		w[0], w[1] = max(w[0], x.widths[0]), max(w[1], x.widths[1])
+	}
+	return w
 }
 
 // Order is by what the list is sorted.

@@ -80,13 +80,13 @@ func Run(ctx context.Context, c *Config, in, out *os.File) error {
 // writing.
 func Once(w io.Writer, c *Config, n, cells int) error {
 	entries := c.matching(c.Source.List(nil))
-	l := &lister{now: time.Now(), usual: c.Budget}
-	l.layOut(cells)
 	rows := map[string]*overview.Row{}
 	var items []*item
 	for _, e := range entries {
 		items = append(items, newItem(e))
 	}
+	l := &lister{now: time.Now(), usual: c.Budget, widest: widest(items)}
+	l.layOut(cells)
 	read := func(x *item) *overview.Row {
 		if rows[x.Ref] == nil {
 			r := c.Source.Row(x.Entry)

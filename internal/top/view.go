@@ -53,7 +53,7 @@ func (m *model) bodyHeight() int { return max(1, m.height-2) }
 
 // lister returns what writes rows as wide as the window.
 func (m *model) lister() *lister {
-	l := &lister{painter: m.paint, now: m.now, usual: m.c.Budget}
+	l := &lister{painter: m.paint, now: m.now, usual: m.c.Budget, widest: m.widest}
 	l.layOut(m.width)
 	return l
 }
@@ -61,6 +61,9 @@ func (m *model) lister() *lister {
 // title says what is shown, and what state that is in.
 func (m *model) title() string {
 	var left, right []string
+	if m.help {
+		return m.paint.paint(strong, crop("ctxfs top "+harmless(m.c.Source.Root), m.width))
+	}
 	if m.detail != nil {
 		agent, name, owner := overview.Named(m.detail.ref)
 		left = append(left, harmless(strings.TrimPrefix(agent+" / "+name, " / ")))
@@ -145,6 +148,7 @@ func (m *model) listLines() []string {
 
 func (m *model) helpLines() (lines []string) {
 	const keys = 20
+	lines = []string{""}
 	for _, k := range keyHelp {
 		for i, line := range wrap(k[1], m.width-keys-2, m.height) {
 			if i > 0 {
