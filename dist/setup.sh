@@ -26,7 +26,7 @@ needs="fusermount3=fuse3"
 case $what in
 	# Small packages alone; what needs others is a test of the matrix (internal/suite).
 	test | matrix) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
-		mount=mount mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs setpriv=util-linux curl=curl make=make git=git zstdcat=zstd" ;;
+		mount=mount mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs setpriv=util-linux curl=curl make=make git=git zstdcat=zstd tmux=tmux" ;;
 	bench) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev jq=jq git=git setpriv=util-linux" ;; # SQLite is C
 	bench-peers) needs="$needs node=nodejs npm=npm python3=python3 make=make g++=g++" ;; # better-sqlite3 may be compiled
 	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
@@ -34,7 +34,7 @@ case $what in
 esac
 if [ "$what" = matrix ]; then
 	needs="$needs node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static
-		docker-compose=docker-compose systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg chromium=chromium"
+		docker-compose=docker-compose sshd=openssh-server ssh=openssh-client systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg chromium=chromium"
 fi
 missing=
 for pair in $needs; do

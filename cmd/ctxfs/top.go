@@ -36,8 +36,8 @@ func topCmd() *cobra.Command {
 		Long: `Show the sessions of a mount as rows that follow what is appended, as ctxfs ui
 does in a browser: state, last words, messages, the tokens of the last prompt of
 its budget, how much of the prompts a provider's cache had, and the last 50 of
-them. With PREFIX only those whose path begins with it, such as coder, coder/s1 or
-shared/team. Nothing is changed by looking: a prompt that is shown counts as read
+them. With PREFIX it shows only those whose path begins with it, such as coder,
+coder/s1 or shared/team. Nothing is changed by looking: a prompt that is shown counts as read
 by no program, and no command of a recipe runs.
 
 Keys: up, down, page up, page down, home and end choose a session, enter looks at
@@ -52,7 +52,8 @@ printed. NO_COLOR leaves colours out.
   ctxfs top coder --sort tokens    # those of the agent coder, the largest prompts first
   ssh -t HOST ctxfs top            # of another machine
   ctxfs top --once -n 10           # a table of ten`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeSessions,
 		PreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(top.Orders, top.Order(f.sort)) {
 				return usagef("--sort %s: %s", f.sort, orderList())

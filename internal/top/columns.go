@@ -19,7 +19,7 @@ type column struct {
 var columns = []*column{sessionColumn, agentColumn, stateColumn, wordsColumn, messagesColumn, tokensColumn, cacheColumn, packsColumn, ageColumn}
 
 // wanted are the columns in the order in which a window that grows takes them in.
-var wanted = []*column{sessionColumn, ageColumn, tokensColumn, messagesColumn, agentColumn, stateColumn, wordsColumn, cacheColumn, packsColumn}
+var wanted = []*column{sessionColumn, ageColumn, tokensColumn, messagesColumn, agentColumn, wordsColumn, stateColumn, cacheColumn, packsColumn}
 
 // growing are those that take what room is left, in their order, up to their most; the words of a session take the rest.
 var growing = []*column{sessionColumn, agentColumn, wordsColumn, packsColumn}
@@ -40,7 +40,7 @@ var (
 		}
 		return harmless(r.State), plain
 	}}
-	wordsColumn = &column{"LAST WORDS", 20, 60, false, func(_ *lister, _ *item, r *overview.Row, _ int) (string, style) {
+	wordsColumn = &column{"LAST WORDS", 16, 60, false, func(_ *lister, _ *item, r *overview.Row, _ int) (string, style) {
 		switch {
 		case r == nil:
 			return "", plain

@@ -43,19 +43,13 @@ type part struct {
 	tokens int
 }
 
-// with returns the same with a prompt, or with the reason why there is none.
-func (d *detail) with(p *prompt, err error) *detail {
-	x := *d
-	x.prompt, x.failed = p, err
-	return &x
-}
-
 // detailOf reads what the screen of a session shows but for its prompt. What cannot be read is left out.
 func (c *Config) detailOf(ref string) *detail {
 	d := &detail{ref: ref, dir: filepath.Join(c.Source.Root, ref)}
 	e, ok := c.Source.Entry(ref)
 	if !ok {
-		return d.with(nil, errRemoved)
+		d.failed = errRemoved
+		return d
 	}
 	d.row = c.Source.Row(e)
 	d.events = overview.RecordsOf(d.dir, ctxabi.EventsFile)

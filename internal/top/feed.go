@@ -29,7 +29,12 @@ type (
 		left int // rows that an order still waits for
 	}
 	detailMsg struct{ *detail }
-	mountMsg  struct{ state mountState }
+	promptMsg struct {
+		ref    string
+		prompt *prompt
+		err    error
+	}
+	mountMsg struct{ state mountState }
 )
 
 // mountState is whether the mount serves.
@@ -63,7 +68,8 @@ type feed struct {
 	fresh   map[string]bool      // of the sessions on the screen, those whose rows stand as they are
 	known   map[string]time.Time // when the sessions had changed whose rows were read
 	relist  listing
-	again   bool               // the detail is not as it stands any more
+	again   bool               // what was read of the session that is looked at is not as it stands,
+	stale   bool               // nor is its prompt
 	looking context.CancelFunc // ends the look at a session; nil: there is none
 	nextTry time.Time          // of a look
 }
@@ -86,7 +92,7 @@ func newFeed(c *Config, send func(tea.Msg)) *feed {
 func (f *feed) want(w wish) {
 	f.mu.Lock()
 	if w.detail != f.wish.detail {
-		f.again, f.nextTry = true, time.Time{}
+		f.again, f.stale, f.nextTry = true, true, time.Time{}
 		if f.looking != nil {
 			f.looking()
 		}
@@ -107,7 +113,7 @@ func (f *feed) want(w wish) {
 
 // missed forgets what is known: anything may have changed. f.mu is held.
 func (f *feed) missed() {
-	f.relist, f.again = anew, true
+	f.relist, f.again, f.stale = anew, true, true
 	clear(f.fresh)
 }
 
@@ -183,7 +189,9 @@ func (f *feed) heard(n overview.Notice) {
 		f.relist = max(f.relist, asListed)
 	} else {
 		delete(f.fresh, n.Session)
-		f.again = f.again || n.Session == f.wish.detail
+		if n.Session == f.wish.detail {
+			f.again, f.stale = true, true
+		}
 	}
 	f.mu.Unlock()
 	f.poke()
@@ -247,6 +255,7 @@ func (f *feed) read(ctx context.Context) {
 		f.send(listMsg{f.c.matching(f.watch.Listed())})
 	}
 	for ctx.Err() == nil {
+		f.readDetail()
 		f.look(ctx)
 		f.mu.Lock()
 		w := f.wish
@@ -333,26 +342,35 @@ func (f *feed) readRows(ctx context.Context, refs []string, left int) bool {
 	return len(f.wake) == 0
 }
 
-// look begins a look at the session that is wished, where none goes on and the last one is not as it stands.
+// readDetail reads the session that is wished, where what was read of it is not as it stands.
+func (f *feed) readDetail() {
+	f.mu.Lock()
+	ref, due := f.wish.detail, f.again
+	f.again = false
+	f.mu.Unlock()
+	if ref != "" && due {
+		f.send(detailMsg{f.c.detailOf(ref)})
+	}
+}
+
+// look begins a look at the prompt of the session that is wished, where none goes on and the last one is not as it stands.
 func (f *feed) look(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	ref := f.wish.detail
-	if ref == "" || f.looking != nil || !f.again {
+	if ref == "" || f.looking != nil || !f.stale {
 		return
 	}
 	if wait := time.Until(f.nextTry); wait > 0 {
 		time.AfterFunc(wait, f.poke)
 		return
 	}
-	f.again = false
+	f.stale = false
 	ctx, f.looking = context.WithCancel(ctx)
 	f.looks.Go(func() {
 		began := time.Now()
-		d := f.c.detailOf(ref)
-		f.send(detailMsg{d})
 		if p, err := f.c.promptOf(ctx, ref); ctx.Err() == nil {
-			f.send(detailMsg{d.with(p, err)})
+			f.send(promptMsg{ref, p, err})
 		}
 		f.mu.Lock()
 		defer f.poke()

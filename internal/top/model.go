@@ -86,10 +86,14 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.sort()
 	case detailMsg:
 		if m.detail != nil && m.detail.ref == msg.ref {
-			if msg.prompt == nil && msg.failed == nil {
+			if msg.failed == nil {
 				msg.prompt, msg.failed = m.detail.prompt, m.detail.failed // until the next one is there
 			}
 			m.detail = msg.detail
+		}
+	case promptMsg:
+		if m.detail != nil && m.detail.ref == msg.ref {
+			m.detail.prompt, m.detail.failed = msg.prompt, msg.err
 		}
 	default:
 		return m, nil

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,9 +79,7 @@ func TestKeys(t *testing.T) {
 
 	x.keys("/")
 	x.types("agent1 s3")
-	if screen := x.await(`3 of 41 sessions`); !regexp.MustCompile(`(?m)^› s37 .*\n  s33 .*\n  s13? `).MatchString(screen) && !strings.Contains(screen, "s33") {
-		t.Error("the filter leaves others")
-	}
+	x.await(`2 of 41 sessions(?s:.*)^› s37 .*\n  s33 .*\n *\n`)
 	x.keys("BSpace", "BSpace")
 	x.await(`10 of 41 sessions`)
 	x.keys("Enter")
@@ -93,6 +92,7 @@ func TestKeys(t *testing.T) {
 	x.types("nobody")
 	x.await(`No session has these words`)
 	x.keys("Escape")
+	x.await(`^enter look`)
 
 	x.await(`^› example `)
 	x.keys("s")
@@ -111,7 +111,7 @@ func TestKeys(t *testing.T) {
 	x.await(`^› example `)
 	x.keys("Enter")
 	x.await(`^coder / example`)
-	screen := x.await(`^Prompt: 5,\d{3} tokens of 6,000, \d compactions?$`)
+	screen := x.await(`^Prompt: 5,\d{3} tokens of 6,000, \d+ compactions$`)
 	for _, want := range []string{`(?m)^  Instructions +[\d,]+`, `(?m)^  Conversation +\d,\d{3}  █+`, `(?m)^Last 2 prompts that programs read$`,
 		`(?m)^  \d+ to do, \d+ done, \d+ decisions?, \d+ facts?, \d+ files?$`, `(?m)^Refused\n  (now|\d+ s ago): append messages\.jsonl.*role`} {
 		if !regexp.MustCompile(want).MatchString(screen) {
@@ -123,6 +123,7 @@ func TestKeys(t *testing.T) {
 	x.keys("g")
 	x.await(`^Prompt: 5,`)
 	s.Append("messages.jsonl", harness.Message("user", "Live and in detail."))
+	x.await(`^307 messages`)
 	x.keys("NPage")
 	x.await(`user +\d+  Live and in detail\.`)
 	x.keys("Escape")
@@ -150,7 +151,7 @@ func TestResize(t *testing.T) {
 		{39, 10, `^The window is too small: ctxfs top`, "session-11"},
 		{120, 9, `^The window is too small: ctxfs top`, "session-11"},
 		{8, 4, `^The`, "session"},
-		{60, 12, `^  SESSION +AGENT +MSGS +TOKENS +CHANGED$|^  SESSION +AGENT +STATE +MSGS +TOKENS +CHANGED$`, "too small"},
+		{60, 12, `^  SESSION +AGENT +MSGS +TOKENS +CHANGED$`, "too small"},
 	} {
 		x.do("resize-window", "-t", "top", "-x", fmt.Sprint(c.width), "-y", fmt.Sprint(c.height))
 		screen := x.await(c.has)
@@ -160,15 +161,10 @@ func TestResize(t *testing.T) {
 		if c.width < 40 || c.height < 10 {
 			continue
 		}
-		rows := regexp.MustCompile(`(?m)^[› ] session-.*$`).FindAllString(x.await(fmt.Sprintf(`^› session-11 .{%d}$`, c.width-13)), -1)
-		if len(rows) != min(12, c.height-3) {
-			t.Errorf("%dx%d has %d rows", c.width, c.height, len(rows))
-		}
-		for _, row := range rows {
-			if n := len([]rune(row)); n != c.width {
-				t.Errorf("%dx%d: a row of %d columns: %s", c.width, c.height, n, row)
-			}
-		}
+		harness.Eventually(t, fmt.Sprintf("rows of %d columns", c.width), func() bool {
+			rows := regexp.MustCompile(`(?m)^[› ] session-.*$`).FindAllString(x.screen(), -1)
+			return len(rows) == min(12, c.height-3) && !slices.ContainsFunc(rows, func(row string) bool { return len([]rune(row)) != c.width })
+		})
 	}
 	x.keys("q")
 	x.ended(0)
@@ -220,6 +216,10 @@ func TestNoColour(t *testing.T) {
 				x.await(`^Prompt: \d+ tokens`)
 			case "?":
 				x.await(`^/ +show only|^› s1 `)
+			case "/":
+				x.await(`^/_`)
+			case "Escape":
+				x.await(`^enter look`)
 			}
 			if found := sgr.FindString(x.drawn()); !c.colours && found != "" {
 				t.Errorf("%s %s: after %q the screen has %q", c.env, c.flag, key, found)
