@@ -81,23 +81,6 @@ var (
 	}}
 )
 
-// of writes tokens of a budget; a budget of 0 is none.
-func of(tokens, budget int) string {
-	if budget == 0 {
-		return overview.Short(tokens)
-	}
-	return overview.Short(tokens) + "/" + overview.Short(budget)
-}
-
-// spark draws what the last prompts were.
-func spark(p overview.Packs, width int) string {
-	values := make([]float64, len(p.Values))
-	for i, n := range p.Values {
-		values[i] = float64(n)
-	}
-	return overview.Sparkline(values, float64(p.Peak), width)
-}
-
 // lister writes rows of the list.
 type lister struct {
 	painter

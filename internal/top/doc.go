@@ -13,13 +13,14 @@
 //
 // # Files, from top to bottom
 //
-//	top.go     the program, and the table alone
-//	model.go   what is shown, and what messages change of it
-//	keys.go    what keys do
-//	view.go    the screen
-//	columns.go the columns of the list
-//	detail.go  one session
-//	feed.go    what reads the mount
-//	order.go   sorting and filtering
-//	cells.go   text in cells of a terminal, and its colours
+//	top.go      the program, and the table alone
+//	model.go    what is shown, and what messages change of it
+//	keys.go     what keys do
+//	view.go     the screen
+//	feed.go     what reads the mount
+//	detail.go   one session
+//	columns.go  the columns of the list
+//	order.go    sorting and filtering
+//	cells.go    text in cells of a terminal, and its colours
+//	config.go   what is shown, and where
 package top

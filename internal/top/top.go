@@ -6,47 +6,19 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/overview"
 )
-
-// Config is what is shown, and where.
-type Config struct {
-	Source *overview.Source
-	Match  func(ref string) bool // the sessions that are shown; nil: all
-	Order  Order
-	Budget int // of sessions that set none, in tokens; 0: none, or not known
-	Color  bool
-
-	// Look opens the session in dir to look at its present pack; end closes it. Nothing of the session is changed by
-	// that, and no command of its recipe runs.
-	Look func(ctx context.Context, dir string) (h *inspect.History, end func() error, err error)
-}
 
 const (
 	framesPerSecond = 20              // at most, while something changes
 	lastWords       = 5 * time.Second // at the end, for what goes on
 )
-
-// dir returns the directory of a session.
-func (c *Config) dir(ref string) string { return filepath.Join(c.Source.Root, ref) }
-
-// matching returns the entries that are shown.
-func (c *Config) matching(all []overview.Entry) (list []overview.Entry) {
-	for _, e := range all {
-		if c.Match == nil || c.Match(e.Ref) {
-			list = append(list, e)
-		}
-	}
-	return list
-}
 
 // Run shows the sessions on a terminal until its user quits or ctx ends. It returns the error of the terminal.
 func Run(ctx context.Context, c *Config, in, out *os.File) error {

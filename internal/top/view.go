@@ -58,7 +58,7 @@ func (m *model) lister() *lister {
 	return l
 }
 
-// title says what is shown, and what state that is in.
+// title is the first line: what is shown, and what state that is in.
 func (m *model) title() string {
 	var left, right []string
 	if m.help {
