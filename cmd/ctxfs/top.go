@@ -37,8 +37,8 @@ func topCmd() *cobra.Command {
 does in a browser: state, last words, messages, the tokens of the last prompt of
 its budget, how much of the prompts a provider's cache had, and the last 50 of
 them. With PREFIX it shows only those whose path begins with it, such as coder,
-coder/s1 or shared/team. Nothing is changed by looking: a prompt that is shown counts as read
-by no program, and no command of a recipe runs.
+coder/s1 or shared/team. Nothing is changed by looking: a prompt that is shown
+counts as read by no program, and no command of a recipe runs.
 
 Keys: up, down, page up, page down, home and end choose a session, enter looks at
 it, esc goes back. / filters by name, s changes the order, p pauses, ? shows all
