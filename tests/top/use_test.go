@@ -237,3 +237,14 @@ func TestNoColour(t *testing.T) {
 		x.ended(0)
 	}
 }
+
+// A terminal that can only print gets a table.
+func TestADumbTerminal(t *testing.T) {
+	suite.Matrix(t, needsTmux)
+	m := harness.Start(t, harness.Options{})
+	tells(t, m, harness.Self(), "coder", "s1", 3, "hello")
+	x := open(t, 100, 12)
+	x.shell("clear; TERM=dumb " + harness.Binary(t) + " top --mount " + m.Dir + "; echo END $?")
+	x.await(`^s1 +coder +idle +assistant: hello +3 +not read`)
+	x.ended(0)
+}
