@@ -37,7 +37,9 @@ func (s *Source) List(match func(ref string) bool) (all []Entry) {
 	return all
 }
 
-func newestFirst(a, b Entry) int { return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Ref, b.Ref)) }
+func newestFirst(a, b Entry) int {
+	return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(a.Ref, b.Ref))
+}
 
 // Entry returns when a session changed last; ok is false where it was removed meanwhile, or cannot be read.
 func (s *Source) Entry(ref string) (e Entry, ok bool) {
