@@ -91,7 +91,7 @@ func (h *logHandle) Write(ctx context.Context, data []byte, off int64) (uint32, 
 	}
 	req := h.n.p.t.raw.request(ctx)
 	// An interrupt must not take back what is taken: the commit does not see it.
-	n, err := h.stage.Write(context.WithoutCancel(ctx), data, off, req.flags&syscall.O_APPEND != 0, h.n.p.t.key(req))
+	n, err := h.stage.Write(context.Background(), data, off, req.flags&syscall.O_APPEND != 0, h.n.p.t.key(req))
 	h.noted = h.n.p.t.noteWrite(h.n.log, h.noted)
 	if err == nil {
 		h.refused.len = 0

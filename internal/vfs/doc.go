@@ -15,6 +15,8 @@
 //
 //	lines.go        lines of a file, one by one
 //	files.go        whole files and directories of a store
+//	descriptor_linux.go
+//	                what is asked of a file after each write
 //	owner_linux.go  owners of files
 //	clone.go        copies that share blocks
 //	map_linux.go    files in memory

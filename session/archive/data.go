@@ -24,6 +24,8 @@ type Data struct {
 	base  int64 // where the tail begins
 	tail  vfs.File
 
+	tailNameless func() bool // whether somebody removed the tail
+
 	pending   bool  // the list of parts in the store is not that of parts
 	redundant []int // numbers of parts of which the tail has the records
 
@@ -109,6 +111,13 @@ func (d *Data) Sync() error {
 	return d.tail.Sync()
 }
 
+// StartSync makes the disk begin to write the tail; see [vfs.StartSync].
+func (d *Data) StartSync() {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	vfs.StartSync(d.tail)
+}
+
 // Stat is that of the tail, with the size of the log. It returns the error of the disk.
 func (d *Data) Stat() (fs.FileInfo, error) {
 	d.mu.RLock()
@@ -123,21 +132,21 @@ func (d *Data) Stat() (fs.FileInfo, error) {
 // Nameless reports whether the tail has no name any more, unless it is sealing that takes its name away.
 func (d *Data) Nameless() bool {
 	for {
-		tail := d.current()
-		if !vfs.Nameless(tail) || d.swapping.Load() {
+		tail, nameless := d.current()
+		if !nameless() || d.swapping.Load() {
 			return false
 		}
-		if tail == d.current() {
+		if now, _ := d.current(); now == tail {
 			return true
 		}
 	}
 }
 
-// current is the tail.
-func (d *Data) current() vfs.File {
+// current is the tail, and what reports whether it has no name.
+func (d *Data) current() (vfs.File, func() bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	return d.tail
+	return d.tail, d.tailNameless
 }
 
 type sizedInfo struct {
@@ -220,7 +229,7 @@ func (d *Data) swap(p *Part, next vfs.File) {
 	d.base = p.End()
 	d.at.Windows.forget(d.tail)
 	d.tail.Close()
-	d.tail = next
+	d.tail, d.tailNameless = next, vfs.NamelessFunc(next)
 }
 
 // Rows is what the rows of its commits tell of a log.

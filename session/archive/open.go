@@ -11,7 +11,7 @@ import (
 // belongs to it from then on. raw is the list of parts as [Location.ReadList] returned it. It
 // returns the error of the disk; tail is closed then.
 func Open(at *Location, tail vfs.File, raw []byte, rows Rows) (*Data, error) {
-	d := &Data{at: at, tail: tail}
+	d := &Data{at: at, tail: tail, tailNameless: vfs.NamelessFunc(tail)}
 	if err := d.open(raw, rows); err != nil {
 		d.Close()
 		return nil, err

@@ -4,13 +4,12 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the
 // store's disk, and what is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.Nameless() || vfs.Nameless(f.arrivals)) && !l.dir.Removed() {
+	if (f.data.Nameless() || f.nameless()) && !l.dir.Removed() {
 		return l.breakDown(op, errRemoved)
 	}
 	return nil

@@ -72,6 +72,7 @@
 //	index.go           the index in memory
 //	set.go             open logs of a store
 //	parts.go           tail and sealed parts
+//	pace.go            how soon syncs follow commits
 //	view.go            bytes that nothing copies
 //	log.go             one log
 //	broken.go          a log whose files are gone

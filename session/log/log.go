@@ -46,7 +46,8 @@ type Log struct {
 	dirty bool      // written to since the last syncAll; guarded by mu
 	told  string    // why it could not be opened the last time; guarded by mu
 
-	row []byte // scratch of the holder of turn
+	row  []byte // scratch of the holder of turn
+	pace pace
 
 	sealing chan struct{} // as turn, of those who seal a part
 	parts   archive.Location
@@ -59,6 +60,7 @@ type Log struct {
 type logFiles struct {
 	data     *archive.Data
 	arrivals vfs.File
+	nameless func() bool // whether somebody removed arrivals
 }
 
 // Tail is where the log ends.
@@ -184,6 +186,7 @@ func (l *Log) openFiles() (err error) {
 	if f.arrivals, err = l.openFile(ArrivalsFile(l.name)); err != nil {
 		return err
 	}
+	f.nameless = vfs.NamelessFunc(f.arrivals)
 	if f.data, err = l.openData(f.arrivals); err != nil {
 		return err
 	}
@@ -319,6 +322,7 @@ func (l *Log) Sync(ctx context.Context) error {
 	if err := l.usable("fsync"); err != nil {
 		return err
 	}
+	l.pace.synced()
 	if err := f.data.Sync(); err != nil {
 		return l.breakDown("fsync", err)
 	}

@@ -146,6 +146,9 @@ func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
 	if err := vfs.WriteFull(f.data, data); err != nil {
 		return l.rollBack(f, tail, err)
 	}
+	if l.pace.committed() {
+		f.data.StartSync()
+	}
 	if err := l.kept(f, "append"); err != nil {
 		return err
 	}

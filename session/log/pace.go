@@ -1,0 +1,29 @@
+package log
+
+import "sync/atomic"
+
+// syncedWithin is how many commits a writer makes before each sync who counts as one that syncs all
+// it writes.
+const syncedWithin = 2
+
+// pace learns whether a log is synced after each commit or two. Then the disk begins to write at the
+// commit, while the answer to it and the request for the sync are under way.
+type pace struct {
+	commits atomic.Int32 // since the last sync
+	close   atomic.Bool  // syncs follow close on commits
+}
+
+// committed notes a commit and reports whether a sync is likely to follow.
+func (p *pace) committed() bool {
+	if p.commits.Add(1) > syncedWithin && p.close.Load() {
+		p.close.Store(false)
+	}
+	return p.close.Load()
+}
+
+// synced notes a sync.
+func (p *pace) synced() {
+	if n := p.commits.Swap(0); n > 0 {
+		p.close.Store(n <= syncedWithin)
+	}
+}
