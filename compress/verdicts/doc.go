@@ -14,4 +14,5 @@
 //	state.go    State
 //	report.go   Read
 //	rules.go    what tools print
+//	first.go    what a line begins with
 package verdicts

@@ -44,10 +44,16 @@ func Read(output string) Report {
 			return
 		}
 		plain := strings.TrimSpace(uncoloured(line))
-		low := strings.ToLower(plain)
-		for i := range rules {
+		if plain == "" {
+			return
+		}
+		low := ""
+		for _, i := range rulesAt[plain[0]] {
 			rule := &rules[i]
-			if rule.has != "" && !strings.Contains(low, rule.has) {
+			if low == "" {
+				low = strings.ToLower(plain)
+			}
+			if !rule.mayHold(low) {
 				continue
 			}
 			if m := rule.re.FindStringSubmatch(plain); m != nil {

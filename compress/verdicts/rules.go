@@ -13,6 +13,26 @@ type rule struct {
 	take    func(r *reading, m []string)
 	last    bool // the line says nothing else
 	example string
+
+	exception bool // the line begins with the name of an exception
+}
+
+// mayHold reports whether a line, given in small letters, has what the rule looks for first.
+func (r *rule) mayHold(low string) bool {
+	if r.has != "" {
+		return strings.Contains(low, r.has)
+	}
+	return !r.exception || strings.Contains(low, ": ") && exceptionWord(low)
+}
+
+// exceptionWord reports whether a line, given in small letters, has a word that names of exceptions end with.
+func exceptionWord(low string) bool {
+	for _, word := range []string{"error", "exception", "exit", "interrupt", "warning"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // Ranks of reasons.
@@ -69,91 +89,91 @@ var rules = []rule{
 		if !strings.Contains(m[1], "/") {
 			r.counts(0, 1, 0, 0)
 		}
-	}, true, "--- FAIL: TestA (0.00s)"},
-	{"--- pass", regexp.MustCompile(`^--- PASS: ([^\s/]+) `), func(r *reading, m []string) { r.counts(1, 0, 0, 0) }, true, "--- PASS: TestA (0.00s)"},
-	{"_test.go:", regexp.MustCompile(`^\w+_test\.go:\d+: (.+)`), func(r *reading, m []string) { r.why(2, m[0]) }, true, "a_test.go:41: Total() = 6, want 7"},
-	{"ok", regexp.MustCompile(`^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)`), good, true, "ok  \texample.com/a\t0.01s"},
+	}, true, "--- FAIL: TestA (0.00s)", false},
+	{"--- pass", regexp.MustCompile(`^--- PASS: ([^\s/]+) `), func(r *reading, m []string) { r.counts(1, 0, 0, 0) }, true, "--- PASS: TestA (0.00s)", false},
+	{"_test.go:", regexp.MustCompile(`^\w+_test\.go:\d+: (.+)`), func(r *reading, m []string) { r.why(2, m[0]) }, true, "a_test.go:41: Total() = 6, want 7", false},
+	{"ok", regexp.MustCompile(`^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)`), good, true, "ok  \texample.com/a\t0.01s", false},
 	{"fail", regexp.MustCompile(`^FAIL\s+(\S+)\s+(?:[\d.]+s|\[(?:build|setup) failed\])`), func(r *reading, m []string) {
 		if r.Bad = true; strings.Contains(m[0], "[") {
 			r.name(m[1] + " (build failed)")
 		}
-	}, true, "FAIL\texample.com/a [build failed]"},
-	{".go:", regexp.MustCompile(`^(?:vet: )?\S+\.go:\d+:\d+: .+`), compiler, true, "./a.go:3:5: undefined: x"},
-	{"panic:", regexp.MustCompile(`^panic: .+`), func(r *reading, m []string) { r.Bad = true; r.why(coded, m[0]) }, true, "panic: runtime error: index out of range"},
+	}, true, "FAIL\texample.com/a [build failed]", false},
+	{".go:", regexp.MustCompile(`^(?:vet: )?\S+\.go:\d+:\d+: .+`), compiler, true, "./a.go:3:5: undefined: x", false},
+	{"panic:", regexp.MustCompile(`^panic: .+`), func(r *reading, m []string) { r.Bad = true; r.why(coded, m[0]) }, true, "panic: runtime error: index out of range", false},
 	// Python
-	{"failed ", regexp.MustCompile(`^FAILED (\S+::\S+)`), named, true, "FAILED tests/a.py::test_x - AssertionError"},
-	{"error ", regexp.MustCompile(`^ERROR (\S+\.py\S*)(?: - .*)?$`), named, true, "ERROR tests/a.py - ImportError"},
-	{" in ", regexp.MustCompile(`^(?:=+ )?\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.* in [\d.]+s?\b.*$`), counted, true, "==== 2 failed, 3 passed in 0.12s ===="},
-	{": ", regexp.MustCompile(`^(?:FAIL|ERROR): (test\w* \([\w.]+\)|test\w*)`), named, true, "FAIL: test_x (mod.Case)"},
-	{"ran ", regexp.MustCompile(`^Ran (\d+) tests? in`), func(r *reading, m []string) { r.counts(num(m[1]), 0, 0, 0); r.unit = num(m[1]) }, true, "Ran 5 tests in 0.001s"},
+	{"failed ", regexp.MustCompile(`^FAILED (\S+::\S+)`), named, true, "FAILED tests/a.py::test_x - AssertionError", false},
+	{"error ", regexp.MustCompile(`^ERROR (\S+\.py\S*)(?: - .*)?$`), named, true, "ERROR tests/a.py - ImportError", false},
+	{" in ", regexp.MustCompile(`^(?:=+ )?\d+ (?:passed|failed|errors?|skipped|deselected|xfailed|xpassed|warnings?)\b.* in [\d.]+s?\b.*$`), counted, true, "==== 2 failed, 3 passed in 0.12s ====", false},
+	{": ", regexp.MustCompile(`^(?:FAIL|ERROR): (test\w* \([\w.]+\)|test\w*)`), named, true, "FAIL: test_x (mod.Case)", false},
+	{"ran ", regexp.MustCompile(`^Ran (\d+) tests? in`), func(r *reading, m []string) { r.counts(num(m[1]), 0, 0, 0); r.unit = num(m[1]) }, true, "Ran 5 tests in 0.001s", false},
 	{"failed (", regexp.MustCompile(`^FAILED \((?:failures=(\d+))?(?:, )?(?:errors=(\d+))?`), func(r *reading, m []string) {
 		f, e := num(m[1]), num(m[2])
 		r.counts(-min(f+e, r.unit), f, e, 0)
 		r.Bad = true
-	}, true, "FAILED (failures=1, errors=2)"},
+	}, true, "FAILED (failures=1, errors=2)", false},
 	{"", regexp.MustCompile(`^((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Warning)|AssertionError): .+`), func(r *reading, m []string) {
 		if !strings.HasSuffix(m[1], "Warning") {
 			r.why(lastException, m[0])
 		}
-	}, false, "ValueError: bad"},
+	}, false, "ValueError: bad", true},
 	// JavaScript
-	{"tests", regexp.MustCompile(`^Tests:?\s+\d+ (?:failed|passed|skipped|todo).*`), counted, true, "Tests:       2 failed, 9 passed, 11 total"},
-	{"●", regexp.MustCompile(`^● (.+ › .+)`), named, true, "● cart › adds"},
-	{"passing", regexp.MustCompile(`^\d+ passing\b.*`), counted, true, "5 passing (10ms)"},
-	{"failing", regexp.MustCompile(`^\d+ failing\b.*`), counted, true, "2 failing"},
+	{"tests", regexp.MustCompile(`^Tests:?\s+\d+ (?:failed|passed|skipped|todo).*`), counted, true, "Tests:       2 failed, 9 passed, 11 total", false},
+	{"●", regexp.MustCompile(`^● (.+ › .+)`), named, true, "● cart › adds", false},
+	{"passing", regexp.MustCompile(`^\d+ passing\b.*`), counted, true, "5 passing (10ms)", false},
+	{"failing", regexp.MustCompile(`^\d+ failing\b.*`), counted, true, "2 failing", false},
 	{"fail", regexp.MustCompile(`^FAIL +(\S+\.(?:test|spec)\.\w+)(?: > (.+))?`), func(r *reading, m []string) {
 		if r.Bad = true; m[2] != "" {
 			r.name(m[2])
 		} else {
 			r.name(m[1])
 		}
-	}, true, "FAIL  src/a.test.ts"},
+	}, true, "FAIL  src/a.test.ts", false},
 	{"", regexp.MustCompile(`^[✖✗✕×] (.+?)(?: \(?[\d.]+ ?m?s\)?)?$`), func(r *reading, m []string) {
 		if m[1] != "failing tests:" && !strings.Contains(m[1], " problem") {
 			r.name(m[1])
 		}
-	}, false, "✖ refuses an empty cart (1.2ms)"},
-	{"not ok", regexp.MustCompile(`^not ok \d+ (?:- )?(.+)`), named, true, "not ok 3 - parses"},
-	{"pass ", regexp.MustCompile(`^(?:#|ℹ) pass (\d+)$`), func(r *reading, m []string) { r.counts(num(m[1]), 0, 0, 0) }, true, "# pass 5"},
-	{"fail ", regexp.MustCompile(`^(?:#|ℹ) fail (\d+)$`), func(r *reading, m []string) { r.counts(0, num(m[1]), 0, 0) }, true, "# fail 1"},
-	{"problem", regexp.MustCompile(`^✖ \d+ problems? \((\d+) errors?`), errorCount, true, "✖ 3 problems (2 errors, 1 warning)"},
-	{"error ts", regexp.MustCompile(`^.+\(\d+,\d+\): error TS\d+: .+|^\S+:\d+:\d+ - error TS\d+: .+`), compiler, true, "src/a.ts(3,5): error TS2322: Type"},
-	{"npm err", regexp.MustCompile(`^npm (?:ERR!|error) (code [A-Z]\w+|Missing script: .+)`), func(r *reading, m []string) { r.Bad = true; r.why(coded-2, m[1]) }, true, "npm ERR! code ERESOLVE"},
-	{"eresolve", regexp.MustCompile(`^npm (?:ERR!|error) ERESOLVE (.+)`), func(r *reading, m []string) { r.why(coded, "ERESOLVE "+m[1]) }, true, "npm ERR! ERESOLVE unable to resolve dependency tree"},
+	}, false, "✖ refuses an empty cart (1.2ms)", false},
+	{"not ok", regexp.MustCompile(`^not ok \d+ (?:- )?(.+)`), named, true, "not ok 3 - parses", false},
+	{"pass ", regexp.MustCompile(`^(?:#|ℹ) pass (\d+)$`), func(r *reading, m []string) { r.counts(num(m[1]), 0, 0, 0) }, true, "# pass 5", false},
+	{"fail ", regexp.MustCompile(`^(?:#|ℹ) fail (\d+)$`), func(r *reading, m []string) { r.counts(0, num(m[1]), 0, 0) }, true, "# fail 1", false},
+	{"problem", regexp.MustCompile(`^✖ \d+ problems? \((\d+) errors?`), errorCount, true, "✖ 3 problems (2 errors, 1 warning)", false},
+	{"error ts", regexp.MustCompile(`^.+\(\d+,\d+\): error TS\d+: .+|^\S+:\d+:\d+ - error TS\d+: .+`), compiler, true, "src/a.ts(3,5): error TS2322: Type", false},
+	{"npm err", regexp.MustCompile(`^npm (?:ERR!|error) (code [A-Z]\w+|Missing script: .+)`), func(r *reading, m []string) { r.Bad = true; r.why(coded-2, m[1]) }, true, "npm ERR! code ERESOLVE", false},
+	{"eresolve", regexp.MustCompile(`^npm (?:ERR!|error) ERESOLVE (.+)`), func(r *reading, m []string) { r.why(coded, "ERESOLVE "+m[1]) }, true, "npm ERR! ERESOLVE unable to resolve dependency tree", false},
 	// Rust
-	{"test result", regexp.MustCompile(`^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored`), func(r *reading, m []string) { r.counts(num(m[1]), num(m[2]), 0, num(m[3])) }, true, "test result: FAILED. 3 passed; 1 failed; 0 ignored"},
-	{"failed", regexp.MustCompile(`^test (\S+) \.\.\. FAILED$`), named, true, "test a::b ... FAILED"},
-	{"error[", regexp.MustCompile(`^error\[E\d+\]: .+`), compiler, true, "error[E0308]: mismatched types"},
-	{"could not compile", regexp.MustCompile("^error: could not compile `[^`]+`.*"), bad, true, "error: could not compile `a` (lib) due to 2 previous errors"},
+	{"test result", regexp.MustCompile(`^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored`), func(r *reading, m []string) { r.counts(num(m[1]), num(m[2]), 0, num(m[3])) }, true, "test result: FAILED. 3 passed; 1 failed; 0 ignored", false},
+	{"failed", regexp.MustCompile(`^test (\S+) \.\.\. FAILED$`), named, true, "test a::b ... FAILED", false},
+	{"error[", regexp.MustCompile(`^error\[E\d+\]: .+`), compiler, true, "error[E0308]: mismatched types", false},
+	{"could not compile", regexp.MustCompile("^error: could not compile `[^`]+`.*"), bad, true, "error: could not compile `a` (lib) due to 2 previous errors", false},
 	// Java
 	{"tests run", regexp.MustCompile(`^(?:\[\w+\] )?Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)(.*)`), func(r *reading, m []string) {
 		if strings.Contains(m[5], "Time elapsed") { // of one class; the sum follows
 			return
 		}
 		r.counts(num(m[1])-num(m[2])-num(m[3])-num(m[4]), num(m[2]), num(m[3]), num(m[4]))
-	}, true, "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0"},
-	{"[error]", regexp.MustCompile(`^\[ERROR\]\s+(\w+(?:Test|IT)\w*\.\w+):\d+`), named, true, "[ERROR]   CartTest.adds:12 expected 3"},
-	{"build success", regexp.MustCompile(`^(?:\[INFO\] )?BUILD SUCCESS`), good, true, "BUILD SUCCESSFUL in 3s"},
-	{"build fail", regexp.MustCompile(`^(?:\[\w+\] )?BUILD FAIL`), bad, true, "[INFO] BUILD FAILURE"},
-	{" failed", regexp.MustCompile(`^(\w[\w.]+ > [\w ().]+) FAILED$`), named, true, "CartTest > adds() FAILED"},
-	{"tests completed", regexp.MustCompile(`^(\d+) tests completed, (\d+) failed`), func(r *reading, m []string) { r.counts(num(m[1])-num(m[2]), num(m[2]), 0, 0) }, true, "5 tests completed, 1 failed"},
+	}, true, "[ERROR] Tests run: 5, Failures: 1, Errors: 0, Skipped: 0", false},
+	{"[error]", regexp.MustCompile(`^\[ERROR\]\s+(\w+(?:Test|IT)\w*\.\w+):\d+`), named, true, "[ERROR]   CartTest.adds:12 expected 3", false},
+	{"build success", regexp.MustCompile(`^(?:\[INFO\] )?BUILD SUCCESS`), good, true, "BUILD SUCCESSFUL in 3s", false},
+	{"build fail", regexp.MustCompile(`^(?:\[\w+\] )?BUILD FAIL`), bad, true, "[INFO] BUILD FAILURE", false},
+	{" failed", regexp.MustCompile(`^(\w[\w.]+ > [\w ().]+) FAILED$`), named, true, "CartTest > adds() FAILED", false},
+	{"tests completed", regexp.MustCompile(`^(\d+) tests completed, (\d+) failed`), func(r *reading, m []string) { r.counts(num(m[1])-num(m[2]), num(m[2]), 0, 0) }, true, "5 tests completed, 1 failed", false},
 	// C
-	{"tests passed,", regexp.MustCompile(`^\d+% tests passed, (\d+) tests failed out of (\d+)`), func(r *reading, m []string) { r.counts(num(m[2])-num(m[1]), num(m[1]), 0, 0) }, true, "75% tests passed, 1 tests failed out of 4"},
-	{"(failed)", regexp.MustCompile(`^\d+ - (\S+) \(Failed\)`), named, true, "3 - cart (Failed)"},
-	{"error: ", regexp.MustCompile(`^\S+:\d+:(?:\d+:)? (?:fatal )?error: .+`), compiler, true, "a.c:3:5: error: expected ';'"},
-	{"make", regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* .+`), func(r *reading, m []string) { r.Bad = true; r.why(1, m[0]) }, true, "make: *** [Makefile:3: all] Error 2"},
-	{"[  failed  ]", regexp.MustCompile(`^\[  FAILED  \] (\w+\.\w+)`), named, true, "[  FAILED  ] Cart.Adds (0 ms)"},
+	{"tests passed,", regexp.MustCompile(`^\d+% tests passed, (\d+) tests failed out of (\d+)`), func(r *reading, m []string) { r.counts(num(m[2])-num(m[1]), num(m[1]), 0, 0) }, true, "75% tests passed, 1 tests failed out of 4", false},
+	{"(failed)", regexp.MustCompile(`^\d+ - (\S+) \(Failed\)`), named, true, "3 - cart (Failed)", false},
+	{"error: ", regexp.MustCompile(`^\S+:\d+:(?:\d+:)? (?:fatal )?error: .+`), compiler, true, "a.c:3:5: error: expected ';'", false},
+	{"make", regexp.MustCompile(`^g?make(?:\[\d+\])?: \*\*\* .+`), func(r *reading, m []string) { r.Bad = true; r.why(1, m[0]) }, true, "make: *** [Makefile:3: all] Error 2", false},
+	{"[  failed  ]", regexp.MustCompile(`^\[  FAILED  \] (\w+\.\w+)`), named, true, "[  FAILED  ] Cart.Adds (0 ms)", false},
 	// Others
-	{"example", regexp.MustCompile(`^(\d+) examples?, (\d+) failures?`), func(r *reading, m []string) { r.counts(num(m[1])-num(m[2]), num(m[2]), 0, 0) }, true, "5 examples, 1 failure"},
-	{"rspec ", regexp.MustCompile(`^rspec (\S+) #`), named, true, "rspec ./spec/a_spec.rb:12 # adds"},
-	{"assertions", regexp.MustCompile(`^OK \((\d+) tests?,`), func(r *reading, m []string) { r.counts(num(m[1]), 0, 0, 0) }, true, "OK (5 tests, 9 assertions)"},
+	{"example", regexp.MustCompile(`^(\d+) examples?, (\d+) failures?`), func(r *reading, m []string) { r.counts(num(m[1])-num(m[2]), num(m[2]), 0, 0) }, true, "5 examples, 1 failure", false},
+	{"rspec ", regexp.MustCompile(`^rspec (\S+) #`), named, true, "rspec ./spec/a_spec.rb:12 # adds", false},
+	{"assertions", regexp.MustCompile(`^OK \((\d+) tests?,`), func(r *reading, m []string) { r.counts(num(m[1]), 0, 0, 0) }, true, "OK (5 tests, 9 assertions)", false},
 	{"assertions", regexp.MustCompile(`^Tests: (\d+), Assertions: \d+(?:, Errors: (\d+))?(?:, Failures: (\d+))?`), func(r *reading, m []string) {
 		r.counts(num(m[1])-num(m[2])-num(m[3]), num(m[3]), num(m[2]), 0)
-	}, true, "Tests: 5, Assertions: 9, Failures: 1."},
-	{"failed:", regexp.MustCompile(`^(?:Failed|Passed)!\s+- Failed:\s+(\d+), Passed:\s+(\d+), Skipped:\s+(\d+)`), func(r *reading, m []string) { r.counts(num(m[2]), num(m[1]), 0, num(m[3])) }, true, "Failed!  - Failed:     1, Passed:     4, Skipped:     0"},
-	{"found ", regexp.MustCompile(`^Found (\d+) errors?\b`), errorCount, true, "Found 2 errors in 1 file"},
-	{"passed", regexp.MustCompile(`^(?:\W*|[\w ]+: )?\d+ (?:tests? )?(?:passed|failed)(?:,? (?:and )?\d+ (?:tests? )?(?:passed|failed|skipped|errors?))*\W*$`), counted, true, "2 passed, 9 failed"},
-	{"error: could not find", regexp.MustCompile(`^ERROR: (?:Could not find|No matching|Cannot install) .+`), func(r *reading, m []string) { r.Bad = true; r.why(coded, m[0]) }, true, "ERROR: Could not find a version that satisfies x"},
-	{"successfully", regexp.MustCompile(`^Successfully (?:installed|built) `), good, true, "Successfully installed a-1.0"},
-	{"e: ", regexp.MustCompile(`^E: (.+)`), func(r *reading, m []string) { r.Bad = true; r.why(coded, m[1]) }, true, "E: Unable to locate package x"},
+	}, true, "Tests: 5, Assertions: 9, Failures: 1.", false},
+	{"failed:", regexp.MustCompile(`^(?:Failed|Passed)!\s+- Failed:\s+(\d+), Passed:\s+(\d+), Skipped:\s+(\d+)`), func(r *reading, m []string) { r.counts(num(m[2]), num(m[1]), 0, num(m[3])) }, true, "Failed!  - Failed:     1, Passed:     4, Skipped:     0", false},
+	{"found ", regexp.MustCompile(`^Found (\d+) errors?\b`), errorCount, true, "Found 2 errors in 1 file", false},
+	{"passed", regexp.MustCompile(`^(?:\W*|[\w ]+: )?\d+ (?:tests? )?(?:passed|failed)(?:,? (?:and )?\d+ (?:tests? )?(?:passed|failed|skipped|errors?))*\W*$`), counted, true, "2 passed, 9 failed", false},
+	{"error: could not find", regexp.MustCompile(`^ERROR: (?:Could not find|No matching|Cannot install) .+`), func(r *reading, m []string) { r.Bad = true; r.why(coded, m[0]) }, true, "ERROR: Could not find a version that satisfies x", false},
+	{"successfully", regexp.MustCompile(`^Successfully (?:installed|built) `), good, true, "Successfully installed a-1.0", false},
+	{"e: ", regexp.MustCompile(`^E: (.+)`), func(r *reading, m []string) { r.Bad = true; r.why(coded, m[1]) }, true, "E: Unable to locate package x", false},
 }
