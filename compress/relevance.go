@@ -3,7 +3,9 @@ package compress
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
+	"sync"
 	"sync/atomic"
 )
 
@@ -30,7 +32,14 @@ type Index struct {
 	ends     []int32   // of each term's postings
 	postings []posting // by term, then by document
 	lengths  []int32   // of the documents, in terms
+	may      []uint64  // a bit for some terms each: one of which it is not set is none of these
 	ranked   atomic.Pointer[ranked]
+}
+
+// mayHave reports whether t may be a term of x.
+func (x *Index) mayHave(t termID) bool {
+	bit := uint64(t) & uint64(64*len(x.may)-1)
+	return x.may[bit>>6]&(1<<(bit&63)) != 0
 }
 
 // ranked is what stands in an index of the query that it was ranked for last, which mostly is
@@ -48,7 +57,7 @@ type posting struct{ doc, count int32 }
 
 // Size returns about how many bytes an index takes.
 func (x *Index) Size() int {
-	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4
+	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4 + len(x.may)*8
 }
 
 // NewIndex returns the index of docs, by the terms that [Terms] finds in them.
@@ -84,6 +93,11 @@ func NewIndex(docs []string) *Index {
 		})
 	}
 	slices.Sort(x.terms)
+	x.may = make([]uint64, 1<<bits.Len(uint(len(x.terms)/4))) // sixteen bits for each term, or more
+	for _, t := range x.terms {
+		bit := uint64(t) & uint64(64*len(x.may)-1)
+		x.may[bit>>6] |= 1 << (bit & 63)
+	}
 	x.ends = make([]int32, len(x.terms))
 	next := last // where the next posting of each term goes
 	end := int32(0)
@@ -107,6 +121,9 @@ func (x *Index) match(q *query, found []match) []match {
 	i := 0
 	for _, k := range q.sorted {
 		t := q.terms[k]
+		if !x.mayHave(t) {
+			continue
+		}
 		step := 1
 		for i+step < len(x.terms) && x.terms[i+step] < t {
 			i, step = i+step, 2*step
@@ -145,6 +162,48 @@ type Corpus struct {
 	indexes []*Index
 	norms   []float64 // of each document; see normOf
 	few     []few     // likewise
+	scored  scored
+}
+
+// scored is what was found of the queries that were scored last: the request of a user is asked again at each step of an agent.
+type scored struct {
+	mu   sync.Mutex
+	last []*matched // the most recently used last
+}
+
+// matched is what stands of a query in each index of a corpus.
+type matched struct {
+	text  string
+	terms []termID
+	found [][]match // by index
+}
+
+// maxScored is how many queries are remembered.
+const maxScored = 4
+
+// find returns what stands of a query in each index.
+func (c *Corpus) find(text string) *matched {
+	s := &c.scored
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.last, func(m *matched) bool { return m.text == text }); i >= 0 {
+		m := s.last[i]
+		s.last = append(slices.Delete(s.last, i, i+1), m)
+		return m
+	}
+	q := newQuery(text)
+	m := &matched{text, q.terms, make([][]match, len(c.indexes))}
+	var all []match
+	for i, x := range c.indexes {
+		n := len(all)
+		all = x.match(q, all)
+		m.found[i] = all[n:len(all):len(all)]
+	}
+	if len(s.last) == maxScored {
+		s.last = slices.Delete(s.last, 0, 1)
+	}
+	s.last = append(s.last, m)
+	return m
 }
 
 // few is what a term adds to a document in which it stands once, twice and so on, as a share of
@@ -185,7 +244,11 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 func (c *Corpus) Rank(query string) []Hit {
 	scores := make([]float64, len(c.norms))
 	q := newQuery(query)
-	c.add(q.terms, 1, scores, func(x *Index) []match { return x.matchAgain(q) })
+	found := make([][]match, len(c.indexes))
+	for i, x := range c.indexes {
+		found[i] = x.matchAgain(q)
+	}
+	c.add(q.terms, 1, scores, found)
 	var hits []Hit
 	for doc, score := range scores {
 		if score > 0 {
@@ -198,22 +261,15 @@ func (c *Corpus) Rank(query string) []Hit {
 
 // Score adds to scores, one for each document, weight times its BM25 score for query.
 func (c *Corpus) Score(query string, weight float64, scores []float64) {
-	q := newQuery(query)
-	var all []match
-	c.add(q.terms, weight, scores, func(x *Index) []match {
-		n := len(all)
-		all = x.match(q, all)
-		return all[n:]
-	})
+	m := c.find(query)
+	c.add(m.terms, weight, scores, m.found)
 }
 
 // add adds to scores what terms are worth to the documents that have them: to each document in
-// the order of the terms. matches finds them in an index.
-func (c *Corpus) add(terms []termID, weight float64, scores []float64, matches func(x *Index) []match) {
-	found := make([][]match, len(c.indexes))
+// the order of the terms. found is what stands of them in each index.
+func (c *Corpus) add(terms []termID, weight float64, scores []float64, found [][]match) {
 	having := make([]int, len(terms))
-	for i, x := range c.indexes {
-		found[i] = matches(x)
+	for i := range c.indexes {
 		for _, m := range found[i] {
 			having[m.term] += int(m.to - m.from)
 		}

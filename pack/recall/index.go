@@ -110,18 +110,39 @@ func (old *oldRecords) outcomes() *journal.Outcomes {
 // oldPassage is a part of what a record says.
 type oldPassage struct {
 	compress.Passage
-	of    *oldRecord
-	named []string // the identifiers in it, once somebody asked
+	of   *oldRecord
+	read *readPassage // which all copies share
+}
+
+// readPassage is what is known of a passage once somebody asked.
+type readPassage struct {
+	named []string  // the identifiers in it; nil: nobody did
+	lines []oldLine // likewise
 }
 
 func (p *oldPassage) text() string { return p.of.text[p.From:p.To] }
 
 // words are the identifiers in the passage.
 func (p *oldPassage) words() []string {
-	if p.named == nil {
-		p.named = append([]string{}, compress.Identifiers(p.text(), recallHits)...)
+	if p.read.named == nil {
+		p.read.named = append([]string{}, compress.Identifiers(p.text(), recallHits)...)
 	}
-	return p.named
+	return p.read.named
+}
+
+// lines are those of the passage.
+func (p *oldPassage) lines() []oldLine {
+	if p.read.lines == nil {
+		text, at := p.text(), 0
+		lines := []oldLine{}
+		compress.EachLine(text, func(_ int, line string) {
+			from := at + strings.Index(text[at:], line)
+			at = from + len(line)
+			lines = append(lines, oldLine{from, at})
+		})
+		p.read.lines = lines
+	}
+	return p.read.lines
 }
 
 // tellsFailure reports whether a line of the passage tells that something failed.
@@ -205,10 +226,10 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
 		for _, p := range found {
-			s.passages = append(s.passages, oldPassage{Passage: p, of: old})
+			s.passages = append(s.passages, oldPassage{p, old, &readPassage{}})
 			docs = append(docs, old.text[p.From:p.To])
 		}
-		s.size += len(old.text) + 96 + 32*len(found)
+		s.size += len(old.text) + 96 + 96*len(found)
 	}
 	s.size += 256 * len(s.tries)
 	s.index = compress.NewIndex(docs)

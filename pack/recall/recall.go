@@ -217,14 +217,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 	}
 	for _, doc := range best(scores, recallHits) {
 		h := oldHit{oldPassage: o.passages[doc], doc: doc, score: scores[doc]}
-		text := h.text()
-		h.words = o.passages[doc].words()
-		at := 0
-		compress.EachLine(text, func(_ int, line string) {
-			from := at + strings.Index(text[at:], line)
-			at = from + len(line)
-			h.lines = append(h.lines, oldLine{from, at})
-		})
+		h.words, h.lines = h.oldPassage.words(), h.oldPassage.lines()
 		hits = append(hits, h)
 	}
 	return hits, working, nil
