@@ -29,6 +29,9 @@ type digests struct {
 	words compress.Vocabulary
 	kept  map[int]*digest // by place
 	size  int
+
+	first, last  int // of the places that prepare went through
+	bytesBetween int // of their records
 }
 
 // digest is what zones need to know of one record. It does not change.
@@ -94,13 +97,29 @@ func (d *digests) of(m record.Records, at int) (*digest, bool) {
 	return one, true
 }
 
-// follow reads the newest record where the one before it was read, so that the next compaction finds all of them read but those that
-// came several at a time.
-func (d *digests) follow(m record.Records, n int) {
-	if n > 1 && d.kept[n-1] != nil {
+// prepare reads the newest record, and some of those of the window before it that were not read yet, so that the next compaction finds
+// nearly all of them read.
+func (d *digests) prepare(m record.Records, n int) {
+	if n != d.last && n != d.last+1 {
+		d.first, d.bytesBetween = n+1, 0
+	}
+	if d.last = n; d.kept[n] == nil {
 		d.of(m, n)
+		d.bytesBetween += int(m.At(n).Len)
+	}
+	d.first = min(d.first, n)
+	for range readAhead {
+		if d.first <= max(1, n-WindowRecords) || d.bytesBetween > windowBytes {
+			return
+		}
+		d.first--
+		d.bytesBetween += int(m.At(d.first).Len)
+		d.of(m, d.first)
 	}
 }
+
+// readAhead is how many records one build reads for a compaction to come.
+const readAhead = 16
 
 func (d *digests) keep(at int, one *digest) {
 	if d.kept == nil {

@@ -64,6 +64,13 @@ func (s *states) at(m record.Records, from, to int) (state, error) {
 	return best, nil
 }
 
+// prepare goes through some of the records behind a place up to another one, as far as nobody did yet.
+func (s *states) prepare(m record.Records, from, to int) {
+	if known := s.newest(from, to); known.to < to {
+		s.at(m, from, min(to, known.to+readAhead)) // what cannot be read is read by whoever needs it
+	}
+}
+
 // newest returns the longest known state of the records behind a place that goes no further than another one.
 func (s *states) newest(from, to int) state {
 	best := state{from: from, to: from}

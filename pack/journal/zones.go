@@ -33,6 +33,7 @@ const (
 	WindowRecords = 1024    // that are looked at to choose key lines
 	windowBytes   = 2 << 20 // likewise, of the log
 
+	nearlyFull = 700 // thousandths of the room from which on the first compaction is prepared
 )
 
 // Zones are what a generation shows for the records that it took behind the boundary. They follow from
@@ -78,7 +79,14 @@ func (z *Zones) size() int {
 // Zones returns those of a fold, one for each of its generations.
 // It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error) {
-	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
+	if f.Rules.zones.all() == 0 {
+		return nil, nil
+	}
+	if f.Boundary() == 1 {
+		if f.weight() > f.Rules.room*nearlyFull/1000 {
+			mm.digests.prepare(m, f.N)
+			mm.states.prepare(m, stateFrom(f.N), f.N)
+		}
 		return nil, nil
 	}
 	own := mm.SummaryFor(f)
@@ -108,7 +116,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 				mm.made++
 			}
 		} else if i == len(f.past)-1 {
-			mm.digests.follow(m, f.N)
+			mm.digests.prepare(m, f.N)
 		}
 		z.used = true
 		past = append(past, z)
