@@ -25,11 +25,15 @@ type world struct {
 	control string   // the last budget that SetControl accepted
 	tried   []string // budgets it was given since
 	seals   int      // parts of logs that were sealed
+	begun   int      // records that were there before the disk may fail
 }
 
 func newWorld() *world {
 	return &world{disk: sessiontest.New(), offered: map[string]bool{}}
 }
+
+// worlds are what the disk fails in.
+var worlds = map[string]func() *world{"new": newWorld, "old": newOldWorld}
 
 func (w *world) record(size int) string {
 	w.seq++
@@ -245,8 +249,8 @@ func contains(list []string, s string) bool {
 }
 
 // operations counts what the workload does on a healthy disk.
-func operations(t *testing.T) (all, changes int) {
-	w := newWorld()
+func operations(t *testing.T, begin func() *world) (all, changes int) {
+	w := begin()
 	w.disk.Fail(sessiontest.Fault{At: 1 << 30})
 	w.run()
 	all, changes = w.disk.Ops()
@@ -254,7 +258,7 @@ func operations(t *testing.T) (all, changes int) {
 	if w.seals != 2*2 {
 		t.Fatalf("%d parts were sealed", w.seals)
 	}
-	if len(w.acked) != 2*10 || len(w.synced) == 0 {
+	if len(w.acked) != w.begun+2*10 || len(w.synced) == w.begun {
 		t.Fatalf("%d records acknowledged, %d synced", len(w.acked), len(w.synced))
 	}
 	return all, changes
@@ -270,7 +274,13 @@ func sparse(t *testing.T) int {
 }
 
 func TestEveryOperationFailsOnce(t *testing.T) {
-	all, changes := operations(t)
+	for name, begin := range worlds {
+		t.Run(name, func(t *testing.T) { everyOperationFailsOnce(t, begin) })
+	}
+}
+
+func everyOperationFailsOnce(t *testing.T, begin func() *world) {
+	all, changes := operations(t, begin)
 	for _, c := range []struct {
 		kind    sessiontest.Kind
 		changes bool // reading does not run out of space
@@ -278,7 +288,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 	}{{sessiontest.EIO, false, all}, {sessiontest.ENOSPC, true, changes}, {sessiontest.Short, true, changes}} {
 		for _, count := range []int{1, 3} { // the operation; and what would clean up after it
 			for at := 1; at <= c.ops; at += sparse(t) {
-				w := newWorld()
+				w := begin()
 				w.disk.Fail(sessiontest.Fault{Kind: c.kind, At: at, Count: count, Changes: c.changes})
 				w.run()
 				_, where := w.disk.Hit()
@@ -290,10 +300,16 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 }
 
 func TestEveryNthOperationFails(t *testing.T) {
+	for name, begin := range worlds {
+		t.Run(name, func(t *testing.T) { everyNthOperationFails(t, begin) })
+	}
+}
+
+func everyNthOperationFails(t *testing.T, begin func() *world) {
 	for _, kind := range []sessiontest.Kind{sessiontest.EIO, sessiontest.ENOSPC, sessiontest.Short} {
 		for n := 2; n <= 60; n += sparse(t) {
 			for _, changes := range []bool{false, true} {
-				w := newWorld()
+				w := begin()
 				w.disk.Fail(sessiontest.Fault{Kind: kind, Every: n, Changes: changes})
 				w.run()
 				w.disk.Kill()
@@ -304,9 +320,15 @@ func TestEveryNthOperationFails(t *testing.T) {
 }
 
 func TestKilledAtEveryOperation(t *testing.T) {
-	_, changes := operations(t)
+	for name, begin := range worlds {
+		t.Run(name, func(t *testing.T) { killedAtEveryOperation(t, begin) })
+	}
+}
+
+func killedAtEveryOperation(t *testing.T, begin func() *world) {
+	_, changes := operations(t, begin)
 	for at := 1; at <= changes+1; at += sparse(t) {
-		w := newWorld()
+		w := begin()
 		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
 		w.run()
 		_, where := w.disk.Hit()
@@ -316,14 +338,20 @@ func TestKilledAtEveryOperation(t *testing.T) {
 }
 
 func TestPowerCutAtEveryOperation(t *testing.T) {
-	_, changes := operations(t)
+	for name, begin := range worlds {
+		t.Run(name, func(t *testing.T) { powerCutAtEveryOperation(t, begin) })
+	}
+}
+
+func powerCutAtEveryOperation(t *testing.T, begin func() *world) {
+	_, changes := operations(t, begin)
 	seeds := suite.Pick(t, 4, max(1000/changes, 4))
 	if testing.Short() {
 		seeds = 1
 	}
 	for at := 1; at <= changes+1; at += sparse(t) {
 		for seed := range seeds {
-			w := newWorld()
+			w := begin()
 			w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
 			w.run()
 			_, where := w.disk.Hit()
@@ -335,14 +363,14 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 
 // A store lives on: power is cut again and again, also while it recovers.
 func TestPowerCutsInARow(t *testing.T) {
-	_, changes := operations(t)
+	_, changes := operations(t, newOldWorld)
 	runs := suite.Pick(t, 50, 150)
 	if testing.Short() {
 		runs = 20
 	}
 	for seed := range int64(runs) {
 		rng := rand.New(rand.NewSource(seed))
-		w := newWorld()
+		w := worlds[[]string{"new", "old"}[seed%2]]()
 		for round := range 5 {
 			w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: 1 + rng.Intn(changes), Changes: true})
 			w.run()

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},
 	"session":                      {"ctxabi", "internal/handles", "internal/memory", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
-	"session/sessiontest":          {"session", "ctxabi", "internal/memory"},
+	"session/sessiontest":          {"session", "session/arrival", "ctxabi", "internal/memory", "internal/vfs"},
 	"compress":                     {"internal/tokens", "ctxabi"},
 	"pack/recipe":                  {"ctxabi"},
 	"pack/nativetest":              {},
@@ -93,10 +93,11 @@ var arrows = map[string][]string{
 	"compress/notes":               {"compress/toolcall", "compress", "internal/tokens", "ctxabi"},
 	"internal/suite":               {},
 	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles", "pack/build"},
+	"session/arrival":              {"internal/vfs"},
 	"session/archive":              {"ctxabi", "session/disk", "internal/vfs", "internal/lru"},
 	"session/blob":                 {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
-	"session/check":                {"ctxabi", "session", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
-	"session/log":                  {"ctxabi", "session/archive", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session/check":                {"ctxabi", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "internal/vfs"},
+	"session/log":                  {"ctxabi", "session/archive", "session/arrival", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/disk":                 {"ctxabi", "internal/vfs"},
 	"internal/vfs":                 {"ctxabi", "internal/handles"},
 	"pack/project":                 {"compress"},
@@ -113,11 +114,11 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":       {"internal/tokens"},          // weights are measured against exact counts
-	"examples/gen": {"ctxabi"},                   // the example's records pass the check
-	"session/blob": {"session"},                  // a session is what keeps them
-	"session":      {"session/check"},            // each test ends with a check of its store
-	"session/log":  {"session", "session/check"}, // a store is what its logs are tested in
+	"ctxabi":       {"internal/tokens"},                  // weights are measured against exact counts
+	"examples/gen": {"ctxabi"},                           // the example's records pass the check
+	"session/blob": {"session"},                          // a session is what keeps them
+	"session":      {"session/check", "session/arrival"}, // each test ends with a check of its store
+	"session/log":  {"session", "session/check"},         // a store is what its logs are tested in
 	"fs":           {"pack/source"},
 	"pack":         {"session"}, // the example of a history in memory
 }

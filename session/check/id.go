@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -25,7 +26,7 @@ func (t *sessionTree) checkID() {
 	begins := t.beginnings()
 	proven := func(id string) bool {
 		for name, a := range begins {
-			if log.ChainNext(log.ChainSeed(id, name), a.SHA, a.Off, a.Len) == a.Chain {
+			if _, follows := a.Follows(arrival.ChainSeed(id, name)); follows {
 				return true
 			}
 		}
@@ -79,7 +80,7 @@ func (t *sessionTree) beginnings() map[string]log.Row {
 		}
 		if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
 			vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, whole bool) bool {
-				if a, ok := log.ParseRow(line); ok && whole && a.Off == 0 {
+				if a, ok := arrival.ParseRow(line); ok && whole && a.Off == 0 {
 					begins[name] = a
 				}
 				return false

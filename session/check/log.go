@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -143,7 +144,7 @@ func (t *sessionTree) checkNoList(l *log.Log) {
 func (t *sessionTree) announced(f vfs.File) (n int, size int64) {
 	if fi, err := f.Stat(); err == nil {
 		vfs.ScanLines(f, 0, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
-			if a, ok := log.ParseRow(line); ok {
+			if a, ok := arrival.ParseRow(line); ok {
 				n++
 				size = max(size, a.End())
 			}
@@ -161,7 +162,7 @@ func (t *sessionTree) tail(l *log.Log, arrivalRows vfs.File, do func(string) Rem
 	}
 	rows, bad, torn, reach := 0, 0, false, int64(0)
 	err = vfs.ScanLines(arrivalRows, n.Tail.Arrivals, n.Arrivals, func(_, _ int64, line []byte, whole bool) bool {
-		a, ok := log.ParseRow(line)
+		a, ok := arrival.ParseRow(line)
 		switch {
 		case !whole:
 			torn = true

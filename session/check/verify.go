@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -165,7 +166,7 @@ func (v *verification) rows(ctx context.Context) error {
 	var failed error
 	err := vfs.ScanLines(v.Arrivals(), 0, v.Tail.Arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		w.n++
-		a, ok := log.ParseRow(line)
+		a, ok := arrival.ParseRow(line)
 		if !ok || !whole {
 			w.damaged++
 			return ctx.Err() == nil
@@ -186,10 +187,9 @@ func (v *verification) rows(ctx context.Context) error {
 // rowWalk is where the walk is.
 type rowWalk struct {
 	v       *verification
-	n       int   // rows so far
-	damaged int   // of them, in front of the next one
-	next    int64 // where the next one ought to begin
-	chain   log.Hash
+	n       int // rows so far
+	damaged int // of them, in front of the next one
+	chain   arrival.Chain
 
 	from, to    int64  // bytes that are not what arrived, not reported yet
 	first, last int    // their rows
@@ -205,26 +205,29 @@ func rowsAre(from, to int) string {
 
 func (w *rowWalk) row(a *log.Row) error {
 	v := w.v
-	follows := log.ChainNext(w.chain, a.SHA, a.Off, a.Len) == a.Chain
-	if w.damaged > 0 || a.Off > w.next {
+	_, follows := a.Follows(w.chain.Value)
+	follows = follows || !w.chain.Known // what comes before it was reported
+	if next := w.chain.Next; w.damaged > 0 || a.Off > next {
 		proven := false
-		if w.damaged == 1 && a.Off > w.next && a.Off <= v.End {
+		if w.damaged == 1 && a.Off > next && a.Off <= v.End {
 			// What the damaged row said of the bytes can be had from the bytes; the chain behind it proves it.
-			sum, err := vfs.HashRange(v.Data(), w.next, a.Off)
+			sum, err := vfs.HashRange(v.Data(), next, a.Off)
 			if lost := new(archive.DamageError); err != nil && !errors.As(err, &lost) {
 				return err
 			}
-			proven = err == nil && log.ChainNext(log.ChainNext(w.chain, sum, w.next, a.Off-w.next), a.SHA, a.Off, a.Len) == a.Chain
+			if err == nil {
+				proven = w.chain.Pass(sum, a)
+			}
 		}
-		w.gap(a, proven)
+		w.gap(a, next, proven)
 		follows, w.damaged = true, 0
-	} else if a.Off < w.next {
-		v.bad(Lost, "arrival row %d begins at byte %d, the one before it ends at %d", w.n, a.Off, w.next)
+	} else if a.Off < next {
+		v.bad(Lost, "arrival row %d begins at byte %d, the one before it ends at %d", w.n, a.Off, next)
 	}
 	if !follows {
 		v.bad(Lost, "arrival row %d breaks the chain: nothing proves the bytes before byte %d", w.n, a.Off)
 	}
-	w.chain, w.next = a.Chain, a.End()
+	w.chain.Add(a)
 	if a.End() > v.End {
 		v.bad(Lost, "bytes %d-%d, which belong to arrival row %d, are missing", max(a.Off, v.End), a.End(), w.n)
 		return nil
@@ -244,19 +247,19 @@ func (w *rowWalk) row(a *log.Row) error {
 	return nil
 }
 
-// gap reports bytes that no whole row tells of.
-func (w *rowWalk) gap(a *log.Row, proven bool) {
+// gap reports bytes from next on that no whole row tells of.
+func (w *rowWalk) gap(a *log.Row, next int64, proven bool) {
 	v := w.v
 	what := "there is no arrival row for"
 	if w.damaged > 0 {
 		what = "arrival " + rowsAre(w.n-w.damaged, w.n-1)
-		if a.Off <= w.next {
+		if a.Off <= next {
 			v.bad(Lost, "%s, but no bytes are missing between the rows beside them", what)
 			return
 		}
 		what += ": who wrote"
 	}
-	bytes := fmt.Sprintf("%s (bytes %d-%d)", v.span(w.next, a.Off), w.next, a.Off)
+	bytes := fmt.Sprintf("%s (bytes %d-%d)", v.span(next, a.Off), next, a.Off)
 	switch {
 	case w.damaged == 0:
 		v.bad(Lost, "%s %s", what, bytes)

@@ -1,14 +1,14 @@
 package log
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
-	"hash/crc32"
-	"strconv"
+	"bytes"
+	"errors"
+	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // ArrivalsFile names the file of a log's arrival rows, relative to the session.
@@ -20,179 +20,69 @@ func ArrivalsFile(log string) string {
 }
 
 // Hash is a SHA-256 value.
-type Hash [sha256.Size]byte
+type Hash = arrival.Hash
 
 // Row is one row of an arrivals file: one commit.
-type Row struct {
-	Off, Len  int64
-	SHA       Hash // of the data
-	Chain     Hash
-	At        int64 // unix ns
-	UID, PID  uint32
-	Events    int64 // committed length of events.jsonl; -1 in that log's own rows
-	Key       Key
-	Estimated bool // made up at recovery, for data that had no row
-}
+type Row = arrival.Row
 
-// End is where the log ended behind the commit.
-func (a *Row) End() int64 { return a.Off + a.Len }
+// seed is the chain in front of the log's first row.
+func (l *Log) seed() arrival.Chain { return arrival.ChainFrom(l.dir.ID(), l.name) }
 
-// ChainSeed is the chain value before the first row of a log.
-func ChainSeed(id, log string) Hash {
-	raw, _ := hex.DecodeString(id)
-	return sha256.Sum256(append(raw, log...))
-}
-
-// ChainNext links a row to the one before it.
-func ChainNext(prev, sha Hash, off, length int64) Hash {
-	var b [2*sha256.Size + 16]byte
-	copy(b[:], prev[:])
-	copy(b[sha256.Size:], sha[:])
-	binary.BigEndian.PutUint64(b[2*sha256.Size:], uint64(off))
-	binary.BigEndian.PutUint64(b[2*sha256.Size+8:], uint64(length))
-	return sha256.Sum256(b[:])
-}
-
-// AppendTo appends the row to b as one line and returns b. The line ends in the CRC-32C of the fields
-// before it, because the chain covers neither the writer nor the time. It is on the write path: it
-// uses no reflection and does not allocate.
-func (a *Row) AppendTo(b []byte) []byte {
-	start := len(b)
-	b = strconv.AppendInt(append(b, `{"off":`...), a.Off, 10)
-	b = strconv.AppendInt(append(b, `,"len":`...), a.Len, 10)
-	b = hex.AppendEncode(append(b, `,"sha256":"`...), a.SHA[:])
-	b = hex.AppendEncode(append(b, `","chain":"`...), a.Chain[:])
-	b = strconv.AppendInt(append(b, `","at":`...), a.At, 10)
-	b = strconv.AppendUint(append(b, `,"uid":`...), uint64(a.UID), 10)
-	b = strconv.AppendUint(append(b, `,"pid":`...), uint64(a.PID), 10)
-	if a.Events >= 0 {
-		b = strconv.AppendInt(append(b, `,"ev":`...), a.Events, 10)
-	}
-	if a.Key != (Key{}) {
-		b = strconv.AppendUint(append(b, `,"key":"`...), a.Key.Conn, 10)
-		b = strconv.AppendUint(append(b, '-'), a.Key.Unique, 10)
-		b = append(b, '"')
-	}
-	if a.Estimated {
-		b = append(b, `,"estimated":true`...)
-	}
-	sum := crc32.Checksum(b[start:], vfs.Castagnoli)
-	b = append(b, `,"crc":"`...)
-	b = hex.AppendEncode(b, binary.BigEndian.AppendUint32(nil, sum))
-	return append(b, '"', '}', '\n')
-}
-
-// ParseRow reads a row without its newline. It accepts exactly what
-// appendTo writes, and wrote in format 1: a row that is not so is damaged.
-func ParseRow(line []byte) (a Row, ok bool) {
-	p := rowParser{rest: line, ok: true}
-	a.Off = p.number(`{"off":`)
-	a.Len = p.number(`,"len":`)
-	a.SHA = p.hash(`,"sha256":"`)
-	a.Chain = p.hash(`","chain":"`)
-	a.At = p.number(`","at":`)
-	a.UID = uint32(p.number(`,"uid":`))
-	a.PID = uint32(p.number(`,"pid":`))
-	a.Events = -1
-	if p.has(`,"ev":`) {
-		a.Events = p.number(`,"ev":`)
-	}
-	if p.has(`,"key":"`) {
-		a.Key.Conn = p.unsigned(`,"key":"`)
-		a.Key.Unique = p.unsigned(`-`)
-		p.skip(`"`)
-	}
-	if p.has(`,"estimated":true`) {
-		p.skip(`,"estimated":true`)
-		a.Estimated = true
-	}
-	if p.has(`,"crc":"`) { // rows of format 1 have none
-		sum := crc32.Checksum(line[:len(line)-len(p.rest)], vfs.Castagnoli)
-		p.skip(`,"crc":"`)
-		p.ok = p.ok && p.sum() == sum
-		p.skip(`"`)
-	}
-	p.skip(`}`)
-	return a, p.ok && len(p.rest) == 0 && a.Off >= 0 && a.Len > 0 && a.Off+a.Len > 0
-}
-
-type rowParser struct {
-	rest []byte
-	ok   bool
-}
-
-func (p *rowParser) has(prefix string) bool {
-	return len(p.rest) >= len(prefix) && string(p.rest[:len(prefix)]) == prefix
-}
-
-func (p *rowParser) skip(prefix string) {
-	if !p.has(prefix) {
-		p.ok = false
-		return
-	}
-	p.rest = p.rest[len(prefix):]
-}
-
-func (p *rowParser) unsigned(prefix string) (n uint64) {
-	p.skip(prefix)
-	i := 0
-	for ; i < len(p.rest) && p.rest[i]-'0' <= 9; i++ {
-		d := uint64(p.rest[i] - '0')
-		if n > (1<<64-1-d)/10 {
-			p.ok = false
-			return 0
+// chainAt returns the chain behind the row that ends at the byte end of the file of rows: it goes
+// back to one that has the chain's value whole. Where a row between is damaged, the records that it
+// announced take its place, if the chain proves them. It returns the error of a read.
+func (l *Log) chainAt(f *logFiles, end int64) (arrival.Chain, error) {
+	var lines [][]byte // the last one first
+	c := l.seed()
+	err := vfs.ScanLinesBackward(f.arrivals, end, func(_ int64, line []byte) bool {
+		a, ok := arrival.ParseRow(line)
+		if ok && a.Whole {
+			c.Next, c.Known = a.Off, false
 		}
-		n = n*10 + d
+		lines = append(lines, bytes.Clone(line))
+		return !ok || !a.Whole
+	})
+	for i := len(lines) - 1; i >= 0 && err == nil; i-- {
+		if a, ok := arrival.ParseRow(lines[i]); ok {
+			err = passGap(&c, f, &a)
+			c.Add(&a)
+		}
 	}
-	if i == 0 {
-		p.ok = false
+	if !c.Known {
+		c.Run = arrival.ChainEvery
 	}
-	p.rest = p.rest[i:]
-	return n
+	return c, err
 }
 
-func (p *rowParser) number(prefix string) int64 {
-	p.skip(prefix)
-	negative := p.has("-")
-	if negative {
-		p.skip("-")
+// passGap goes on over bytes that no row announces, to the row a.
+func passGap(c *arrival.Chain, f *logFiles, a *Row) error {
+	if a.Off <= c.Next || !c.Known {
+		return nil
 	}
-	n := p.unsigned("")
-	if n > 1<<63-1 {
-		p.ok = false
+	sum, err := vfs.HashRange(f.data, c.Next, a.Off)
+	switch damage := new(archive.DamageError); {
+	case err == nil:
+		c.Pass(sum, a)
+	case errors.As(err, &damage) || errors.Is(err, io.ErrUnexpectedEOF):
+		c.Lose(a.Off)
+	default:
+		return err
 	}
-	if negative {
-		return -int64(n)
-	}
-	return int64(n)
+	return nil
 }
 
-func (p *rowParser) hash(prefix string) (h Hash) {
-	p.skip(prefix)
-	if len(p.rest) < 2*len(h) {
-		p.ok = false
-		return h
-	}
-	if _, err := hex.Decode(h[:], p.rest[:2*len(h)]); err != nil {
-		p.ok = false
-	}
-	p.rest = p.rest[2*len(h):]
-	return h
+// extend sets the chain value of a row that comes to stand behind the tail.
+func (t *Tail) extend(a *Row) {
+	c := arrival.Chain{Value: t.Chain, Next: t.Size, Known: true, Run: t.run}
+	c.Extend(a)
 }
 
-// sum reads a CRC-32C as appendTo writes it.
-func (p *rowParser) sum() uint32 {
-	var b [4]byte
-	if len(p.rest) < 2*len(b) {
-		p.ok = false
-		return 0
+// behind returns the tail behind a row that takes size bytes of its file. a.Chain is the chain's
+// value, whole.
+func (t *Tail) behind(a *Row, size int) Tail {
+	next := Tail{Size: a.End(), Arrivals: t.Arrivals + int64(size), Chain: a.Chain, Events: a.Events, run: t.run + 1}
+	if a.Whole {
+		next.run = 0
 	}
-	for _, c := range p.rest[:2*len(b)] {
-		p.ok = p.ok && (c < 'A' || c > 'F') // one way to write a row
-	}
-	if _, err := hex.Decode(b[:], p.rest[:2*len(b)]); err != nil {
-		p.ok = false
-	}
-	p.rest = p.rest[2*len(b):]
-	return binary.BigEndian.Uint32(b[:])
+	return next
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Audit is a log that is open to be checked as a whole, with an index that is made from nothing.
@@ -58,8 +59,8 @@ func (a *Audit) Data() io.ReaderAt { return a.f.data }
 // Arrivals is the file of the log's arrival rows.
 func (a *Audit) Arrivals() vfs.File { return a.f.arrivals }
 
-// Seed is the chain's value in front of the first row.
-func (a *Audit) Seed() Hash { return ChainSeed(a.Log.dir.ID(), a.Log.name) }
+// Seed is the chain in front of the first row.
+func (a *Audit) Seed() arrival.Chain { return a.Log.seed() }
 
 // CheckIndex returns what is wrong with the log's index, a sentence each.
 func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {

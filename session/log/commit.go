@@ -6,12 +6,12 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// Key identifies one request, so that a request sent twice is committed once.
-// The zero Key identifies none.
-type Key struct{ Conn, Unique uint64 }
+// Key identifies one request; see [arrival.Key].
+type Key = arrival.Key
 
 // Batch is what one commit appends: whole records, each with its newline.
 type Batch struct {

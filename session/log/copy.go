@@ -1,7 +1,6 @@
 package log
 
 import (
-	"bytes"
 	"encoding/hex"
 	"errors"
 	"path"
@@ -9,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -46,12 +46,12 @@ func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 	l.mu.Lock()
 	end := l.tail.Arrivals
 	l.mu.Unlock()
-	rows, err := w.rows(f, size, end, id)
+	rows, err := w.rows(f, parts, size, end, id)
 	if err == nil {
 		err = w.fill(path.Join(w.dir, ArrivalsFile(l.name)), rows)
 	}
 	if err == nil && len(parts.Parts) > 0 {
-		if err = w.list(parts, rows); err == nil {
+		if err = w.fill(path.Join(w.dir, archive.ListFile(l.name)), parts.Line()); err == nil {
 			err = w.fs.SyncDir(path.Join(w.dir, ctxabi.InternalDir))
 		}
 		if err == nil {
@@ -89,28 +89,25 @@ func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 	return list, nil
 }
 
-// list writes the list of the parts that were taken along, with the values of the new chain.
-func (w *logCopy) list(m *archive.List, rows []byte) error {
-	for line := range bytes.Lines(rows) {
-		a, _ := ParseRow(bytes.TrimSuffix(line, []byte{'\n'}))
-		for i := range m.Parts {
-			if a.End() == m.Parts[i].End() {
-				m.Parts[i].Chain = hex.EncodeToString(a.Chain[:])
+// rows are the arrival rows of the first size bytes of w.l, in a chain that begins with id. The
+// parts get the values of that chain.
+func (w *logCopy) rows(f *logFiles, parts *archive.List, size, end int64, id string) (rows []byte, err error) {
+	chain := arrival.ChainFrom(id, w.l.name)
+	add := func(a *Row) {
+		chain.Extend(a)
+		rows = arrival.AppendRow(rows, a)
+		chain.Add(a)
+		for i := range parts.Parts {
+			if a.End() == parts.Parts[i].End() {
+				parts.Parts[i].Chain = hex.EncodeToString(a.Chain[:])
 			}
 		}
 	}
-	return w.fill(path.Join(w.dir, archive.ListFile(w.l.name)), m.Line())
-}
-
-// rows are the arrival rows of the first size bytes of w.l.
-func (w *logCopy) rows(f *logFiles, size, end int64, id string) (rows []byte, err error) {
-	chain := ChainSeed(id, w.l.name)
-	next := int64(0)
 	var failed error
 	err = vfs.ScanLines(f.arrivals, 0, end, func(_, _ int64, line []byte, _ bool) bool {
-		a, ok := ParseRow(line)
-		if !ok || a.Off != next || a.Off >= size {
-			return a.Off < size && next < size && !ok // a damaged row: what it covered gets one below
+		a, ok := arrival.ParseRow(line)
+		if !ok || a.Off != chain.Next || a.Off >= size {
+			return a.Off < size && chain.Next < size && !ok // a damaged row: what it covered gets one below
 		}
 		if a.End() > size { // several records came with it, and only some of them are taken
 			a.Len = size - a.Off
@@ -118,23 +115,22 @@ func (w *logCopy) rows(f *logFiles, size, end int64, id string) (rows []byte, er
 				return false
 			}
 		}
-		chain = ChainNext(chain, a.SHA, a.Off, a.Len)
-		a.Chain, a.Key, next = chain, Key{}, a.End()
-		rows = a.AppendTo(rows)
-		return next < size
+		a.Key = Key{}
+		add(&a)
+		return chain.Next < size
 	})
-	if err = errors.Join(err, failed); err != nil || next >= size {
+	if err = errors.Join(err, failed); err != nil || chain.Next >= size {
 		return rows, err
 	}
-	a := Row{Off: next, Len: size - next, At: w.l.dir.Created().UnixNano(), Events: -1, Estimated: true}
+	a := Row{Off: chain.Next, Len: size - chain.Next, At: w.l.dir.Created().UnixNano(), Events: -1, Estimated: true}
 	if w.l.name == ctxabi.MessagesFile {
 		a.Events = 0
 	}
 	if a.SHA, err = vfs.HashRange(f.data, a.Off, a.End()); err != nil {
 		return nil, err
 	}
-	a.Chain = ChainNext(chain, a.SHA, a.Off, a.Len)
-	return a.AppendTo(rows), nil
+	add(&a)
+	return rows, nil
 }
 
 // fill replaces the content of an internal file and syncs it.

@@ -16,7 +16,7 @@
 //	messages.jsonl .ctxfs/arrivals .ctxfs/index .ctxfs/tokens                    of messages
 //	events.jsonl .ctxfs/arrivals.events .ctxfs/index.events .ctxfs/tokens.events of events
 //
-// An arrival row (arrivals.go) is written before the data it announces. The forms of index and
+// An arrival row (package arrival) is written before the data it announces. The forms of index and
 // counts stand in index_file.go; both are caches. What is sealed of a log is the matter of package
 // archive.
 //
@@ -55,6 +55,7 @@
 // # Files, from top to bottom
 //
 //	recover.go         what opening a log finds and mends
+//	convert.go         rows of an older version anew
 //	seal.go            records into a sealed part
 //	seal_check.go      its bytes against the rows
 //	audit.go           a log as a whole
@@ -81,6 +82,6 @@
 //	limits.go          sizes that tests lower
 //	index_scan.go      what the index needs of a record
 //	index_arrivals.go  rows beside records
-//	arrivals.go        rows: when and from whom records came
+//	arrivals.go        rows: when and from whom records came, and their chain
 //	index_rows.go      rows of the index
 package log

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // arrivalWalk walks the arrival rows of a log beside its records.
@@ -42,7 +43,7 @@ func (w *arrivalWalk) eventsAt(off int64) (int64, error) {
 		case err != nil:
 			return 0, err
 		default:
-			if a, ok := ParseRow(line[:len(line)-1]); ok {
+			if a, ok := arrival.ParseRow(line[:len(line)-1]); ok {
 				w.cur = a
 			}
 		}
@@ -83,7 +84,7 @@ func firstRow(b []byte) (at int, a Row, ok bool) {
 			continue
 		}
 		if start >= 0 {
-			if a, ok := ParseRow(b[start:i]); ok {
+			if a, ok := arrival.ParseRow(b[start:i]); ok {
 				return start, a, true
 			}
 		}

@@ -1,6 +1,9 @@
 package log
 
-import "github.com/ctxfs/ctxfs/internal/vfs"
+import (
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
+)
 
 // MaxKeys is how many requests are remembered for each log.
 const MaxKeys = 1024
@@ -44,7 +47,7 @@ func (l *Log) loadKeys() {
 	var rows []known
 	seen := 0
 	vfs.ScanLinesBackward(l.files.arrivals, l.tail.Arrivals, func(_ int64, line []byte) bool {
-		if a, ok := ParseRow(line); ok && a.Key != (Key{}) {
+		if a, ok := arrival.ParseRow(line); ok && a.Key != (Key{}) {
 			rows = append(rows, known{a.Key, a.End()})
 		}
 		seen++

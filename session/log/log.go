@@ -69,6 +69,7 @@ type Tail struct {
 	Arrivals int64 // size of the arrivals file
 	Chain    Hash  // the chain's value behind the last row
 	Events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
+	run      int   // rows since one that has the chain's value whole
 }
 
 // Init makes l the log called name of the session in dir. events is the session's log of events

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Replica is a log whose commits are ordered elsewhere. [Log] implements it. Its methods do not take
@@ -16,7 +17,8 @@ type Replica interface {
 	// Tail returns where the log ends. It returns the error of a log that cannot be opened.
 	Tail() (Tail, error)
 
-	// Apply appends a commit that was ordered elsewhere: row is its arrival row with the newline, data the records that it announces.
+	// Apply appends a commit that was ordered elsewhere: row is its arrival row with the newline, as [arrival.AppendRow] wrote it,
+	// data the records that it announces.
 	// Both were checked where they were ordered; Apply checks that they belong together and behind the log's end.
 	//
 	// It returns ctxabi.ErrMalformed if row is no row, or not that of data; ctxabi.ErrConflict if the commit does not stand right
@@ -41,7 +43,7 @@ func (l *Log) Tail() (Tail, error) {
 // returns. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
 func (l *Log) Apply(row, data []byte) error {
 	line, whole := bytes.CutSuffix(row, []byte{'\n'})
-	a, ok := ParseRow(line)
+	a, ok := arrival.ParseRow(line)
 	switch {
 	case !ok || !whole:
 		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "it is not an arrival row")
@@ -69,7 +71,7 @@ func (l *Log) Apply(row, data []byte) error {
 	if a.Off != tail.Size {
 		return ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, a.Off)
 	}
-	if ChainNext(tail.Chain, a.SHA, a.Off, a.Len) != a.Chain {
+	if a.Chain, ok = a.Follows(tail.Chain); !ok {
 		return ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the chain of the row at byte %d does not continue that of the log", a.Off)
 	}
 	if err := l.apply(f, tail, &a, row, data); err != nil {
@@ -110,7 +112,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, expected)
 	}
 	a := l.order(tail, &b)
-	l.row = a.AppendTo(l.row[:0])
+	l.row = arrival.AppendRow(l.row[:0], &a)
 	if err := l.apply(f, tail, &a, l.row, b.Data); err != nil {
 		return 0, err
 	}
@@ -121,7 +123,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 func (l *Log) order(tail Tail, b *Batch) Row {
 	a := Row{Off: tail.Size, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.dir.Root.Now().UnixNano(),
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
-	a.Chain = ChainNext(tail.Chain, a.SHA, a.Off, a.Len)
+	tail.extend(&a)
 	if l.events != nil {
 		a.Events = l.eventsNow(tail)
 	}
@@ -154,7 +156,7 @@ func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tail = Tail{Size: a.End(), Arrivals: tail.Arrivals + int64(len(line)), Chain: a.Chain, Events: a.Events}
+	l.tail = tail.behind(a, len(line))
 	if a.Key != (Key{}) {
 		l.keys.add(a.Key, a.End())
 	}

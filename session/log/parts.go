@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // openData opens the tail and the sealed parts in front of it. Root.Move is held for reading.
@@ -47,7 +48,7 @@ func (r rowsOf) End() (end int64, err error) {
 		return 0, err
 	}
 	err = vfs.ScanLinesBackward(r, fi.Size(), func(_ int64, line []byte) bool {
-		a, ok := ParseRow(line)
+		a, ok := arrival.ParseRow(line)
 		if ok {
 			end = a.End()
 		}
@@ -68,7 +69,7 @@ func (r rowsOf) Begins(tail io.ReaderAt, begin int64) (fits bool, err error) {
 	}
 	var failed error
 	err = vfs.ScanLines(r, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
-		a, ok := ParseRow(line)
+		a, ok := arrival.ParseRow(line)
 		if ok && a.Off == begin {
 			var sum Hash
 			sum, failed = vfs.HashRange(tail, 0, a.Len)

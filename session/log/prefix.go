@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Prefix is the index as it was with its first n records.
@@ -63,6 +64,13 @@ type arrivalMarks struct {
 	list []arrivalMark // guarded by mu
 }
 
+// forget drops what is known of a file of rows that another one takes the place of.
+func (m *arrivalMarks) forget() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.list = nil
+}
+
 // unixNano is the time in ns since 1970, or the nearest that there is.
 func unixNano(t time.Time) int64 {
 	if first, last := time.Unix(0, math.MinInt64), time.Unix(0, math.MaxInt64); t.Before(first) {
@@ -93,7 +101,7 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 	here := m.list[i]
 	unknown := i == len(m.list)-1
 	err = vfs.ScanLines(f.arrivals, here.at, end, func(at, _ int64, line []byte, _ bool) bool {
-		a, ok := ParseRow(line)
+		a, ok := arrival.ParseRow(line)
 		if !ok {
 			return true
 		}

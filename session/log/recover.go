@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -32,7 +33,8 @@ type Findings struct {
 //   - a row whose data is complete records, but other ones, is reported and stays.
 //
 // A log whose end cannot be repaired (the disk is full) is served up to its
-// last valid record and takes nothing.
+// last valid record and takes nothing. Rows of an older version are converted
+// at last.
 func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	n, err := l.examine(f)
 	if err != nil {
@@ -56,7 +58,7 @@ func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	if err != nil {
 		l.breakDown("repair", err)
 	}
-	return n.Tail, n.Valid, nil
+	return l.converted(f, n.Tail), n.Valid, nil
 }
 
 // ExamineUnchanged reads the end of both files as who may not repair the log sees it, and changes
@@ -84,11 +86,10 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 		return nil, err
 	}
 	n.Size = fi.Size()
-	n.Tail.Chain = ChainSeed(l.dir.ID(), l.name)
 	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.Arrivals, func(off int64, line []byte) bool {
-		a, ok := ParseRow(line)
+		a, ok := arrival.ParseRow(line)
 		if ok && a.End() <= n.Size {
 			same := a.End() <= sealed
 			if a.Off >= sealed {
@@ -106,7 +107,7 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 				}
 			}
 			if intact {
-				n.Tail = Tail{Size: a.End(), Arrivals: off + int64(len(line)) + 1, Chain: a.Chain, Events: a.Events}
+				n.Tail = Tail{Size: a.End(), Arrivals: off + int64(len(line)) + 1, Events: a.Events}
 				return false
 			}
 		}
@@ -116,6 +117,11 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
+	chain, err := l.chainAt(f, n.Tail.Arrivals)
+	if err != nil {
+		return nil, err
+	}
+	n.Tail.Chain, n.Tail.run = chain.Value, chain.Run
 	n.Valid = max(n.Tail.Size, sealed)
 	bad := 0
 	err = vfs.ScanLines(f.data, n.Valid, n.Size, func(off, length int64, line []byte, whole bool) bool {
@@ -202,16 +208,16 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 		return err
 	}
 	a.SHA, a.At = sum, fi.ModTime().UnixNano()
-	a.Chain = ChainNext(n.Tail.Chain, a.SHA, a.Off, a.Len)
+	n.Tail.extend(&a)
 	if l.events != nil {
 		a.Events = l.eventsNow(n.Tail)
 	}
-	row := a.AppendTo(nil)
+	row := arrival.AppendRow(nil, &a)
 	if err := vfs.WriteFull(f.arrivals, row); err != nil {
 		f.arrivals.Truncate(n.Tail.Arrivals)
 		return err
 	}
-	n.Tail = Tail{Size: n.Valid, Arrivals: n.Tail.Arrivals + int64(len(row)), Chain: a.Chain, Events: a.Events}
+	n.Tail = n.Tail.behind(&a, len(row))
 	if n.bad > 0 {
 		l.dir.Report(disk.ErrorRow{Op: "open", Path: l.name, Errno: "EIO",
 			Reason: fmt.Sprintf("%d lines after byte %d are not records; ctxfs serves them as they are", n.bad, a.Off)})

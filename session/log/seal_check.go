@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // rowCheck compares bytes that are written to it with what arrival rows announce. It holds one row
@@ -34,32 +35,35 @@ func newRowCheck(l *Log, f *logFiles, from, to, end int64) (*rowCheck, error) {
 	if err != nil {
 		return nil, err
 	}
-	chain := ChainSeed(l.dir.ID(), l.name)
-	next := int64(0)
-	known := begin == 0 // chain and next are those in front of the row
-	first := int64(-1)  // where the first row that counts stands
+	chain, err := l.chainAt(f, begin)
+	if err != nil {
+		return nil, err
+	}
+	first := int64(-1) // where the first row that counts stands
 	var failed error
 	err = vfs.ScanLines(f.arrivals, begin, end, func(at, _ int64, line []byte, whole bool) bool {
-		a, ok := ParseRow(line)
-		switch {
-		case !ok || !whole:
-			failed = odd(max(next, from))
+		a, ok := arrival.ParseRow(line)
+		if !ok || !whole {
+			failed = odd(max(chain.Next, from))
+			return false
+		}
+		known, next := chain.Known, chain.Next
+		switch follows := chain.Add(&a); {
 		case a.End() <= from: // in front of what is sealed
-		case known && (a.Off != next || ChainNext(chain, a.SHA, a.Off, a.Len) != a.Chain) || a.Off > max(next, from) || a.End() > to:
+		case known && !follows || a.Off > max(next, from) || a.End() > to:
 			failed = odd(a.Off)
 		case first < 0:
 			first = at
 		}
-		next, chain, known = a.End(), a.Chain, true
-		return failed == nil && next < to
+		return failed == nil && chain.Next < to
 	})
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	if next != to || first < 0 {
+	if chain.Next != to || first < 0 {
 		return nil, odd(from)
 	}
-	c.last = chain
+	c.last = chain.Value
 	c.rows = bufio.NewReaderSize(io.NewSectionReader(f.arrivals, first, end-first), 64<<10)
 	if err := c.nextRow(); err != nil {
 		return nil, err
@@ -80,7 +84,7 @@ func (c *rowCheck) nextRow() error {
 	if err != nil {
 		return err
 	}
-	row, ok := ParseRow(line[:len(line)-1])
+	row, ok := arrival.ParseRow(line[:len(line)-1])
 	if !ok {
 		return io.ErrUnexpectedEOF
 	}

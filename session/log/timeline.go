@@ -8,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Timeline is a snapshot of both logs in one order. It never changes, and a
@@ -160,8 +161,8 @@ func (w *merge) note(x *logIndex, line int) error {
 // be opened or read.
 func (l *Log) HeadAt(size int64) (string, error) {
 	if size <= 0 {
-		seed := ChainSeed(l.dir.ID(), l.name)
-		return hex.EncodeToString(seed[:]), nil
+		seed := l.seed()
+		return hex.EncodeToString(seed.Value[:]), nil
 	}
 	f, err := l.acquire()
 	if err != nil {
@@ -171,26 +172,26 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	l.mu.Lock()
 	tail := l.tail
 	l.mu.Unlock()
-	chain := ChainSeed(l.dir.ID(), l.name)
 	if size >= tail.Size {
-		chain = tail.Chain
-	} else {
-		from, err := seekArrival(f.arrivals, tail.Arrivals, size-1)
-		if err != nil {
-			return "", err
-		}
-		err = vfs.ScanLines(f.arrivals, from, tail.Arrivals, func(_, _ int64, line []byte, _ bool) bool {
-			a, ok := ParseRow(line)
-			if ok {
-				chain = a.Chain
-			}
-			return !ok || a.End() < size
-		})
-		if err != nil {
-			return "", err
-		}
+		return hex.EncodeToString(tail.Chain[:]), nil
 	}
-	return hex.EncodeToString(chain[:]), nil
+	from, err := seekArrival(f.arrivals, tail.Arrivals, size-1)
+	if err != nil {
+		return "", err
+	}
+	end := int64(0) // of the row, in its file
+	err = vfs.ScanLines(f.arrivals, from, tail.Arrivals, func(at, length int64, line []byte, _ bool) bool {
+		a, ok := arrival.ParseRow(line)
+		if ok {
+			end = at + length + 1
+		}
+		return !ok || a.End() < size
+	})
+	if err != nil {
+		return "", err
+	}
+	chain, err := l.chainAt(f, end)
+	return hex.EncodeToString(chain.Value[:]), err
 }
 
 // Before returns how many records of the other log had arrived before a record. It is the same in

@@ -17,6 +17,7 @@
 //
 //	session.go  a store and a session in it
 //	limited.go  one of many messages, with a limit of memory
+//	old.go      a store as an older program left it
 //	disk.go     the disk
 //	file.go     open files of the disk
 //	fault.go    faults that the disk is told to have
