@@ -26,7 +26,7 @@
 //	    state cwd meta.json context/...  control files, written by temp + rename
 //	    context/child/<name>/            what was written of a child, and its artifact/ (child.go)
 //	    .ctxfs/id                        128 bits in hex, for the session's life  (truth)
-//	    .ctxfs/arrivals                  messages' commits, one JSON row each     (truth)
+//	    .ctxfs/arrivals                  messages' commits, one row each          (truth)
 //	    .ctxfs/arrivals.events           events' commits                          (truth)
 //	    .ctxfs/index  .ctxfs/tokens      one fixed-size row a record; exact counts (cache)
 //	    .ctxfs/index.events              the same for events                      (cache)
@@ -43,7 +43,8 @@
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
 //	<store>/shared/<space>/agent/...     the same, owned by a group
 //
-// An arrival row is written before the data it announces:
+// An arrival row is written before the data it announces. Its bytes are the matter of package
+// arrival; as JSON it is
 //
 //	{"off":0,"len":211,"sha256":"<hex of the data>","chain":"<hex>","at":1760000000123456789,
 //	 "uid":1000,"pid":77,"ev":0,"key":"<connection>-<request>"}

@@ -80,5 +80,8 @@ const (
 // SealMin is how many new bytes a log must have for [Log.Seal] to seal them.
 const SealMin = log.SealMin
 
+// ArrivalRows names the file of a log's arrival rows, relative to the session.
+func ArrivalRows(name string) string { return log.ArrivalsFile(name) }
+
 // NewMemLog returns an empty log in memory of the name ctxabi.MessagesFile or ctxabi.EventsFile.
 func NewMemLog(name string) *MemLog { return log.NewMemLog(name) }

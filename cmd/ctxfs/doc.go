@@ -69,6 +69,7 @@
 //	fsck.go             fsck
 //	verify.go           verify
 //	head.go             head
+//	arrivals.go         arrivals
 //	doctor.go           doctor
 //	doctor_programs.go  the agent programs that it finds
 //

@@ -18,6 +18,7 @@
 //
 // # Files, from top to bottom
 //
+//	print.go  rows for people
 //	row.go    rows of the present version
 //	json.go   rows of the first version, as they are printed, too
 //	chain.go  what a row is, and the chain of rows

@@ -39,7 +39,9 @@ var chosen = []struct {
 	{"a log that is gone", remove("events.jsonl"), []string{`lost events.jsonl: the log is missing: \d+ commits of \d+ bytes are lost`}, nil, false},
 	{"garbage behind a log", behind("messages.jsonl", "garbage"), []string{`odd messages.jsonl: the 7 bytes after the last record, from byte \d+ on, are not a record`}, nil, false},
 	{"a record behind a log", behind("messages.jsonl", harness.Message("user", "by hand")), []string{`rebuildable .ctxfs/arrivals: the last 1 records, after byte \d+, have no row`}, nil, false},
-	{"who wrote a record", flip(".ctxfs/arrivals", `"uid":`), []string{`lost messages.jsonl: arrival row 1 is damaged: who wrote messages:1 \(bytes 0-\d+\), and when, is lost; the chain proves that these bytes are what arrived`},
+	{"who wrote a record", func(t *testing.T, x string) {
+		edit(t, x, ".ctxfs/arrivals", func(b []byte) []byte { b[60] ^= 1; return b })
+	}, []string{`lost messages.jsonl: arrival row 1 is damaged: who wrote messages:1 \(bytes 0-\d+\), and when, is lost; the chain proves that these bytes are what arrived`},
 		[]string{`arrival row 1 is damaged`}, false},
 	{"arrival rows that are gone", remove(".ctxfs/arrivals"), []string{`lost .ctxfs/arrivals: the arrival rows are missing: who wrote the records, and when, is lost`}, nil, false},
 	{"a digit of the id", func(t *testing.T, x string) {
