@@ -36,6 +36,9 @@ func SetMarkEvery(n int64) (undo func()) {
 	return func() { limits.MarkEvery = was }
 }
 
+// SetResident makes few rows of an index enough to be read when they are used, and keeps few chunks of them.
+func SetResident(n, chunks int) { limits.Resident, limits.Held = n, chunks }
+
 // RemoveAll removes a path of the store with what is in it.
 func RemoveAll(s *Store, name string) { s.disk.RemoveAll(name) }
 

@@ -287,7 +287,7 @@ func FuzzIndexFile(f *testing.F) {
 	s.Close()
 	index, tokens := get(f, seed, path.Join(dir, session.IndexFile)), get(f, seed, path.Join(dir, session.TokensFile))
 	f.Add(index, tokens)
-	f.Add(index[:len(index)-36], tokens[:len(tokens)-1])
+	f.Add(index[:len(index)-26], tokens[:len(tokens)-1])
 	f.Add(index[:len(index)-5], tokens[:20])
 	f.Add(append(index[:400:400], make([]byte, 360)...), []byte{})
 	f.Add([]byte("ctxfs index 1\n"), append(tokens, tokens...))

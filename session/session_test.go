@@ -23,6 +23,7 @@ import (
 func TestMain(m *testing.M) {
 	session.SetMaxInMemory(1000)
 	session.SetSealMin(100, 4<<10)
+	session.SetResident(256, 2)
 	goleak.VerifyTestMain(suite.Wrap(m))
 }
 

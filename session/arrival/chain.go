@@ -118,8 +118,8 @@ func (c *Chain) Lose(next int64) { c.Known, c.Next = false, next }
 // Extend sets the chain value of a row that is written next, and whether it is written whole. The
 // caller adds the row once it is written.
 func (c *Chain) Extend(a *Row) {
-	a.Chain, a.Whole = ChainNext(c.Value, a.SHA, a.Off, a.Len), true
-	c.Shorten(a)
+	a.Chain = ChainNext(c.Value, a.SHA, a.Off, a.Len)
+	a.Whole = !c.Known || a.Off != c.Next || c.Run+1 >= ChainEvery
 }
 
 // Shorten sets whether a row that is written next is written with its whole chain value, where that

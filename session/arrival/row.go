@@ -171,11 +171,13 @@ type reader struct {
 	ok   bool
 }
 
+var zeros [32]byte
+
 // take returns the next n bytes, at most 32; zeros where there are fewer.
 func (r *reader) take(n int) []byte {
 	if len(r.rest) < n {
 		r.ok, r.rest = false, nil
-		return make([]byte, n)
+		return zeros[:n]
 	}
 	b := r.rest[:n]
 	r.rest = r.rest[n:]

@@ -78,29 +78,44 @@ func (a *Audit) CheckIndex(ctx context.Context, ix *Index) (found []string) {
 // CheckIndexFile returns what is wrong with an index file; "" when it is a beginning of what is
 // made from nothing.
 func (a *Audit) CheckIndexFile(raw []byte) string {
+	if bytes.HasPrefix(raw, []byte(indexMagic2)) {
+		return "" // of the form before: it is written anew
+	}
 	if len(raw) < indexHeader || !bytes.HasPrefix(raw, []byte(indexMagic)) {
 		return "it is not an index"
 	}
 	if !bytes.Equal(raw[:indexHeader], newIndexHeader()) {
 		return "another version of ctxfs made it, or it is damaged"
 	}
+	in, size := bytes.NewReader(raw), int64(len(raw))
 	running := uint32(0)
-	n := 0
-	for b := raw[indexHeader:]; len(b) > 0; b = b[indexRow:] {
-		if len(b) < indexRow {
+	for k, n := 0, 0; indexSize(n) < size; k++ {
+		c, err := readIndexChunk(in, size, k)
+		if err != nil || len(c.raw)%indexRow != 0 || len(c.raw) == 0 {
 			return "it ends within a row"
 		}
-		r, next, ok := decodeRow(b, running)
-		n++
-		switch {
-		case !ok:
-			return fmt.Sprintf("row %d does not match its checksum", n)
-		case n > a.fresh.n:
-			return fmt.Sprintf("it has more rows than the log has records, %d", a.fresh.n)
-		case r != a.fresh.at(n):
-			return fmt.Sprintf("row %d does not match record %d", n, n)
+		if !c.ok || c.sum != running {
+			return fmt.Sprintf("the header before row %d does not match its checksum", n+1)
 		}
-		running = next
+		why := ""
+		c.rows(func(line int, r row) bool {
+			switch {
+			case line > a.fresh.n:
+				why = fmt.Sprintf("it has more rows than the log has records, %d", a.fresh.n)
+			case r != a.fresh.at(line):
+				why = fmt.Sprintf("row %d does not match record %d", line, line)
+			case line%chunkRows == 1 && c.longest != a.fresh.rows.chunk(k).longest:
+				why = fmt.Sprintf("the header before row %d does not match the records", line)
+			}
+			return why == ""
+		})
+		running = c.running
+		if n += c.n; why != "" {
+			return why
+		}
+		if c.n*indexRow < len(c.raw) {
+			return fmt.Sprintf("row %d does not match its checksum", n+1)
+		}
 	}
 	return ""
 }

@@ -66,6 +66,7 @@
 //	stage.go           what a handle has written
 //	commit.go          a batch into the log
 //	memlog.go          a log in memory
+//	index_load.go      what is read of an index, and when
 //	index_build.go     the index from records
 //	index_calls.go     which call a result answers
 //	index_tokens.go    counts of tokens
@@ -79,9 +80,9 @@
 //	broken.go          a log whose files are gone
 //	committer.go       the one commit point
 //	keys.go            requests that came before
-//	limits.go          sizes that tests lower
 //	index_scan.go      what the index needs of a record
 //	index_arrivals.go  rows beside records
 //	arrivals.go        rows: when and from whom records came, and their chain
-//	index_rows.go      rows of the index
+//	index_row_file.go  rows of the index, in its file
+//	index_rows.go      rows of the index, in memory
 package log

@@ -9,7 +9,7 @@ func IndexBytes(l *Log) int64 { return l.index.bytes.Load() }
 func IndexCache(l *Log) memory.Cache { return l.set.Cache() }
 
 // SameRows reports whether two indexes have their rows in the same memory.
-func SameRows(a, b *Index) bool { return a.rows[0] == b.rows[0] }
+func SameRows(a, b *Index) bool { return a.rows.refs[0] == b.rows.refs[0] }
 
 // SetMemory changes what limits the indexes of l's store.
 func SetMemory(l *Log, m *memory.Limit) { l.set.memory = m }

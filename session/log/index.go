@@ -1,7 +1,6 @@
 package log
 
 import (
-	"errors"
 	"io"
 	"sort"
 	"sync"
@@ -25,26 +24,11 @@ const (
 	Damaged    = ctxabi.Damaged
 )
 
-// row is an Entry in memory and on disk, tokens aside. It follows from the log
-// and its arrival rows alone; what rests on the other log is worked out by At.
-type row struct {
-	off                 int64
-	events              int64 // committed length of events.jsonl when the record arrived; of a tool event: hashID of its call
-	len, weight, callOf int32
-	crc                 uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
-	role                ctxabi.Role
-	flags               EntryFlags
-}
-
-func (r row) end() int64 { return r.off + int64(r.len) + 1 }
-
-func (r row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
-
 // Index is a snapshot of a log's records. It never changes, but for counts
 // that become known (Entry.Tokens goes from 0 to its value).
 type Index struct {
 	log      *Log
-	rows     []*rowChunk
+	rows     rowTable
 	tokens   []*tokenChunk
 	encoding string
 	n        int
@@ -70,9 +54,7 @@ func (ix *Index) Longest() int { return int(ix.longest) }
 // Encoding is the encoding that Entry.Tokens is counted in; "" when nothing was counted yet.
 func (ix *Index) Encoding() string { return ix.encoding }
 
-func (ix *Index) row(line int) row {
-	return ix.rows[(line-1)/chunkRows].get((line - 1) % chunkRows)
-}
+func (ix *Index) row(line int) row { return ix.rows.at(line) }
 
 // At returns the entry of record line (1-based).
 func (ix *Index) At(line int) Entry {
@@ -116,7 +98,7 @@ type logIndex struct {
 	snapshot *Index // the last one given out
 	use      weak.Pointer[indexUse]
 
-	rows    []*rowChunk
+	rows    rowTable
 	n       int
 	longest int32
 	size    int64        // bytes covered
@@ -135,6 +117,7 @@ type logIndex struct {
 	running   uint32      // checksum of the rows on disk
 	fresh     []tokenPair // counts that are not on disk
 	recounted bool        // the encoding changed: the file of counts is written anew
+	aside     bool        // some rows are made that the log's own index has
 	guessed   bool        // rows stand for records that cannot be read: they are not kept
 }
 
@@ -162,6 +145,9 @@ func (x *logIndex) current() (*Index, error) {
 			return nil, err
 		}
 	}
+	if x.rows.lost() {
+		x.dropLocked()
+	}
 	if x.snapshot != nil && x.size == end && x.snapshot.events == events {
 		return x.snapshot, nil
 	}
@@ -173,7 +159,7 @@ func (x *logIndex) current() (*Index, error) {
 	}
 	if x.size < end {
 		if err := x.extend(f, end); err != nil {
-			if first && errors.Is(err, ctxabi.ErrNoMemory) { // no pack is made of half a log
+			if first { // no pack is made of half a log
 				x.saveLocked()
 				x.dropLocked()
 			}
@@ -221,11 +207,11 @@ func (x *logIndex) publish(events *Index) {
 // push adds a row at the end.
 func (x *logIndex) push(r row) {
 	if x.n%chunkRows == 0 {
-		x.rows = append(x.rows, new(rowChunk))
+		x.rows.add(&rowChunk{longest: x.longest})
 		x.tokens = append(x.tokens, new(tokenChunk))
-		x.bytes.Store(int64(len(x.rows)) * chunkRows * bytesOfRow)
+		x.bytes.Store(x.rows.bytes())
 	}
-	x.rows[x.n/chunkRows].set(x.n%chunkRows, &r)
+	x.rows.chunk(x.n/chunkRows).set(x.n%chunkRows, &r)
 	x.n++
 	if r.isToolEvent() {
 		x.tools = append(x.tools, int32(x.n))
@@ -233,7 +219,7 @@ func (x *logIndex) push(r row) {
 	x.size, x.longest = r.end(), max(x.longest, r.len)
 }
 
-func (x *logIndex) at(line int) row { return x.rows[(line-1)/chunkRows].get((line - 1) % chunkRows) }
+func (x *logIndex) at(line int) row { return x.rows.at(line) }
 
 // SetTokens remembers the exact count of record line (1-based) for encoding.
 // It is persisted with the index, later. A log keeps the counts of one
@@ -262,8 +248,5 @@ func (l *Log) SetTokens(encoding string, line int, tokens int32) {
 // resetTokens begins an empty column for encoding.
 func (x *logIndex) resetTokens(encoding string) {
 	x.encoding, x.fresh = encoding, nil
-	x.tokens = make([]*tokenChunk, len(x.rows))
-	for i := range x.tokens {
-		x.tokens[i] = new(tokenChunk)
-	}
+	x.tokens = newTokens(len(x.rows.refs))
 }

@@ -112,7 +112,7 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 // enter adds scanned records to the index.
 func (x *logIndex) enter(scans []scan, rows *arrivalWalk) error {
 	for i := range scans {
-		if x.n%roomFor == 0 {
+		if x.n%roomFor == 0 && !x.aside {
 			release, err := x.reserve(roomFor)
 			if err != nil {
 				return err

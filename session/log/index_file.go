@@ -1,12 +1,10 @@
 package log
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,13 +16,18 @@ import (
 )
 
 // The index on disk is a header (a name, a fingerprint of the rules by which
-// records are read and weighed) and one row a record, in order, little endian:
+// records are read and weighed) and chunks of 256 rows, in order, little endian.
+// A chunk has a header, and a row a record:
 //
-//	offset u64 | events u64 | len u32 | weight u32 | callOf u32 | crc u32 | role u8 | flags u8 | check u16
+//	offset u64 of the first record | u32 bytes of the longest record before it | sum u32 | check u32
+//	len u32 | weight u32 | events u64 | crc u32 | back u16 | role u8 | flags u8 | check u16
 //
+// back is how many records back the call is that a result answers; 0 for none.
 // events is, of a message, the length that events.jsonl had when it arrived; of
 // a tool event, a hash of its call's id; of other events, 0.
-// check is the low half of a running CRC-32C over all rows so far. The file is
+// The check of a chunk is the CRC-32C of its number (u32) and the fields before it. From there it runs
+// on over the chunk's rows: a row has its low half, as it is in front of it, and the next chunk has
+// what it is behind the last row, sum (0 in the first chunk). The file is
 // only appended to, and cut when the log turns out shorter. Token counts are a
 // file of their own, appended to as they become known:
 //
@@ -34,11 +37,14 @@ import (
 // own CRC-32C (in files of the first form that alone). A count whose check does
 // not fit is ignored. Both are caches: what does not fit is dropped and made again.
 const (
-	indexMagic   = "ctxfs index 2\n"
+	indexMagic   = "ctxfs index 3\n"
+	indexMagic2  = "ctxfs index 2\n"
 	tokensMagic  = "ctxfs tokens 2\n"
 	tokensMagic1 = "ctxfs tokens 1\n"
 	indexHeader  = 32
-	indexRow     = 36
+	chunkHeader  = 20
+	indexRow     = 26
+	indexChunk   = chunkHeader + chunkRows*indexRow
 	tokensHeader = 96
 	tokensRow    = 12
 
@@ -108,90 +114,6 @@ var probes = []string{
 	`{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}`,
 }
 
-// encodeRow appends a row and gives the running checksum behind it.
-func encodeRow(b []byte, r row, running uint32) ([]byte, uint32) {
-	start := len(b)
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.off))
-	b = binary.LittleEndian.AppendUint64(b, uint64(r.events))
-	for _, v := range [...]uint32{uint32(r.len), uint32(r.weight), uint32(r.callOf), r.crc} {
-		b = binary.LittleEndian.AppendUint32(b, v)
-	}
-	b = append(b, byte(r.role), byte(r.flags))
-	running = crc32.Update(running, vfs.Castagnoli, b[start:])
-	return binary.LittleEndian.AppendUint16(b, uint16(running)), running
-}
-
-// decodeRow reads a row; ok is false when its check fails.
-func decodeRow(b []byte, running uint32) (r row, next uint32, ok bool) {
-	u32 := func(i int) uint32 { return binary.LittleEndian.Uint32(b[i:]) }
-	u64 := func(i int) int64 { return int64(binary.LittleEndian.Uint64(b[i:])) }
-	r = row{off: u64(0), events: u64(8), len: int32(u32(16)), weight: int32(u32(20)), callOf: int32(u32(24)), crc: u32(28),
-		role: ctxabi.Role(b[32]), flags: EntryFlags(b[33])}
-	next = crc32.Update(running, vfs.Castagnoli, b[:indexRow-2])
-	return r, next, binary.LittleEndian.Uint16(b[indexRow-2:]) == uint16(next)
-}
-
-// eachRow reads a cache of rows of so many bytes, a piece at a time, until yield returns false. It
-// returns whether the cache ended behind a row.
-func eachRow(in io.Reader, size int, yield func(row []byte) bool) (whole bool) {
-	const rows = 2048
-	for piece := make([]byte, rows*size); ; {
-		n, err := io.ReadFull(in, piece)
-		for b := piece[:n]; len(b) >= size; b = b[size:] {
-			if !yield(b[:size]) {
-				return false
-			}
-		}
-		if err != nil {
-			return n%size == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF)
-		}
-	}
-}
-
-// load reads the rows on disk that fit a log of end bytes. Nothing that it
-// finds is an error: what does not fit is left out and built anew. It returns
-// ctxabi.ErrNoMemory if there is no room for so many rows.
-func (x *logIndex) load(f *logFiles, end int64) error {
-	x.loaded = true
-	l := x.log
-	file, size, err := vfs.OpenRegular(l.dir.Root.FS, l.dir.Path(IndexFile(l.name)), os.O_RDONLY)
-	if err != nil {
-		return nil
-	}
-	defer file.Close()
-	release, err := x.reserve(int((size - indexHeader) / indexRow))
-	if err != nil {
-		x.loaded = false
-		return err
-	}
-	defer release()
-	in := io.NewSectionReader(file, 0, size)
-	var header [indexHeader]byte
-	if _, err := io.ReadFull(in, header[:]); err != nil || !bytes.Equal(header[:], newIndexHeader()) {
-		return nil
-	}
-	eachRow(in, indexRow, func(b []byte) bool {
-		r, running, ok := decodeRow(b, x.running)
-		if !ok || r.off != x.size || r.len < 0 || r.end() > end || r.role > ctxabi.Event || int(r.callOf) > x.n {
-			return false
-		}
-		x.push(r)
-		x.running = running
-		return true
-	})
-	if x.n > 0 && !x.lastFits(f) {
-		x.forgetRows()
-		return nil
-	}
-	x.saved = x.n
-	if size > indexHeader+int64(x.n)*indexRow && !l.dir.Root.ReadOnly {
-		if x.cutFile(x.n) != nil {
-			x.saved = 0 // written anew as a whole
-		}
-	}
-	return nil
-}
-
 // lastFits compares the last row with the log: rows in front of it were written earlier.
 func (x *logIndex) lastFits(f *logFiles) bool {
 	r := x.at(x.n)
@@ -208,7 +130,7 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 }
 
 func (x *logIndex) forgetRows() {
-	x.rows, x.tokens, x.n, x.size = nil, nil, 0, 0
+	x.rows, x.tokens, x.n, x.size = rowTable{}, nil, 0, 0
 	x.saved, x.running, x.longest = 0, 0, 0
 	x.bytes.Store(0)
 	x.calls, x.tools, x.merge, x.guessed = callWindow{}, nil, merge{}, false
@@ -221,7 +143,7 @@ func (x *logIndex) cutFile(n int) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Truncate(indexHeader + int64(n)*indexRow); err != nil {
+	if err := f.Truncate(indexSize(n)); err != nil {
 		return err
 	}
 	// Or the rows could be back after a loss of power, in front of newer ones.
@@ -260,25 +182,20 @@ func (x *logIndex) tryTrim(end int64) error {
 	if err != nil {
 		return err
 	}
-	n := (fi.Size() - indexHeader) / indexRow
-	for lo, hi, first := int64(0), n, true; lo < hi; first = false {
-		mid := lo + (hi-lo)/2
-		if first {
-			mid = hi - 1 // nearly always the last one fits
-		}
-		var b [indexRow]byte
-		if err := vfs.ReadFull(f, b[:], indexHeader+mid*indexRow); err != nil {
+	n := 0
+	for k := (rowsIn(fi.Size()) - 1) / chunkRows; k >= 0 && n == 0; k-- {
+		c, err := readIndexChunk(f, fi.Size(), k)
+		if err != nil {
 			return err
 		}
-		r, _, _ := decodeRow(b[:], 0)
-		if r.end() > end || r.off < mid || r.len < 0 { // a row of zeros that lost power left is too near
-			hi = mid
-			n = mid
-		} else {
-			lo = mid + 1
-		}
+		c.rows(func(_ int, r row) bool {
+			if r.end() <= end {
+				n = k*chunkRows + c.n + 1
+			}
+			return r.end() <= end
+		})
 	}
-	if want := indexHeader + max(n, 0)*indexRow; fi.Size() > want {
+	if want := max(indexSize(n), indexHeader); fi.Size() > want {
 		if err := f.Truncate(want); err != nil {
 			return err
 		}
@@ -300,6 +217,9 @@ func (x *logIndex) saveLocked() {
 	if !x.loaded || x.guessed || x.log.dir.Root.ReadOnly {
 		return
 	}
+	if x.rows.file != nil && x.rows.file.odd.Swap(false) {
+		x.saved, x.running = 0, 0 // written anew as a whole
+	}
 	if x.saved < x.n && x.saveRows() != nil {
 		x.saved, x.running = 0, 0
 	}
@@ -311,14 +231,18 @@ func (x *logIndex) saveLocked() {
 func (x *logIndex) saveRows() error {
 	for x.saved < x.n {
 		upTo := min(x.n, x.saved+saveMost)
-		b := make([]byte, 0, indexHeader+(upTo-x.saved)*indexRow)
+		b := make([]byte, 0, indexSize(upTo)-indexSize(x.saved)+indexHeader)
 		if x.saved == 0 {
 			x.running = 0
 			b = append(b, newIndexHeader()...)
 		}
 		running := x.running
 		for line := x.saved + 1; line <= upTo; line++ {
-			b, running = encodeRow(b, x.at(line), running)
+			if (line-1)%chunkRows == 0 {
+				c := x.rows.chunk((line - 1) / chunkRows)
+				b, running = appendChunkHeader(b, (line-1)/chunkRows, c.offs[0], c.longest, running)
+			}
+			b, running = appendIndexRow(b, x.at(line), line, running)
 		}
 		if err := x.put(IndexFile(x.log.name), b, x.saved == 0); err != nil {
 			return err

@@ -7,6 +7,21 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
+// row is an Entry in memory and on disk, tokens aside. It follows from the log
+// and its arrival rows alone; what rests on the other log is worked out by At.
+type row struct {
+	off                 int64
+	events              int64 // committed length of events.jsonl when the record arrived; of a tool event: hashID of its call
+	len, weight, callOf int32
+	crc                 uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
+	role                ctxabi.Role
+	flags               EntryFlags
+}
+
+func (r row) end() int64 { return r.off + int64(r.len) + 1 }
+
+func (r row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
+
 // Rows and counts are kept in chunks that never move, so that a snapshot is a
 // slice header and stays true while the index grows. A session may have
 // millions of rows, so a chunk has them packed: what follows from the rows
@@ -18,12 +33,13 @@ const (
 
 type (
 	rowChunk struct {
-		offs   [chunkRows / chunkOffs]int64
-		kept   [chunkRows]keptRow
-		flags  [chunkRows]EntryFlags
-		roles  [chunkRows]ctxabi.Role
-		first  int64                            // row.events of the first row
-		events atomic.Pointer[[chunkRows]int64] // of all rows; nil while they are as in the first
+		longest int32 // bytes of the longest record before the first
+		offs    [chunkRows / chunkOffs]int64
+		kept    [chunkRows]keptRow
+		flags   [chunkRows]EntryFlags
+		roles   [chunkRows]ctxabi.Role
+		first   int64                            // row.events of the first row
+		events  atomic.Pointer[[chunkRows]int64] // of all rows; nil while they are as in the first
 	}
 	keptRow struct {
 		len, weight, callOf int32
@@ -39,6 +55,55 @@ const (
 	bytesOfRow  = int64(unsafe.Sizeof(rowChunk{}))/chunkRows + 4
 	bytesOfMore = 8
 )
+
+// rowTable is the rows of an index, a chunk each. Those that file has are in memory only while they
+// are used. A copy of a table has the same chunks.
+type rowTable struct {
+	refs []*rowRef
+	file *rowFile // nil: all chunks are in memory
+}
+
+// rowRef is a chunk, or nil where it is to be read from the file.
+type rowRef struct{ held atomic.Pointer[rowChunk] }
+
+func (t *rowTable) add(c *rowChunk) {
+	ref := new(rowRef)
+	ref.held.Store(c)
+	t.refs = append(t.refs, ref)
+}
+
+func (t *rowTable) chunk(k int) *rowChunk {
+	if c := t.refs[k].held.Load(); c != nil {
+		return c
+	}
+	return t.file.chunk(k)
+}
+
+func (t *rowTable) at(line int) row {
+	return t.chunk((line - 1) / chunkRows).get((line - 1) % chunkRows)
+}
+
+// bytes is what the table takes of memory, about.
+func (t *rowTable) bytes() int64 {
+	chunks, refs := len(t.refs), int64(0)
+	if t.file != nil {
+		refs = int64(len(t.file.refs)) * int64(unsafe.Sizeof(rowRef{})+unsafe.Sizeof(tokenChunk{})+2*unsafe.Sizeof(t))
+		chunks -= max(len(t.file.refs)-len(t.file.ring), 0)
+	}
+	return int64(chunks)*chunkRows*bytesOfRow + refs
+}
+
+// lost reports whether rows stand for some that could neither be read nor made again.
+func (t *rowTable) lost() bool { return t.file != nil && t.file.lost.Load() }
+
+// newTokens returns the columns of n chunks, where nothing is counted.
+func newTokens(n int) []*tokenChunk {
+	chunks, all := make([]tokenChunk, n), make([]*tokenChunk, n)
+	for i := range all {
+		all[i] = &chunks[i]
+	}
+	return all
+}
 
 // reserve keeps memory for rows free; see [memory.Limit].
 func (x *logIndex) reserve(rows int) (release func(), err error) {

@@ -2,9 +2,11 @@ package log
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
@@ -63,23 +65,50 @@ func (x *logIndex) readTokens(in io.Reader, yield func(tokenPair)) (encoding str
 	}
 	encoding = string(bytes.TrimRight(header[len(tokensMagic):], "\x00"))
 	ok = !first
-	whole := eachRow(in, tokensRow, func(b []byte) bool {
-		p := tokenPair{line: binary.LittleEndian.Uint32(b), tokens: int32(binary.LittleEndian.Uint32(b[4:]))}
+	whole := eachCount(in, func(p tokenPair, check uint32) {
 		if p.line < 1 || int64(p.line) > int64(x.n) {
 			ok = false
-			return true
+			return
 		}
 		p.crc = x.at(int(p.line)).crc
-		check := p.check(encoding)
+		want := p.check(encoding)
 		if first {
-			check = p.crc
+			want = p.crc
 		}
-		if check != binary.LittleEndian.Uint32(b[8:]) {
+		if check != want {
 			ok = false
-			return true
+			return
 		}
 		yield(p)
-		return true
 	})
 	return encoding, ok && whole // torn: what follows would not line up
+}
+
+// eachCount reads counts, some at a time, and yields these in the order of their lines, so that each
+// row is read once; of a line in the order of the file. It returns whether the file ended behind a
+// count.
+func eachCount(in io.Reader, yield func(p tokenPair, check uint32)) (whole bool) {
+	type count struct {
+		tokenPair
+		check uint32
+	}
+	byLine := func(a, b count) int { return cmp.Compare(a.line, b.line) }
+	piece, counts := make([]byte, saveTokens*tokensRow), make([]count, 0, saveTokens)
+	for {
+		n, err := io.ReadFull(in, piece)
+		counts = counts[:0]
+		for b := piece[:n]; len(b) >= tokensRow; b = b[tokensRow:] {
+			u32 := binary.LittleEndian.Uint32
+			counts = append(counts, count{tokenPair{line: u32(b), tokens: int32(u32(b[4:]))}, u32(b[8:])})
+		}
+		if !slices.IsSortedFunc(counts, byLine) {
+			slices.SortStableFunc(counts, byLine)
+		}
+		for _, c := range counts {
+			yield(c.tokenPair, c.check)
+		}
+		if err != nil {
+			return n%tokensRow == 0 && (err == io.EOF || err == io.ErrUnexpectedEOF)
+		}
+	}
 }

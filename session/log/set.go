@@ -20,6 +20,21 @@ const (
 	IdleTicks  = 10
 )
 
+// Limits are the sizes at which a log changes its method. Tests lower them.
+type Limits struct {
+	InMemory  int64 // bytes of an incomplete record that a stage keeps in memory; a larger one goes to a file
+	SealMin   int64 // new bytes that a log must have to be sealed
+	Frame     int   // bytes of records in a frame of a sealed part, about
+	Resident  int   // rows of an index that are all kept in memory; of more, those that are used
+	Held      int   // chunks of them that are in memory at most
+	MarkEvery int64 // bytes of arrival rows between two places of which the time is remembered
+}
+
+// DefaultLimits returns the limits of a daemon.
+func DefaultLimits() Limits {
+	return Limits{InMemory: 64 << 10, SealMin: SealMin, Frame: 256 << 10, Resident: 64 << 10, Held: 128, MarkEvery: 256 << 10}
+}
+
 // Set tracks the open logs. Its janitor closes idle logs and writes their caches to the disk;
 // Store.Close waits for it.
 type Set struct {
