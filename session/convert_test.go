@@ -137,6 +137,7 @@ func TestOldRowsBecomeNewOnes(t *testing.T) {
 	for _, f := range files {
 		old = append(old, string(get(t, d, path.Join(dir, f))))
 	}
+	before, _ := d.Stat(path.Join(dir, session.ArrivalsFile))
 	look := openStore(t, "/store", session.Options{VFS: d, Now: d.Now, ReadOnly: true})
 	y, err := look.Session(refA)
 	if err != nil {
@@ -163,6 +164,9 @@ func TestOldRowsBecomeNewOnes(t *testing.T) {
 	}
 	for i, f := range files {
 		raw := get(t, d, path.Join(dir, f))
+		if fi, _ := d.Stat(path.Join(dir, f)); i == 0 && (!fi.ModTime().Equal(before.ModTime()) || fi.Mode() != before.Mode()) {
+			t.Errorf("%s has the time %v and the mode %v, had %v and %v", f, fi.ModTime(), fi.Mode(), before.ModTime(), before.Mode())
+		}
 		if raw[0] != arrival.Version || 2*len(raw) > len(old[i]) {
 			t.Errorf("%s has %d bytes, had %d", f, len(raw), len(old[i]))
 		}

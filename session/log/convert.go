@@ -83,10 +83,14 @@ func (c *converter) convert() error {
 	return nil
 }
 
-// build makes the new file, durable, and opens it.
+// build makes the new file, durable, with the owner, mode and time that it is to have, and opens it.
 func (c *converter) build() (vfs.File, error) {
 	x := c.l.dir
 	o, err := x.Owner()
+	if err != nil {
+		return nil, err
+	}
+	fi, err := c.f.arrivals.Stat()
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +98,10 @@ func (c *converter) build() (vfs.File, error) {
 		return nil, err
 	}
 	if err := x.Root.Own(c.tmp, o, o.FileMode()); err != nil {
+		return nil, err
+	}
+	// Its time is that of the last commit.
+	if err := x.Root.FS.Chtimes(c.tmp, fi.ModTime()); err != nil {
 		return nil, err
 	}
 	return x.Root.FS.OpenFile(c.tmp, os.O_RDWR|os.O_APPEND, 0)
