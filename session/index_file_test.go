@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
@@ -98,7 +99,7 @@ func TestRowsAreReadWhenTheyAreUsed(t *testing.T) {
 // An index file may be damaged before it is opened or while it is: rows are made again of the records, and the file as well.
 func TestRowsThatAreDamagedAreMadeAgain(t *testing.T) {
 	for _, open := range []bool{false, true} {
-		for seed := range int64(40) {
+		for seed := range int64(suite.Pick(t, 6, 60)) {
 			d := sessiontest.New()
 			dir, want := largeSession(t, d)
 			file := path.Join(dir, session.IndexFile)
