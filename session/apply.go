@@ -55,6 +55,7 @@ func (s *Store) ApplyName(n NameChange) error {
 		if x != nil && x.Removed() {
 			x.giveBack()
 		}
+		s.named(n)
 		return err
 	}
 	return s.applyName(n)
@@ -62,6 +63,7 @@ func (s *Store) ApplyName(n NameChange) error {
 
 // applyName is ApplyName for the store that asked: it gives the bytes of what it removes back itself.
 func (s *Store) applyName(n NameChange) error {
+	defer s.named(n) // also where a step behind the change itself failed
 	switch n.Kind {
 	case CreateSession:
 		return s.applyCreate(n.Ref, n.Owner, n.ID)

@@ -48,16 +48,41 @@ func derivedName(op, name string) (string, error) {
 	return ctxabi.InternalDir + "/" + name, nil
 }
 
+// derivedIn is a directory in whose [ctxabi.InternalDir] derived content is kept: that of a session,
+// or that of an owner ([Owned]).
+type derivedIn struct {
+	s     *Store
+	path  func(rel string) string // absolute; Root.Move is held
+	ready func() error            // makes sure of the internal directory before something is written; nil: it is there
+}
+
+func (x *Session) derived() derivedIn {
+	return derivedIn{s: x.store, path: func(rel string) string { return x.dir.Path(rel) }}
+}
+
 // Derived reads derived content, given by a name like "recipe.json" or
 // "outputs/3f2a". fs.ErrNotExist when it is absent, torn or of another format.
-func (x *Session) Derived(name string) ([]byte, error) {
+func (x *Session) Derived(name string) ([]byte, error) { return x.derived().read(name) }
+
+// SetDerived replaces derived content atomically, making its directory. It
+// fails with ctxabi.ErrReadOnly where the store is open for reading only.
+func (x *Session) SetDerived(name string, data []byte) error { return x.derived().set(name, data) }
+
+// RemoveDerived removes derived content; it is no error when there is none.
+func (x *Session) RemoveDerived(name string) error { return x.derived().remove(name) }
+
+// DerivedNames lists the derived content in dir ("outputs") as names for
+// Derived, in order; none when there is no such directory.
+func (x *Session) DerivedNames(dir string) []string { return x.derived().names(dir) }
+
+func (d derivedIn) read(name string) ([]byte, error) {
 	rel, err := derivedName("read", name)
 	if err != nil {
 		return nil, err
 	}
-	x.store.disk.Move.RLock()
-	defer x.store.disk.Move.RUnlock()
-	raw, err := vfs.ReadFile(x.store.disk.FS, x.dir.Path(rel))
+	d.s.disk.Move.RLock()
+	defer d.s.disk.Move.RUnlock()
+	raw, err := vfs.ReadFile(d.s.disk.FS, d.path(rel))
 	if err != nil {
 		return nil, err
 	}
@@ -68,20 +93,18 @@ func (x *Session) Derived(name string) ([]byte, error) {
 	return data, nil
 }
 
-// SetDerived replaces derived content atomically, making its directory. It
-// fails with ctxabi.ErrReadOnly where the store is open for reading only.
-func (x *Session) SetDerived(name string, data []byte) error {
-	rel, err := x.changeDerived("set", name)
+func (d derivedIn) set(name string, data []byte) error {
+	rel, err := d.change("set", name)
 	if err != nil {
 		return err
 	}
-	s := x.store
+	s := d.s
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
 	tmp := s.disk.TmpName()
 	err = s.writeDerived(tmp, data)
 	if err == nil {
-		err = x.inDerivedDir(rel, func(file string) error { return s.disk.FS.Rename(tmp, file) })
+		err = d.inDir(rel, func(file string) error { return s.disk.FS.Rename(tmp, file) })
 	}
 	if err != nil {
 		s.disk.FS.Remove(tmp)
@@ -90,21 +113,26 @@ func (x *Session) SetDerived(name string, data []byte) error {
 	return nil
 }
 
-// inDerivedDir calls put with the path of derived content, in whose directory it is to put it, and
+// inDir calls put with the path of derived content, in whose directory it is to put it, and
 // makes that: again, where it was swept before put found it. Root.Move is held.
-func (x *Session) inDerivedDir(rel string, put func(file string) error) error {
-	v, dir := x.store.disk.FS, path.Dir(rel)
+func (d derivedIn) inDir(rel string, put func(file string) error) error {
+	if d.ready != nil {
+		if err := d.ready(); err != nil {
+			return err
+		}
+	}
+	v, dir := d.s.disk.FS, path.Dir(rel)
 	for {
 		if dir != ctxabi.InternalDir {
-			if err := v.Mkdir(x.dir.Path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			if err := v.Mkdir(d.path(dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 		}
-		err := put(x.dir.Path(rel))
+		err := put(d.path(rel))
 		if !errors.Is(err, fs.ErrNotExist) || dir == ctxabi.InternalDir {
 			return err
 		}
-		if _, gone := v.Stat(x.dir.Path(dir)); !errors.Is(gone, fs.ErrNotExist) {
+		if _, gone := v.Stat(d.path(dir)); !errors.Is(gone, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -122,37 +150,36 @@ func (s *Store) writeDerived(name string, data []byte) error {
 	return f.Close()
 }
 
-// RemoveDerived removes derived content; it is no error when there is none.
-func (x *Session) RemoveDerived(name string) error {
-	rel, err := x.changeDerived("remove", name)
+func (d derivedIn) remove(name string) error {
+	rel, err := d.change("remove", name)
 	if err != nil {
 		return err
 	}
-	x.store.disk.Move.RLock()
-	defer x.store.disk.Move.RUnlock()
-	if err := x.store.disk.FS.Remove(x.dir.Path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	d.s.disk.Move.RLock()
+	defer d.s.disk.Move.RUnlock()
+	if err := d.s.disk.FS.Remove(d.path(rel)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return vfs.Failed("remove", rel, err, "it was not removed")
 	}
 	return nil
 }
 
-func (x *Session) changeDerived(op, name string) (string, error) {
-	if err := x.store.disk.Writable(op); err != nil {
+func (x *Session) changeDerived(op, name string) (string, error) { return x.derived().change(op, name) }
+
+func (d derivedIn) change(op, name string) (string, error) {
+	if err := d.s.disk.Writable(op); err != nil {
 		return "", err
 	}
 	return derivedName(op, name)
 }
 
-// DerivedNames lists the derived content in dir ("outputs") as names for
-// Derived, in order; none when there is no such directory.
-func (x *Session) DerivedNames(dir string) []string {
+func (d derivedIn) names(dir string) []string {
 	rel, err := derivedName("list", dir)
 	if err != nil {
 		return nil
 	}
-	x.store.disk.Move.RLock()
-	defer x.store.disk.Move.RUnlock()
-	entries, _ := x.store.disk.FS.ReadDir(x.dir.Path(rel))
+	d.s.disk.Move.RLock()
+	defer d.s.disk.Move.RUnlock()
+	entries, _ := d.s.disk.FS.ReadDir(d.path(rel))
 	var names []string
 	for _, e := range entries {
 		if e.Type().IsRegular() {

@@ -13,7 +13,7 @@ import (
 
 // DerivedWriter writes such content aside. Nobody sees it before Commit.
 type DerivedWriter struct {
-	x        *Session
+	in       derivedIn
 	rel, tmp string
 	file     File
 	failed   error
@@ -22,12 +22,16 @@ type DerivedWriter struct {
 // CreateDerived begins derived content. It fails with ctxabi.ErrReadOnly where the store is open
 // for reading only.
 func (x *Session) CreateDerived(name string) (*DerivedWriter, error) {
-	rel, err := x.changeDerived("create", name)
+	return x.derived().create(name)
+}
+
+func (d derivedIn) create(name string) (*DerivedWriter, error) {
+	rel, err := d.change("create", name)
 	if err != nil {
 		return nil, err
 	}
-	w := &DerivedWriter{x: x, rel: rel, tmp: x.store.disk.TmpName()}
-	if w.file, err = x.store.disk.FS.OpenFile(w.tmp, vfs.Create, 0o600); err != nil {
+	w := &DerivedWriter{in: d, rel: rel, tmp: d.s.disk.TmpName()}
+	if w.file, err = d.s.disk.FS.OpenFile(w.tmp, vfs.Create, 0o600); err != nil {
 		return nil, vfs.Failed("create", rel, err, "it was not stored")
 	}
 	return w, nil
@@ -51,11 +55,11 @@ func (w *DerivedWriter) Commit() error {
 	if err := w.file.Close(); w.failed == nil {
 		w.failed = err
 	}
-	s := w.x.store
+	s := w.in.s
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
 	if w.failed == nil {
-		w.failed = w.x.inDerivedDir(w.rel, func(file string) error { return s.disk.FS.Rename(w.tmp, file) })
+		w.failed = w.in.inDir(w.rel, func(file string) error { return s.disk.FS.Rename(w.tmp, file) })
 	}
 	if w.failed != nil {
 		s.disk.FS.Remove(w.tmp)
@@ -67,7 +71,7 @@ func (w *DerivedWriter) Commit() error {
 // Abort forgets what was written.
 func (w *DerivedWriter) Abort() {
 	w.file.Close()
-	w.x.store.disk.FS.Remove(w.tmp)
+	w.in.s.disk.FS.Remove(w.tmp)
 }
 
 // DerivedReader is derived content that is open to be read. It stays what it was when it is
@@ -79,13 +83,17 @@ type DerivedReader interface {
 
 // OpenDerived opens derived content and gives its size; fs.ErrNotExist when there is none.
 func (x *Session) OpenDerived(name string) (f DerivedReader, size int64, err error) {
+	return x.derived().open(name)
+}
+
+func (d derivedIn) open(name string) (f DerivedReader, size int64, err error) {
 	rel, err := derivedName("open", name)
 	if err != nil {
 		return nil, 0, err
 	}
-	x.store.disk.Move.RLock()
-	defer x.store.disk.Move.RUnlock()
-	file, err := x.store.disk.FS.OpenFile(x.dir.Path(rel), os.O_RDONLY, 0)
+	d.s.disk.Move.RLock()
+	defer d.s.disk.Move.RUnlock()
+	file, err := d.s.disk.FS.OpenFile(d.path(rel), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, 0, err
 	}

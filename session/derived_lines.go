@@ -39,7 +39,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
 	var f File
-	err = x.inDerivedDir(rel, func(file string) (err error) {
+	err = x.derived().inDir(rel, func(file string) (err error) {
 		f, err = s.disk.FS.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		return err
 	})

@@ -147,6 +147,7 @@
 //	child_links.go    sessions that children name
 //	child.go          children
 //	notes.go          notes that are derived until they are written
+//	owned.go          derived content of an owner, and what a watcher learns
 //	derived_file.go   derived content in pieces
 //	derived_lines.go  derived content in lines
 //	derived.go        derived content

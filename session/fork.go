@@ -78,6 +78,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 		s.disk.RemoveAll(tmp)
 		return nil, false, vfs.Failed("fork", "", err, "the session was not made")
 	}
+	s.named(NameChange{Kind: CreateSession, Ref: ref, Owner: o})
 	fork, err = s.Session(ref)
 	return fork, shared, err
 }

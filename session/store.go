@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -67,6 +68,8 @@ type Store struct {
 	open log.Set
 
 	create sync.Mutex // one session is made at a time
+
+	watcher atomic.Pointer[Watcher] // nil: nobody watches
 
 	mu       sync.Mutex
 	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu

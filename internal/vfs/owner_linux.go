@@ -18,6 +18,15 @@ func OwnerOf(fi fs.FileInfo) (uid, gid uint32, ok bool) {
 	return 0, 0, false
 }
 
+// ChangedAt is when the file or its attributes changed last, in ns since 1970, by the disk's clock,
+// which no user sets; 0 where the disk does not say.
+func ChangedAt(fi fs.FileInfo) int64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return st.Ctim.Nano()
+	}
+	return 0
+}
+
 // Links is how many names a file has; 1 where the disk does not say.
 func Links(fi fs.FileInfo) int {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {

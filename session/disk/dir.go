@@ -19,6 +19,7 @@ type Dir struct {
 	created time.Time
 	place   atomic.Pointer[place]
 	removed atomic.Bool // it was taken out of the store
+	grown   atomic.Bool // a watcher was told that it grew, and has not looked yet
 	reports reports
 }
 
@@ -65,6 +66,20 @@ func (x *Dir) Removed() bool { return x.removed.Load() }
 
 // MarkRemoved notes that the session was taken out of the store.
 func (x *Dir) MarkRemoved() { x.removed.Store(true) }
+
+// Grew is called when a log of the session has more records: who watches the store, see
+// [Root.Watch], learns of it once until Seen.
+func (x *Dir) Grew() {
+	if x.grown.Load() {
+		return
+	}
+	if tell := x.Root.watch.Load(); tell != nil && !x.grown.Swap(true) {
+		(*tell)(x)
+	}
+}
+
+// Seen has the watcher told of the next growth: it is about to look at how long the logs are.
+func (x *Dir) Seen() { x.grown.Store(false) }
 
 // InPlace calls do with where the session is, while nobody moves it, and how often it was moved
 // until now. do must ask nothing of the store.

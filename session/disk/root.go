@@ -29,6 +29,8 @@ type Root struct {
 
 	Staged Quotas
 
+	watch atomic.Pointer[func(*Dir)] // see Watch; nil: nobody is told
+
 	making sync.Mutex   // one directory is made at a time; no lock is taken under it
 	Move   sync.RWMutex // held for writing while a directory of sessions is renamed
 	Moving sync.RWMutex // the same for the rename alone, for who may hold move already; no lock of the store but its list of sessions is taken under it
@@ -40,6 +42,15 @@ const TmpDir = "tmp"
 // TmpName returns a name for something that is being built.
 func (s *Root) TmpName() string {
 	return path.Join(s.Dir, TmpDir, fmt.Sprintf("%s-%d", NewID()[:8], s.seq.Add(1)))
+}
+
+// Watch has grew called when a session has grown since its last [Dir.Seen]; nil: nobody is told.
+func (s *Root) Watch(grew func(x *Dir)) {
+	if grew == nil {
+		s.watch.Store(nil)
+		return
+	}
+	s.watch.Store(&grew)
 }
 
 // Writable returns ctxabi.ErrReadOnly, for who wants to do op, if nothing may be written.

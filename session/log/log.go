@@ -307,6 +307,7 @@ func (l *Log) Advance(position int64) {
 		}
 	}
 	l.modTime.Store(l.dir.Root.Now().UnixNano())
+	l.dir.Grew()
 }
 
 // Sync makes all that is committed survive the loss of power. It syncs the

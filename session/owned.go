@@ -1,0 +1,123 @@
+package session
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
+)
+
+// Owned is derived content that is of all sessions of an owner. It is kept as that of a session is,
+// in the internal directory of the owner's own, home/<uid>/.ctxfs or shared/<space>/.ctxfs, which no
+// mount shows. Its methods are those of [Session] of the same names.
+type Owned struct{ in derivedIn }
+
+// Owned returns the derived content of the owner of a session; ref's Agent and Session do not count.
+func (s *Store) Owned(ref ctxabi.Ref) Owned {
+	home := s.disk.Join(ref.Owner())
+	return Owned{derivedIn{
+		s:    s,
+		path: func(rel string) string { return path.Join(home, rel) },
+		ready: func() error {
+			err := s.disk.FS.Mkdir(path.Join(home, ctxabi.InternalDir), 0o700)
+			if err != nil && !errors.Is(err, fs.ErrExist) {
+				return err
+			}
+			return s.ownedDir(home)
+		},
+	}}
+}
+
+// ownedDir returns an error unless an owner's directory, and the internal one in it, are
+// directories: a symbolic link must not lead the daemon elsewhere.
+func (s *Store) ownedDir(home string) error {
+	for _, name := range []string{home, path.Join(home, ctxabi.InternalDir)} {
+		fi, err := s.disk.FS.Stat(name)
+		if err != nil {
+			return err
+		}
+		if !fi.IsDir() {
+			return ctxabi.E("open", ctxabi.InternalDir, ctxabi.ErrProtected, "%s is not a directory", name)
+		}
+	}
+	return nil
+}
+
+// Check returns an error if there is no such content, or a link stands in its place.
+func (o Owned) Check() error { return o.in.s.ownedDir(o.in.path("")) }
+
+// Derived reads derived content; see [Session.Derived]. It returns the errors of that.
+func (o Owned) Derived(name string) ([]byte, error) { return o.in.read(name) }
+
+// SetDerived replaces derived content; see [Session.SetDerived]. It returns the errors of that.
+func (o Owned) SetDerived(name string, data []byte) error { return o.in.set(name, data) }
+
+// RemoveDerived removes derived content; see [Session.RemoveDerived]. It returns the errors of that.
+func (o Owned) RemoveDerived(name string) error { return o.in.remove(name) }
+
+// DerivedNames lists derived content; see [Session.DerivedNames].
+func (o Owned) DerivedNames(dir string) []string { return o.in.names(dir) }
+
+// CreateDerived begins derived content; see [Session.CreateDerived]. It returns the errors of that.
+func (o Owned) CreateDerived(name string) (*DerivedWriter, error) { return o.in.create(name) }
+
+// OpenDerived opens derived content; see [Session.OpenDerived]. It returns the errors of that.
+func (o Owned) OpenDerived(name string) (DerivedReader, int64, error) { return o.in.open(name) }
+
+// Stamp is what the disk tells of a log's own file without a look at what it holds. Two that are the
+// same, and are not zero, are of the same content, unless somebody set the clock back.
+type Stamp struct {
+	Size     int64 // of the records that are not sealed
+	Modified int64 // ns since 1970
+	Changed  int64 // likewise, of the file or of its attributes; 0 where the disk does not tell
+}
+
+// Stamps returns the stamps of both logs of the session at ref, messages first, and reads nothing.
+// It returns the error of a file that is not there, or is no file.
+func (s *Store) Stamps(ref ctxabi.Ref) (stamps [2]Stamp, err error) {
+	dir := s.disk.Join(ref.Path())
+	for i, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
+		fi, err := s.disk.FS.Stat(dir + "/" + name)
+		if err != nil {
+			return stamps, err
+		}
+		if !fi.Mode().IsRegular() {
+			return stamps, ctxabi.E("look", name, ctxabi.ErrIO, "it is not a regular file")
+		}
+		stamps[i] = Stamp{fi.Size(), fi.ModTime().UnixNano(), vfs.ChangedAt(fi)}
+	}
+	return stamps, nil
+}
+
+// Watcher is told what happens to the sessions of a store. Its methods are called by whoever writes,
+// under locks of the session: they return soon, and ask nothing of the store.
+type Watcher interface {
+	// Grew is called when records were added to a log of the session in a directory, once until
+	// [disk.Dir.Seen].
+	Grew(x *disk.Dir)
+
+	// Named is called after sessions were made, renamed or removed, or after that failed: what is
+	// there tells which.
+	Named(n NameChange)
+}
+
+// Watch has w told of what happens from now on; nil: nobody. A store has one watcher.
+func (s *Store) Watch(w Watcher) {
+	if w == nil {
+		s.watcher.Store(nil)
+		s.disk.Watch(nil)
+		return
+	}
+	s.watcher.Store(&w)
+	s.disk.Watch(w.Grew)
+}
+
+// named calls the watcher after a change of names.
+func (s *Store) named(n NameChange) {
+	if w := s.watcher.Load(); w != nil {
+		(*w).Named(n)
+	}
+}
