@@ -98,7 +98,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		RootStableAttr:  &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1},
 	}
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
-	t.gc.Mounted(&t.raw.files, t.search)
+	t.gc.Mounted(&t.raw.files)
 	var server *fuse.Server
 	var stderr string
 	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }

@@ -34,8 +34,10 @@ var arrows = map[string][]string{
 	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record"},
 	"internal/eval/exam":           {"internal/eval", "internal/tokens"},
 	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record"},
-	"internal/search":              {"internal/redact", "compress", "session", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt"},
+	"internal/search":              {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt", "internal/search/segment", "internal/search/document"},
 	"internal/search/excerpt":      {"compress", "ctxabi"},
+	"internal/search/segment":      {"ctxabi", "compress"}, // compress in its tests
+	"internal/search/document":     {"compress", "session", "ctxabi", "internal/search/excerpt"},
 	"internal/lru":                 {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build", "pack/native"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own

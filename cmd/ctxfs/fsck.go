@@ -90,7 +90,8 @@ func fsck(ctx context.Context, dir string, wanted []locate.Place, repair, asJSON
 			printDamage(out, d, repair)
 		}
 	}
-	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: checkDerived}
+	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: build.CheckChunks,
+		OwnerKinds: search.OwnerKinds(), DeepOwner: search.Check}
 	for _, at := range wanted {
 		o.Sessions = append(o.Sessions, at.Ref)
 	}
@@ -209,14 +210,4 @@ func checkVolumesFile(dir string, repair bool, found func(check.Damage)) {
 func isTerminal(f *os.File) bool {
 	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
 	return err == nil
-}
-
-// checkDerived looks at what packs and the search index keep of a session's history.
-func checkDerived(ctx context.Context, x *session.Session) ([]check.Problem, error) {
-	chunks, err := build.CheckChunks(ctx, x)
-	if err != nil {
-		return chunks, err
-	}
-	index, err := search.Check(ctx, x)
-	return append(chunks, index...), err
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/handles"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
@@ -59,11 +58,9 @@ type OpenFiles interface {
 	Open(session, path string) int
 }
 
-// Mounted connects the collector with the mount that serves its store: with the files that are open
-// there, and with the engine of its searches. Mount calls it once, before requests come.
-func (c *Collector) Mounted(open OpenFiles, engine *search.Engine) {
-	c.seen.mount.Store(&mount{open, engine})
-}
+// Mounted connects the collector with the files that are open in the mount that serves its store.
+// Mount calls it once, before requests come.
+func (c *Collector) Mounted(open OpenFiles) { c.seen.mount.Store(&mount{open}) }
 
 // Use watches the gc.policy of a session that is in use, if the collector was started.
 func (c *Collector) Use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir()) }
@@ -82,8 +79,7 @@ type storeView struct {
 
 // mount is what the collector knows of a mount of the store.
 type mount struct {
-	open   OpenFiles
-	search *search.Engine // nil: nothing is searched
+	open OpenFiles
 }
 
 var _ = (gc.Store)((*storeView)(nil))

@@ -15,7 +15,7 @@
 // # Locks
 //
 // An item is removed under the lock that guards it: that of the blob, of the cache, of the log or of
-// the session, and the engine's of searches before that of its cache. names.mu comes after the lock
+// the session. names.mu comes after the lock
 // of a blob; while it is held, logs, packs and files of the session are read. storeView.mu is held
 // alone.
 package world

@@ -61,44 +61,18 @@ func (s *sweptSession) blobItem(b session.Blob) gc.Item {
 	return gc.Item{Kind: gc.Blob, Path: path.Join(ctxabi.DedupBlobDir, b.ID), Size: b.Size, Used: s.x.BlobUsed(b)}
 }
 
-// cacheItem returns the item of a cache. A cache was used when a pack of the session was, or a
-// search, as far as this process knows.
+// cacheItem returns the item of a cache. A cache was used when a pack of the session was, as far as
+// this process knows.
 func (s *sweptSession) cacheItem(k session.Usage) gc.Item {
 	it := gc.Item{Kind: gc.Cache, Path: k.Name, Size: k.Size, Used: k.Time}
 	if r, ok := s.c.builder.Remembered(s.x); ok && r.Used.After(it.Used) {
 		it.Used = r.Used
 	}
-	if e := s.engine(); e != nil && k.Name == searchCache {
-		if used := e.Used(s.x); used.After(it.Used) {
-			it.Used = used
-		}
-	}
 	return it
 }
 
-// engine returns the engine that searches the mounted store, or nil.
-func (s *sweptSession) engine() *search.Engine {
-	if m := s.c.mount.Load(); m != nil {
-		return m.search
-	}
-	return nil
-}
-
-// searchCache is the cache that the engine of searches uses.
-const searchCache = ctxabi.InternalDir + "/" + search.Dir
-
-// removeCache removes a cache; that of searches under the engine's lock.
 func (s *sweptSession) removeCache(it gc.Item, confirm func(gc.Item) (bool, error)) (freed int64, done bool, err error) {
-	remove := func() (bool, error) {
-		freed, done, err = s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return confirm(s.cacheItem(k)) })
-		return done, err
-	}
-	if e := s.engine(); e != nil && it.Path == searchCache {
-		done, err = e.Forget(s.x, remove)
-	} else {
-		done, err = remove()
-	}
-	return freed, done, err
+	return s.x.SweepCache(strings.TrimPrefix(it.Path, ctxabi.InternalDir+"/"), func(k session.Usage) (bool, error) { return confirm(s.cacheItem(k)) })
 }
 
 func quarantineItem(k session.Usage) gc.Item {

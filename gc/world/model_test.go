@@ -63,7 +63,7 @@ func newWorld(t *rapid.T) *world {
 	w.builder, err = build.NewBuilder(build.Config{Budget: 4000})
 	must(t, err)
 	w.collector = New(w.store, w.builder, gc.Options{})
-	w.collector.Mounted(w, nil)
+	w.collector.Mounted(w)
 	return w
 }
 

@@ -2,9 +2,10 @@ package search
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"io/fs"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -12,14 +13,28 @@ import (
 	"github.com/ctxfs/ctxfs/session/check"
 )
 
-// FileKinds are the files of the index, for [check.Fsck]. All of them follow from the logs.
+const internal = ctxabi.InternalDir + "/"
+
+// FileKinds are the files of searches in a session, for [check.Fsck]: the recent queries, and the
+// index of that session alone that older programs made, of which nothing is read.
 func FileKinds() []check.FileKind {
-	const in = ctxabi.InternalDir + "/"
 	return []check.FileKind{
-		{Name: in + Dir + "/", Class: check.Cache},
-		{Name: in + manifestFile, Class: check.Cache, Check: check.DerivedFile(checkManifest)},
-		{Name: in + Dir + "/[1-9]*" + suffix, Class: check.Cache, Check: checkSegment},
-		{Name: in + RecentName, Class: check.Kept, Check: check.DerivedFile(nil)},
+		{Name: internal + Dir + "/", Class: check.Cache},
+		{Name: internal + oldManifest, Class: check.Cache},
+		{Name: internal + Dir + "/[1-9]*" + suffix, Class: check.Cache},
+		{Name: internal + RecentName, Class: check.Kept, Check: check.DerivedFile(nil)},
+	}
+}
+
+// oldManifest is what an index of one session, of the first version, consists of.
+const oldManifest = Dir + "/manifest.json"
+
+// OwnerKinds are the files of an owner's index, for [check.Fsck]. All of them follow from the logs.
+func OwnerKinds() []check.FileKind {
+	return []check.FileKind{
+		{Name: internal + Dir + "/", Class: check.Cache},
+		{Name: internal + manifestFile, Class: check.Cache, Check: check.DerivedFile(checkManifest)},
+		{Name: internal + Dir + "/[1-9]*" + suffix, Class: check.Cache, Check: checkSegment},
 	}
 }
 
@@ -27,14 +42,11 @@ func FileKinds() []check.FileKind {
 const RecentName = "search.recent"
 
 func checkManifest(f *check.CheckedFile, data []byte) error {
-	var m manifest
-	if json.Unmarshal(data, &m) == nil && m.Version != version {
-		return nil // of another version: made anew when somebody searches
+	_, err := decodeManifest(data, ctxabi.Ref{})
+	if errors.Is(err, errVersion) {
+		return nil // made anew when somebody searches
 	}
-	if err := check.StrictJSON(data, &m); err != nil {
-		return fmt.Errorf("it cannot be decoded: %w", err)
-	}
-	return nil
+	return err
 }
 
 func checkSegment(f *check.CheckedFile) {
@@ -42,67 +54,56 @@ func checkSegment(f *check.CheckedFile) {
 	if !ok {
 		return
 	}
-	if err := verifySegment(data); err != nil {
+	if err := segment.Verify(data); err != nil {
 		f.Report(check.Rebuildable, f.Remove(), "%v", err)
 	}
 }
 
-// verifySegment reads all of a segment.
-func verifySegment(data []byte) error {
-	r := bytesAt(data)
-	s, err := openSegment(r, int64(len(data)))
-	if err != nil {
-		return err
-	}
-	t, err := s.loadRows(r)
-	if err != nil {
-		return err
-	}
-	total := uint64(0)
-	for doc := range uint32(s.n) {
-		total += uint64(t.length(doc))
-		if int(t.tools(doc)) > len(s.tools) {
-			return damaged("a record has tools that are not there")
-		}
-	}
-	if total != s.total {
-		return damaged("the lengths of the records do not add up")
-	}
-	var docs, counts []uint32
-	for k := range s.dict {
-		var failed error
-		err := s.eachEntry(r, k, func(term uint64, e entry) bool {
-			if docs, counts, failed = s.postings(r, e, docs[:0], counts[:0]); failed == nil && len(docs) != e.records {
-				failed = damaged("a list does not have as many records as its count")
-			}
-			for i, doc := range docs {
-				if e.inline == nil && (counts[i] > e.most || t.length(doc) < e.shortest) {
-					failed = damaged("a list has a record that is beyond its bounds")
-				}
-			}
-			return failed == nil
-		})
-		if err = errors.Join(err, failed); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Check returns what of a session's index does not fit together or does not fit the logs. What each file holds, FileKinds know.
-// It returns an error if the session itself cannot be read, or ctx ends.
-func Check(ctx context.Context, x *session.Session) (found []check.Problem, err error) {
+// Check returns what of an owner's index does not fit together or does not fit the logs. What each
+// file holds, OwnerKinds know. It returns an error if ctx ends.
+func Check(ctx context.Context, store *session.Store, of ctxabi.Ref) (found []check.Problem, err error) {
 	bad := func(format string, args ...any) {
 		found = append(found, check.Problem{Log: path.Join(ctxabi.InternalDir, manifestFile), Severity: check.Rebuildable, What: fmt.Sprintf(format, args...)})
 	}
-	m := readManifest(x)
-	if m == nil {
+	files := store.Owned(of)
+	if files.Check() != nil {
 		return nil, ctx.Err()
 	}
-	if why := m.fits(x); why != "" {
-		bad("the index is of another history: %s", why)
-	} else if _, err := m.open(x); err != nil {
-		bad("%v", err)
+	data, err := files.Derived(manifestFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ctx.Err()
+	}
+	var m *manifest
+	if err == nil {
+		m, err = decodeManifest(data, of)
+	}
+	if err != nil {
+		return nil, ctx.Err() // that of its file is said already
+	}
+	var segments []*segment.Segment
+	for _, e := range m.segments {
+		s, err := openNamed(files, e)
+		if err != nil {
+			bad("%v", err)
+			return found, ctx.Err()
+		}
+		segments = append(segments, s)
+	}
+	if lost := m.lacking(segments); len(lost) > 0 {
+		bad("the segments lack records of %d sessions, the first of them %s", len(lost), lost[0].ref)
+	}
+	for _, k := range m.sessions {
+		if ctx.Err() != nil {
+			return found, ctx.Err()
+		}
+		x, err := store.Session(k.ref)
+		if err != nil || x.ID() != k.id {
+			continue // a search finds that out
+		}
+		if why, err := k.fitsLogs(x); err == nil && why != nil {
+			bad("the index is of another history of %s: %v", k.ref, why)
+			break
+		}
 	}
 	return found, ctx.Err()
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path"
@@ -12,26 +11,26 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 // some is a segment of n records.
 func some(t failer, n int) []byte {
-	c := newChunk(false, 5)
+	c := segment.NewChunk()
 	rng := rand.New(rand.NewPCG(3, uint64(n)))
 	for i := range n {
 		text := fmt.Sprintf("common word%d word%d unique%d", rng.IntN(10), rng.IntN(200), i)
-		c.add(&document{role: ctxabi.User, said: text, tools: []string{"bash"}[:i%2]}, 100)
+		c.Add(segment.Log{Of: uint32(1 + i/100%2)}, 5+i/200*100+i%100, segment.Record{Role: ctxabi.User, Tools: []string{"bash"}[:i%2], Size: 100}, func(emit func(uint64)) { compress.Terms(text, emit) })
 	}
 	var b bytes.Buffer
-	if err := c.writeTo(&b); err != nil {
+	if err := c.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if err := verifySegment(b.Bytes()); err != nil {
+	if err := segment.Verify(b.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -39,18 +38,21 @@ func some(t failer, n int) []byte {
 
 // readAll reads all that a search may read of a segment, in every order.
 func readAll(data []byte) error {
-	s, err := openSegment(bytesAt(data), int64(len(data)))
+	s, err := segment.Open(segment.Bytes(data), int64(len(data)))
 	if err != nil {
 		return err
 	}
-	v := &view{segments: [2][]*segment{{s}}, upTo: [2]int{s.n}, all: [2]int{s.n}}
-	s.data = data
+	s.Data = data
+	v := &snapshot{n: &index{}, segments: []*segment.Segment{s}, r: newRoster(map[uint32]*known{1: {number: 1}, 2: {number: 2}})}
+	if len(s.Runs)%2 == 0 {
+		v.only = v.r.all[1]
+	}
 	for _, name := range []string{"common", "common word3 unique7", "word3 word5?role=user&tool=bash", `"common word3"`, "common?range=1-40"} {
 		q, err := ParseName(name)
 		if err != nil {
 			return err
 		}
-		m, err := newMatcher(context.Background(), &q, []*view{v})
+		m, err := newMatcher(context.Background(), &q, v)
 		if err != nil {
 			return err
 		}
@@ -65,7 +67,7 @@ func readAll(data []byte) error {
 			}
 		}
 	}
-	return verifySegment(data)
+	return segment.Verify(data)
 }
 
 // Each bit of a segment counts: one that is flipped is noticed.
@@ -78,71 +80,17 @@ func TestAFlippedBitIsNoticed(t *testing.T) {
 		step := 1 + len(data)/2000
 		for i := 0; i < len(data); i += step {
 			data[i] ^= 1 << (i % 8)
-			if verifySegment(data) == nil {
+			if segment.Verify(data) == nil {
 				t.Errorf("%d records: nobody notices a change of byte %d of %d", n, i, len(data))
 			}
 			data[i] ^= 1 << (i % 8)
 		}
 		for _, cut := range []int{0, 1, len(data) / 2, len(data) - 1} {
-			if verifySegment(data[:cut]) == nil {
+			if segment.Verify(data[:cut]) == nil {
 				t.Errorf("%d of %d bytes are taken for whole", cut, len(data))
 			}
 		}
 	}
-}
-
-func TestMergedSegmentsAreWhole(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		whole := newChunk(true, 1)
-		var parts []*segment
-		first := 1
-		for range rapid.IntRange(1, 6).Draw(t, "parts") {
-			c := newChunk(true, first)
-			for range rapid.IntRange(1, 300).Draw(t, "records") {
-				text := fmt.Sprintf("all w%d", rapid.IntRange(0, 40).Draw(t, "word"))
-				d := &document{role: ctxabi.Event, said: text, tools: []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(t, "tools")]}
-				c.add(d, 10)
-				whole.add(d, 10)
-			}
-			first += c.n
-			s, err := c.segment()
-			if err != nil {
-				t.Fatal(err)
-			}
-			parts = append(parts, s)
-		}
-		one := parts[0].data
-		if len(parts) > 1 {
-			var b bytes.Buffer
-			if err := merge(context.Background(), &b, parts, readersOf(parts)); err != nil {
-				t.Fatal(err)
-			}
-			one = b.Bytes()
-		}
-		if err := verifySegment(one); err != nil {
-			t.Fatal(err)
-		}
-		got, err := openSegment(bytesAt(one), int64(len(one)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := whole.segment()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got.covers != want.covers {
-			t.Fatalf("%+v, want %+v", got.covers, want.covers)
-		}
-		for term := range whole.having {
-			e1, _ := got.find(bytesAt(one), whole.terms[term])
-			e2, _ := want.find(bytesAt(want.data), whole.terms[term])
-			d1, c1, err1 := got.postings(bytesAt(one), e1, nil, nil)
-			d2, c2, err2 := want.postings(bytesAt(want.data), e2, nil, nil)
-			if err1 != nil || err2 != nil || !slices.Equal(d1, d2) || !slices.Equal(c1, c2) {
-				t.Fatalf("%v %v: %v %v, want %v %v", err1, err2, d1, c1, d2, c2)
-			}
-		}
-	})
 }
 
 // FuzzSegment changes bytes of a segment, and believes all checksums: whatever is read, nothing panics.
@@ -151,8 +99,8 @@ func FuzzSegment(f *testing.F) {
 	f.Add(uint16(300), []byte{0xff, 0xff, 0, 9, 1, 0, 200, 3, 255})
 	f.Fuzz(func(t *testing.T, n uint16, changes []byte) {
 		data := some(t, 1+int(n)%400)
-		trustSums = true
-		defer func() { trustSums = false }()
+		segment.TrustSums = true
+		defer func() { segment.TrustSums = false }()
 		for len(changes) >= 4 {
 			at := (int(changes[0]) | int(changes[1])<<8 | int(changes[2])<<16) % len(data)
 			if changes[0]&1 == 0 { // what says where things are is at the end
@@ -186,11 +134,11 @@ func FuzzParseName(f *testing.F) {
 }
 
 // files lists the index's files of the session.
-func files(x *session.Session) []string { return x.DerivedNames(Dir) }
+func files(x *session.Session) []string { return x.Store().Owned(x.Ref()).DerivedNames(Dir) }
 
-// internal is the name of derived content on the disk.
-func internal(x *session.Session, name string) string {
-	return path.Join(x.Dir(), ctxabi.InternalDir, name)
+// internalName is the name of derived content on the disk.
+func internalName(x *session.Session, name string) string {
+	return path.Join(x.Store().Dir(), x.Ref().Owner(), ctxabi.InternalDir, name)
 }
 
 // A damage of any file of the index costs no hit: the index is made anew, and one row says so.
@@ -201,13 +149,11 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 			defer func() { w.stop() }()
 			x := w.session(s1)
 			fillSession(w, x, 3000)
-			n := w.e.index(x)
-			<-n.build()
-			w.e.release(n)
+			w.build(x)
 			for range 5 {
 				w.append(x.Messages(), message("user", "needle in the middle"))
 				fillSession(w, x, 2000)
-				<-n.build()
+				w.build(x)
 			}
 			names := files(x)
 			if len(names) < 3 {
@@ -220,14 +166,15 @@ func TestADamagedIndexIsMadeAnew(t *testing.T) {
 			for _, name := range names {
 				switch {
 				case damage == "manifest" && name == manifestFile, damage != "manifest" && strings.HasSuffix(name, suffix):
-					w.damage(internal(x, name), damage)
+					w.damage(internalName(x, name), damage)
 				}
 			}
 			for _, of := range []string{"while it is open", "after a start"} {
 				if r := w.search(x, "needle"); r.Count != 5 {
 					t.Errorf("%s: %d records", of, r.Count)
 				}
-				if problems, err := Check(context.Background(), x); err != nil || len(problems) > 0 {
+				w.e.running.Wait()
+				if problems, err := Check(context.Background(), w.store, x.Ref()); err != nil || len(problems) > 0 {
 					t.Errorf("%v, %v", problems, err)
 				}
 				w.stop()
@@ -305,9 +252,7 @@ func TestAKilledBuilderLeavesAnIndexThatServes(t *testing.T) {
 		fillSession(w, x, 300)
 		w.append(x.Messages(), message("user", "needle"))
 		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
-		n := w.e.index(x)
-		<-n.build()
-		w.e.release(n)
+		w.build(x)
 		hit, _ := w.disk.Hit()
 		w.e.Close()
 		w.store.Close() // ends its goroutine; nothing of it reaches the disk
@@ -337,11 +282,4 @@ func messagesOf(w *world, x *session.Session) string {
 		w.t.Fatal(err)
 	}
 	return string(b)
-}
-
-func readersOf(parts []*segment) (out []io.ReaderAt) {
-	for _, s := range parts {
-		out = append(out, bytesAt(s.data))
-	}
-	return out
 }

@@ -1,7 +1,8 @@
 // Package search finds records again by what they say. It promises:
 //
-//   - An index of each session's records, in .ctxfs/search of the session: made when somebody asks, brought up to date by what is new alone,
-//     rebuilt where it is lost or damaged. Appends and packs never wait for it.
+//   - One index of all sessions of an owner, in the owner's internal directory: made when somebody asks, brought up to date by
+//     what is new alone, rebuilt where it is lost or damaged. Appends and packs never wait for it. A session that is removed is
+//     found no more from that moment on, and its words leave the files soon after.
 //   - Ranked excerpts, word by word, each with the record it stands in, within a number of tokens.
 //   - The same for all sessions of an agent and of an owner, and never for those of another owner.
 //
@@ -13,29 +14,26 @@
 // Looking:
 //
 //	owner.go          all sessions of an owner
-//	search.go         one session
-//	match.go          the best records of all segments
-//	walk.go           a walk over the postings
-//	cursor.go         the postings of one term
-//	render.go         the answer as text
+//	session.go        one session, and what a search does about a damage
+//	search.go         the hits
 //	with.go           what belongs to a hit
 //	rank.go           the order of the best records, and which of them are one hit
 //	redaction.go      without secrets
+//	match.go          the best records of all segments
+//	walk.go           a walk over the postings
+//	render.go         the answer as text
 //	query.go          what is looked for
 //
 // Indexing:
 //
-//	forget.go         an index that is removed
 //	check.go          the files of an index, checked
-//	index_build.go    an index is made and saved
-//	index_read.go     the newest records
-//	merge.go          several segments become one
-//	chunk.go          records become a segment
+//	index_read.go     what is missing is read
+//	index_build.go    the builder
+//	tidy.go           segments are merged, and rid of what is removed
+//	save.go           what was read goes to the disk
+//	changes.go        which sessions are not as they were
 //	engine.go         the indexes in memory
-//	index.go          the index of a session
+//	index.go          the index of an owner
+//	sessions.go       its sessions at one moment
 //	manifest.go       what it consists of
-//	segment_write.go  the form of a segment
-//	segment.go        a segment, read
-//	postings.go       which records have a term
-//	text.go           what of a record is found
 package search

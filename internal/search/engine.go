@@ -38,7 +38,7 @@ type Engine struct {
 	mu      sync.Mutex
 	closed  bool // guarded by mu
 	running sync.WaitGroup
-	open    lru.Cache[*session.Session, *index] // with their bytes; guarded by mu
+	open    lru.Cache[string, *index] // by owner, with their bytes; guarded by mu
 }
 
 // New returns an engine for a store, which must outlive it.
@@ -58,16 +58,33 @@ func New(store *session.Store, c Config) *Engine {
 	e := &Engine{store: store, c: c, log: c.Logger, slot: make(chan struct{}, 1)}
 	c.Limit.Cache(unused{e})
 	e.ctx, e.stop = context.WithCancel(context.Background())
+	if !c.ReadOnly {
+		store.Watch(e)
+	}
 	return e
 }
 
-// Close stops the builder, and returns when it has ended.
+// Close stops the builder, writes out what is in memory alone, and returns when that is done.
 func (e *Engine) Close() {
 	e.mu.Lock()
+	closed := e.closed
 	e.closed = true
 	e.mu.Unlock()
 	e.stop()
 	e.running.Wait()
+	if closed || e.c.ReadOnly {
+		return
+	}
+	e.store.Watch(nil)
+	e.mu.Lock()
+	var open []*index
+	for _, n := range e.open.Oldest() {
+		open = append(open, n)
+	}
+	e.mu.Unlock()
+	for _, n := range open {
+		n.finish()
+	}
 }
 
 // start runs fn when no other builder is at work. It gives false when the engine is closed.
@@ -90,22 +107,24 @@ func (e *Engine) start(fn func(ctx context.Context)) bool {
 	return true
 }
 
-// index returns that of a session to be searched, from memory or with nothing read yet. It is kept until release.
-func (e *Engine) index(x *session.Session) *index {
-	n := e.indexOf(x)
-	n.used.Store(x.Store().Now().UnixNano())
-	return n
-}
-
-func (e *Engine) indexOf(x *session.Session) *index {
+// index returns that of an owner, from memory or with nothing read yet. It is kept until release.
+func (e *Engine) index(of ctxabi.Ref) *index {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if n, ok := e.open.Get(x); ok {
+	if n, ok := e.open.Get(of.Owner()); ok {
 		n.users++
 		return n
 	}
-	n := &index{e: e, x: x, work: make(chan struct{}, 1), users: 1}
-	e.open.Put(x, n, 0)
+	n := newIndex(e, of)
+	e.open.Put(of.Owner(), n, 0)
+	return n
+}
+
+// peek returns the index of an owner if it is in memory; else nil.
+func (e *Engine) peek(of ctxabi.Ref) *index {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n, _ := e.open.Peek(of.Owner())
 	return n
 }
 
@@ -125,19 +144,19 @@ func (e *Engine) release(n *index) {
 
 // grown takes the present size of an index into account, and lets go of those that were not used for long.
 func (e *Engine) grown(n *index) {
-	size := n.memory()
+	size, key := n.memory(), n.of.Owner()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if known, ok := e.open.Peek(n.x); !ok || known != n {
+	if known, ok := e.open.Peek(key); !ok || known != n {
 		return
 	}
-	e.open.Resize(n.x, int64(size))
-	for x, old := range e.open.Oldest() {
+	e.open.Resize(key, int64(size))
+	for of, old := range e.open.Oldest() {
 		if e.open.Size() <= int64(e.c.Memory) || old == n {
 			return
 		}
 		if old.users == 0 {
-			e.open.Remove(x)
+			e.open.Remove(of)
 		}
 	}
 }
@@ -152,9 +171,9 @@ func (e unused) Size() (n int64) {
 		return 0
 	}
 	defer e.mu.Unlock()
-	for x, i := range e.open.Oldest() {
+	for of, i := range e.open.Oldest() {
 		if i.users == 0 {
-			n += e.open.SizeOf(x)
+			n += e.open.SizeOf(of)
 		}
 	}
 	return n
@@ -165,9 +184,9 @@ func (e unused) LetGo() {
 		return
 	}
 	defer e.mu.Unlock()
-	for x, i := range e.open.Oldest() {
+	for of, i := range e.open.Oldest() {
 		if i.users == 0 {
-			e.open.Remove(x)
+			e.open.Remove(of)
 		}
 	}
 }

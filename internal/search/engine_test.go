@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"io/fs"
 	"path"
 	"slices"
@@ -40,9 +41,7 @@ func TestASearchDoesNotWaitForALargeIndex(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 	<-w.e.slot
-	n := w.e.index(x)
-	<-n.build()
-	w.e.release(n)
+	w.build(x)
 	if r := w.search(x, "needle"); len(r.Hits) != 3 || r.Incomplete() {
 		t.Errorf("%q, %+v", sources(r), r.Sessions)
 	}
@@ -89,9 +88,7 @@ func TestConcurrentSearches(t *testing.T) {
 					return
 				}
 				if k%5 == 0 {
-					n := w.e.index(x)
-					n.build()
-					w.e.release(n)
+					w.build(x)
 				}
 			}
 		})
@@ -115,7 +112,7 @@ func TestConcurrentSearches(t *testing.T) {
 		t.Errorf("%d indexes are kept in memory for one byte", n)
 	}
 	for _, x := range xs {
-		if problems, err := Check(context.Background(), x); err != nil || len(problems) > 0 {
+		if problems, err := Check(context.Background(), w.store, x.Ref()); err != nil || len(problems) > 0 {
 			t.Errorf("%v, %v", problems, err)
 		}
 	}
@@ -126,39 +123,42 @@ func TestASearchOutlivesMergesOfWhatItReads(t *testing.T) {
 	w := newWorld(t, Config{Wait: -1})
 	defer w.stop()
 	x := w.session(s1)
-	n := w.e.index(x)
+	n := w.e.index(x.Ref())
 	defer w.e.release(n)
 	grow := func() {
 		fillSession(w, x, 100)
 		w.append(x.Messages(), message("user", "needle"))
-		<-n.build()
+		w.build(x)
 	}
 	grow()
-	old, err := n.view(context.Background())
+	old, err := n.view(context.Background(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 * fanIn {
+	for range 3 * segment.FanIn {
 		grow()
 	}
 	q, _ := ParseName("needle")
 	if err := q.Prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if n.has(old) {
-		t.Fatal("nothing was merged")
+	for _, s := range old.pinned {
+		if slices.Contains(n.segments, s) {
+			t.Fatal("nothing was merged")
+		}
 	}
-	if r, err := w.e.answer(context.Background(), q, []*view{old}); err != nil || r.Count != 1 {
+	if r, err := w.e.answer(context.Background(), q, gathered{n: n, s: old}); err != nil || r.Count != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
-	n.drop(old, errDamaged)
-	if len(n.parts[0].segments) == 0 || len(x.Errors()) > 0 {
+	for _, s := range old.pinned {
+		n.dropSegment(s, segment.ErrDamaged)
+	}
+	if len(n.segments) == 0 || len(x.Errors()) > 0 {
 		t.Errorf("a damage of what is used no more made the index anew: %s", x.Errors())
 	}
 	old.close()
-	m := readManifest(x)
 	named := []string{manifestFile}
-	for _, s := range m.Logs[0].Segments {
+	for _, s := range n.segments {
 		named = append(named, s.Name)
 	}
 	if got := files(x); len(got) != len(named) {
@@ -270,9 +270,7 @@ func watched(t *testing.T) (w *world, d *watchedDisk, xs [2]*session.Session) {
 		ref.Session = fmt.Sprint("s", i)
 		xs[i] = w.session(ref)
 		w.append(xs[i].Messages(), message("user", fmt.Sprint("needle in haystack ", i)))
-		n := w.e.index(xs[i])
-		<-n.build()
-		w.e.release(n)
+		w.build(xs[i])
 	}
 	return w, d, xs
 }
@@ -297,8 +295,8 @@ func TestASearchOutlivesARename(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for _, h := range r.Hits {
-		if want := "needle in haystack " + strings.TrimPrefix(h.Ref.Session, "s"); !strings.Contains(h.doc.said, want) {
-			t.Errorf("a hit of %s says %q", h.Ref, h.doc.said)
+		if want := "needle in haystack " + strings.TrimPrefix(h.Ref.Session, "s"); !strings.Contains(h.doc.Said, want) {
+			t.Errorf("a hit of %s says %q", h.Ref, h.doc.Said)
 		}
 	}
 }
@@ -313,12 +311,12 @@ func TestASearchOutlivesARemoval(t *testing.T) {
 		d.read = func(name string) {
 			if at(name) {
 				d.read = nil
-				for i, x := range xs { // the other one than is being read
-					if !strings.Contains(name, x.Dir()+"/") {
-						if err := w.store.Remove(xs[i].Ref()); err != nil {
-							t.Error(err)
-						}
-					}
+				other := xs[1] // than is being read
+				if strings.Contains(name, other.Dir()+"/") {
+					other = xs[0]
+				}
+				if err := w.store.Remove(other.Ref()); err != nil {
+					t.Error(err)
 				}
 			}
 		}
@@ -350,17 +348,15 @@ func TestAReaderBesideADaemonFindsItsMergedIndex(t *testing.T) {
 	beside.read = func(name string) {
 		if path.Base(name) == path.Base(manifestFile) {
 			beside.read = nil
-			for range fanIn {
+			for range segment.FanIn {
 				fillSession(w, xs[0], 100)
-				n := w.e.index(xs[0])
-				<-n.build()
-				w.e.release(n)
+				w.build(xs[0])
 			}
 		}
 	}
-	n := e.index(x)
+	n := e.index(x.Ref())
 	defer e.release(n)
-	v, _, _, err := n.look()
+	v, _, err := n.look(x)
 	if err != nil {
 		t.Fatal(err)
 	}

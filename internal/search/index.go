@@ -1,135 +1,146 @@
 package search
 
 import (
-	"context"
-	"reflect"
+	"errors"
+	"fmt"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"hash/crc32"
+	"io/fs"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Sizes, in bytes of the logs.
 const (
-	inlineBytes = 2 << 20   // that whoever asks reads himself
+	inlineBytes = 2 << 20   // of a session, that whoever asks reads himself
 	tailBytes   = 256 << 10 // that are kept in memory alone
 	chunkBytes  = 8 << 20   // of one segment that is made of records; less where memory is limited
 	newestBytes = 1 << 20   // that are looked at beyond an index that is behind
 	mergeInline = 4 << 20   // of segments that whoever asks merges himself
 )
 
-// index is what is known of one session's records.
+// index is what is known of an owner's records.
 type index struct {
-	e *Engine
-	x *session.Session
+	e     *Engine
+	of    ctxabi.Ref // the owner
+	files session.Owned
 
-	used  atomic.Int64  // when it was asked for last, in ns since 1970
-	work  chan struct{} // held by whoever brings it up to date, before mu
-	users int           // who may bring it up to date, so that there is no second one of the session; guarded by Engine.mu
+	users   int         // who may bring it up to date, so that there is no second one of the owner; guarded by Engine.mu
+	looking sync.Mutex  // held by whoever walks over the owner's sessions, before work
+	purging atomic.Bool // somebody waits for his turn to purge it
+
+	work   chan struct{}      // held by whoever brings it up to date, before mu
+	tail   *segment.Chunk     // what is in no segment on the disk; nil: nothing; guarded by work
+	staged map[uint32]*staged // sessions that the tail has more of than sessions says; guarded by work
+
+	news  sync.Mutex           // a leaf
+	named []session.NameChange // that were not looked at; guarded by news
+	grown []*disk.Dir          // likewise
 
 	mu       sync.Mutex
 	loaded   bool
-	parts    [2]part       // messages, events
-	next     int           // number of the next segment
-	building chan struct{} // closed when the builder that is at work ends; nil: none is
-	merged   []*segment    // whose files are removed once no view reads them
-	from     *manifest     // that load read; nil: there was none
-	told     bool          // that it was damaged
-	failed   string        // why the last builder could not go on; "": it could
+	walked   bool // the owner's sessions were looked at since it was read
+	sessions map[uint32]*known
+	byRef    map[ctxabi.Ref]uint32
+	stale    map[uint32]uint64 // sessions whose logs may have more than is indexed, and which mark that is
+	marks    uint64
+	roster   *roster             // of sessions; nil: it changed since
+	segments []*segment.Segment  // oldest first
+	last     *segment.Segment    // of the tail
+	next     int                 // number of the next segment
+	number   uint32              // of the next session
+	unsaved  int                 // changes of sessions that the manifest does not have, tail aside
+	from     uint32              // checksum of the manifest that load read
+	building chan struct{}       // closed when the builder that is at work ends; nil: none is
+	todo     []uint32            // sessions that the builder is to index, one after the other
+	queued   map[uint32]bool     // those of todo
+	merged   []*segment.Segment  // whose files are removed once no snapshot has them
+	told     map[ctxabi.Ref]bool // sessions whose errors.jsonl says that they are indexed anew
+	torn     bool                // the manifest names what is dropped
+	hurt     error               // what happened to the builder at one session, while it went on with others
+	failed   string              // why the last builder could not go on; "": it could
 }
 
-// part is what is indexed of one log. Segments stand in the order of their records.
-type part struct {
-	segments []*segment
-	records  int    // that they have
-	bytes    int64  // of the log
-	tail     *chunk // what came since; only its last segment counts
-	last     *segment
+func newIndex(e *Engine, of ctxabi.Ref) *index {
+	of.Agent, of.Session = "", ""
+	return &index{e: e, of: of, files: e.store.Owned(of), work: make(chan struct{}, 1), users: 1, queued: map[uint32]bool{}, told: map[ctxabi.Ref]bool{}}
 }
 
-// view is what there is to search at one moment. What it names can be read until it is closed, whatever is merged meanwhile.
-type view struct {
-	x        *session.Session
-	n        *index
-	pinned   []*segment
-	segments [2][]*segment
-	upTo     [2]int // records that are indexed without a gap
-	all      [2]int // records that there are
-	ix       [2]*session.Index
-	failed   string // why the index cannot be brought up to date
+// clear makes it one of nothing; mu is held.
+func (n *index) clear() {
+	n.sessions, n.byRef, n.stale = map[uint32]*known{}, map[ctxabi.Ref]uint32{}, map[uint32]uint64{}
+	n.segments, n.last, n.roster, n.walked, n.unsaved = nil, nil, nil, false, 0
+	n.next, n.number = max(n.next, 1), max(n.number, 1) // a snapshot still has the old ones
 }
 
-// close releases the segments; it may be called twice, and on nil.
-func (v *view) close() {
-	if v == nil || len(v.pinned) == 0 {
-		return
-	}
-	v.n.mu.Lock()
-	for _, s := range v.pinned {
-		s.views--
-	}
-	v.n.mu.Unlock()
-	v.pinned = nil
-	v.n.removeMerged()
-}
-
-// removeMerged removes the files of merged segments that no view reads.
-func (n *index) removeMerged() {
-	n.mu.Lock()
-	var free []*segment
-	n.merged = slices.DeleteFunc(n.merged, func(s *segment) bool {
-		if s.views == 0 {
-			free = append(free, s)
-		}
-		return s.views == 0
-	})
-	n.mu.Unlock()
-	for _, s := range free {
-		n.x.RemoveDerived(s.name)
-	}
-}
-
-// load reads what is on the disk; mu is held.
+// load reads what is on the disk; mu is held, and nobody is at work.
 func (n *index) load() {
-	if n.loaded {
-		return
-	}
-	n.loaded, n.next, n.parts = true, 1, [2]part{}
-	for {
-		m := readManifest(n.x)
-		n.from = m
-		if m == nil {
+	for !n.loaded {
+		n.loaded = true
+		n.clear()
+		data, err := n.read(manifestFile)
+		n.from = crc32.Checksum(data, segment.Castagnoli)
+		var m *manifest
+		if err == nil {
+			m, err = decodeManifest(data, n.of)
+		}
+		if err != nil {
 			if !n.e.c.ReadOnly {
-				remove(n.x) // of another version, torn, or none
+				remove(n.files) // of another version, torn, or none
+			}
+			if !errors.Is(err, errVersion) && !errors.Is(err, fs.ErrNotExist) {
+				n.e.log.Warn("search index", "owner", n.of.Owner(), "err", err)
 			}
 			return
 		}
-		why := m.fits(n.x)
-		if why == "" {
-			parts, err := m.open(n.x)
-			if err == nil {
-				n.sweep(m)
-				n.next = m.Next
-				for i, p := range m.Logs {
-					n.parts[i] = part{segments: parts[i], records: p.Records, bytes: p.Bytes}
-				}
-				return
+		var why error
+		for _, e := range m.segments {
+			s, err := openNamed(n.files, e)
+			if err != nil {
+				why = err
+				continue
 			}
-			why = err.Error()
+			n.segments = append(n.segments, s)
 		}
-		if !n.replaced() {
-			n.discard(why)
-			return
+		if why != nil && n.replaced() {
+			n.loaded = false
+			continue
+		}
+		n.next, n.number = max(n.next, m.next), max(n.number, m.number)
+		for _, k := range m.sessions {
+			n.sessions[k.number], n.byRef[k.ref] = k, k.number
+		}
+		n.sweep(m)
+		if lost := m.lacking(n.segments); len(lost) > 0 {
+			if why == nil {
+				why = segment.Damaged("segments lack records")
+			}
+			n.anew(lost, why)
 		}
 	}
 }
 
-// replaced reports whether a daemon beside this process made another index of what load read: what that named is gone then, and
-// not damaged. mu is held.
+// read reads derived content, unless a link leads there.
+func (n *index) read(name string) ([]byte, error) {
+	if err := n.files.Check(); err != nil {
+		return nil, err
+	}
+	return n.files.Derived(name)
+}
+
+// replaced reports whether a daemon beside this process made other segments since load read the
+// manifest: those that it named are gone then, and not damaged. mu is held.
 func (n *index) replaced() bool {
-	return n.e.c.ReadOnly && n.from != nil && !reflect.DeepEqual(n.from, readManifest(n.x))
+	if !n.e.c.ReadOnly {
+		return false
+	}
+	data, err := n.read(manifestFile)
+	return err == nil && crc32.Checksum(data, segment.Castagnoli) != n.from
 }
 
 // sweep removes segments that a crash left behind.
@@ -138,34 +149,87 @@ func (n *index) sweep(m *manifest) {
 		return
 	}
 	named := map[string]bool{}
-	for _, p := range m.Logs {
-		for _, s := range p.Segments {
-			named[s.Name] = true
-		}
+	for _, s := range m.segments {
+		named[s.name] = true
 	}
-	for _, name := range n.x.DerivedNames(Dir) {
+	for _, name := range n.files.DerivedNames(Dir) {
 		if isSegment(name) && !named[name] {
-			n.x.RemoveDerived(name)
+			n.files.RemoveDerived(name)
 		}
 	}
 }
 
-// discard drops an index that cannot be used, and logs that once; mu is held.
-func (n *index) discard(why string) {
-	n.parts, n.merged = [2]part{}, nil // next goes on: a view still has the old names
-	if n.e.c.ReadOnly {
-		return
+// add makes a session known, of which nothing is indexed; mu is held.
+func (n *index) add(ref ctxabi.Ref, id string) *known {
+	k := &known{number: n.number, ref: ref, id: id}
+	n.number++
+	n.set(k)
+	n.mark(k.number)
+	n.unsaved++
+	return k
+}
+
+// set puts k in the place of what was known of its session; mu is held.
+func (n *index) set(k *known) {
+	if old := n.sessions[k.number]; old != nil && old.ref != k.ref && n.byRef[old.ref] == k.number {
+		delete(n.byRef, old.ref)
 	}
-	remove(n.x)
-	if !n.told {
-		n.told = true
-		n.x.Report(session.ErrorRow{Op: "search", Path: ctxabi.SearchDir, Errno: "EIO", Reason: "the search index is rebuilt: " + why})
+	n.sessions[k.number], n.byRef[k.ref] = k, k.number
+	n.roster = nil
+}
+
+// mark notes that a session may have more than is indexed; mu is held.
+func (n *index) mark(number uint32) {
+	n.marks++
+	n.stale[number] = n.marks
+}
+
+// whole notes that all of a session is indexed, unless it was found to have more since a mark; mu is
+// held.
+func (n *index) whole(number uint32, mark uint64) {
+	if mark != 0 && n.stale[number] == mark {
+		delete(n.stale, number)
 	}
 }
 
-// drop is discard after a damage that was found in a view. One of segments that are in use no more says nothing of the
-// others: somebody, here or in another process, made the index anew meanwhile, and drop says so.
-func (n *index) drop(v *view, why error) (already bool) {
+// lose takes a session out of the index at once. What segments have of it counts no more, and goes
+// when they are written next. mu is held.
+func (n *index) lose(k *known) {
+	delete(n.sessions, k.number)
+	delete(n.stale, k.number)
+	if n.byRef[k.ref] == k.number {
+		delete(n.byRef, k.ref)
+	}
+	n.roster = nil
+	n.unsaved++
+}
+
+// anew has sessions indexed from their first record on, and says why in their errors.jsonl, once;
+// mu is held.
+func (n *index) anew(list []*known, why error) {
+	const mostTold = 16
+	for i, k := range list {
+		n.lose(k)
+		fresh := *n.add(k.ref, k.id)
+		fresh.x, fresh.fits = k.x, k.x != nil
+		n.set(&fresh)
+		if i >= mostTold || n.e.c.ReadOnly || n.told[k.ref] {
+			continue
+		}
+		n.told[k.ref] = true
+		if x, err := n.e.store.Session(k.ref); err == nil {
+			x.Report(session.ErrorRow{Op: "search", Path: ctxabi.SearchDir, Errno: "EIO", Reason: "the search index is rebuilt: " + why.Error()})
+		}
+	}
+	n.torn = true
+	n.purgeSoon()
+	n.e.log.Warn("search index is rebuilt", "owner", n.of.Owner(), "sessions", len(list), "err", why)
+}
+
+// dropSegment drops a segment that cannot be read, and has the sessions in it indexed anew. One that is
+// in use no more says nothing of the others: somebody, here or in another process, replaced it
+// meanwhile, and dropSegment says so.
+func (n *index) dropSegment(s *segment.Segment, why error) (already bool) {
 	select {
 	case n.work <- struct{}{}:
 		defer func() { <-n.work }()
@@ -174,147 +238,138 @@ func (n *index) drop(v *view, why error) (already bool) {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(v.pinned) > 0 && !n.has(v) {
+	at := slices.Index(n.segments, s)
+	if at < 0 && s != n.last {
 		return true
 	}
-	already = n.replaced()
-	n.discard(why.Error())
-	n.loaded = !n.e.c.ReadOnly // there, it is read again
-	return already
-}
-
-// has reports whether one of the view's segments is still part of the index; mu is held.
-func (n *index) has(v *view) bool {
-	for _, p := range n.parts {
-		if slices.ContainsFunc(v.pinned, func(s *segment) bool { return s == p.last || slices.Contains(p.segments, s) }) {
-			return true
+	if n.replaced() {
+		n.forget()
+		n.loaded = false
+		return true
+	}
+	if s == n.last {
+		n.forget()
+		return false
+	}
+	n.segments = slices.Delete(slices.Clone(n.segments), at, at+1)
+	n.merged = append(n.merged, s)
+	var lost []*known
+	for i := range s.Runs {
+		if k := n.sessions[s.Runs[i].Of]; k != nil && !slices.Contains(lost, k) {
+			lost = append(lost, k)
 		}
 	}
+	n.forget()
+	for i, k := range lost {
+		lost[i] = n.sessions[k.number]
+	}
+	n.anew(lost, why)
 	return false
 }
 
-// view brings the index up to date, as far as that is done until ctx ends, and gives what there is then.
-func (n *index) view(ctx context.Context) (*view, error) {
-	for {
-		v, rest, building, err := n.look()
-		if err != nil || rest == 0 {
-			return v, err
-		}
-		v.close()
-		if building == nil && rest <= inlineBytes {
-			if err := n.catchUp(ctx, v, rest); err != nil {
-				return nil, err
-			}
-			if ctx.Err() == nil {
-				continue
-			}
-		}
-		if building == nil {
-			building = n.build()
-		}
-		select {
-		case <-building:
-			now, rest, _, err := n.look()
-			if err != nil || rest == 0 {
-				return now, err
-			}
-			if rest > inlineBytes && now.upTo == v.upTo || n.e.ctx.Err() != nil { // it could not go on
-				return n.behind(now)
-			}
-			now.close()
-		case <-ctx.Done():
-			if v, rest, _, err = n.look(); err != nil || rest == 0 {
-				return v, err
-			}
-			return n.behind(v)
-		}
-	}
-}
-
-// look returns what there is, and how many bytes of the logs are not in it. The logs' own indexes are read only where
-// something is missing. The view is to be closed.
-func (n *index) look() (v *view, rest int64, building chan struct{}, err error) {
-	v = &view{x: n.x, n: n}
+// misfit is dropSegment for a session of which the segments say something that its logs do not.
+func (n *index) misfit(k *known, why error) (already bool) {
 	n.mu.Lock()
-	n.load()
-	n.mu.Unlock()
-	var ix [2]*session.Index
-	var seen [2]int64
-	for i := range ix {
-		l := logOf(n.x, i)
-		if err := l.Open(); err != nil {
-			return nil, 0, nil, err
-		}
-		n.mu.Lock()
-		seen[i] = n.parts[i].size()
-		n.mu.Unlock()
-		behind := seen[i] < l.Len()
-		if behind {
-			if ix[i], err = l.Index(); err != nil {
-				return nil, 0, nil, err
-			}
-		}
-	}
-	n.mu.Lock()
-	for i := range seen {
-		if n.parts[i].size() < seen[i] { // somebody found it damaged meanwhile
-			n.mu.Unlock()
-			return n.look()
-		}
-	}
 	defer n.mu.Unlock()
-	v.failed = n.failed
-	for i := range n.parts {
-		p := &n.parts[i]
-		v.segments[i], v.upTo[i] = slices.Clone(p.segments), p.records
-		if p.last != nil {
-			v.segments[i] = append(v.segments[i], p.last)
-			v.upTo[i] += p.last.n
-		}
-		v.pinned = append(v.pinned, v.segments[i]...)
-		v.all[i] = v.upTo[i]
-		if ix[i] != nil && ix[i].Len() > v.upTo[i] {
-			v.all[i] = ix[i].Len()
-			rest += ix[i].Size() - p.size()
-		}
+	now := n.sessions[k.number]
+	if now == nil {
+		return true
 	}
-	for _, s := range v.pinned {
-		s.views++
-	}
-	v.ix = ix
-	return v, rest, n.building, nil
+	n.anew([]*known{now}, why)
+	return false
 }
 
-// size is how many bytes of the log are indexed.
-func (p *part) size() int64 {
-	if p.last != nil {
-		return p.bytes + p.last.bytes
+// forget drops the tail; work and mu are held.
+func (n *index) forget() {
+	n.tail, n.staged, n.last = nil, nil, nil
+	for _, k := range n.sessions {
+		if k.logs[0].records == k.logs[0].inFiles.records && k.logs[1].records == k.logs[1].inFiles.records {
+			continue
+		}
+		less := *k
+		for i := range less.logs {
+			less.logs[i].records, less.logs[i].bytes = less.logs[i].inFiles.records, less.logs[i].inFiles.bytes
+		}
+		n.set(&less)
+		n.mark(k.number)
 	}
-	return p.bytes
 }
 
-// index is the index of a log, which has all records of the view.
-func (v *view) index(i int) (*session.Index, error) {
-	if ix := v.ix[i]; ix != nil && ix.Len() >= v.all[i] {
-		return ix, nil
+// rosterNow returns the sessions as they are; mu is held.
+func (n *index) rosterNow() *roster {
+	if n.roster == nil {
+		n.roster = newRoster(n.sessions)
 	}
-	ix, err := logOf(v.x, i).Index()
-	v.ix[i] = ix
-	return ix, err
+	return n.roster
+}
+
+// snapshot returns what there is to search of the owner; it is to be closed. mu is held.
+func (n *index) snapshot() *snapshot {
+	s := &snapshot{n: n, r: n.rosterNow(), segments: slices.Clone(n.segments), views: map[*known]*view{}, failed: n.failed}
+	if n.last != nil {
+		s.segments = append(s.segments, n.last)
+	}
+	s.pinned = slices.Clone(s.segments)
+	for _, of := range s.pinned {
+		of.Views++
+	}
+	return s
+}
+
+// removeMerged removes the files of merged segments that no snapshot has.
+func (n *index) removeMerged() {
+	n.mu.Lock()
+	var free []*segment.Segment
+	n.merged = slices.DeleteFunc(n.merged, func(s *segment.Segment) bool {
+		if s.Views == 0 {
+			free = append(free, s)
+		}
+		return s.Views == 0
+	})
+	n.mu.Unlock()
+	for _, s := range free {
+		if s.Name != "" && !n.e.c.ReadOnly {
+			n.files.RemoveDerived(s.Name)
+		}
+	}
 }
 
 // memory is about how many bytes the index takes.
 func (n *index) memory() (size int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	size = 512
-	for _, p := range n.parts {
-		for _, s := range p.segments {
-			size += s.memory()
-		}
-		if p.last != nil {
-			size += 4 * p.last.memory() // with the tail that it was made of
-		}
+	size = 512 + 512*len(n.sessions)
+	for _, s := range n.segments {
+		size += s.Memory()
+	}
+	if n.last != nil {
+		size += 4 * n.last.Memory() // with the tail that it was made of
 	}
 	return size
+}
+
+// errGone is what is said of a session that was removed.
+func errGone() error {
+	return ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
+}
+
+// fitsLogs returns why what is known of a session is not of its logs as they are; nil if it is. err
+// is that of a log that cannot be read.
+func (k *known) fitsLogs(x *session.Session) (why, err error) {
+	for i := range k.logs {
+		l, p := logOf(x, i), k.logs[i].inFiles
+		if err := l.Open(); err != nil {
+			return nil, err
+		}
+		if p.records == 0 {
+			continue
+		}
+		if p.bytes > l.Len() {
+			return fmt.Errorf("%s has %d bytes, and had %d when it was indexed", l.Name(), l.Len(), p.bytes), nil
+		}
+		if head, err := l.HeadAt(p.bytes); err != nil || head != k.logs[i].head {
+			return errors.New(l.Name() + " is not the one that was indexed"), nil
+		}
+	}
+	return nil, nil
 }

@@ -1,131 +1,25 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// save writes the tails as segments, merges what is due and no larger than most, and then the manifest; work is held.
-func (n *index) save(ctx context.Context, most int64) error {
-	n.mu.Lock()
-	parts, next := n.parts, n.next
-	n.mu.Unlock()
-	var merged []*segment
-	for i := range parts {
-		p := &parts[i]
-		p.segments = slices.Clone(p.segments)
-		if p.tail != nil && p.tail.n > 0 {
-			s, err := n.write(&next, func(to io.Writer) error { return p.tail.writeTo(to) })
-			if err != nil {
-				return err
-			}
-			p.segments = append(p.segments, s)
-			p.records += s.n
-			p.bytes += s.bytes
-		}
-		p.tail, p.last = nil, nil
-		for k := due(p.segments); k > 0; k = due(p.segments) {
-			old := p.segments[len(p.segments)-k:]
-			size := int64(0)
-			for _, s := range old {
-				size += s.size
-			}
-			if size > most {
-				break
-			}
-			s, err := n.merge(ctx, &next, old)
-			if errors.Is(err, ctxabi.ErrNoMemory) {
-				break // more segments are slower to search, and no less complete
-			}
-			if err != nil {
-				return err
-			}
-			merged = append(merged, old...)
-			p.segments = append(p.segments[:len(p.segments)-k], s)
-		}
-	}
-	m := manifest{Version: version, Terms: compress.TermsVersion, Next: next}
-	for i, p := range parts {
-		head, err := logOf(n.x, i).HeadAt(p.bytes)
-		if err != nil {
-			return err
-		}
-		m.Logs[i] = manifestPart{Records: p.records, Bytes: p.bytes, Head: head}
-		for _, s := range p.segments {
-			m.Logs[i].Segments = append(m.Logs[i].Segments, manifestSegment{s.name, s.first, s.n, s.size})
-		}
-	}
-	if err := n.x.SetDerived(manifestFile, mustJSON(m)); err != nil {
-		return err
-	}
-	n.mu.Lock()
-	n.parts, n.next, n.merged = parts, next, append(n.merged, merged...)
-	n.mu.Unlock()
-	n.removeMerged()
-	return nil
-}
-
-// write writes a segment under the next number.
-func (n *index) write(next *int, fill func(io.Writer) error) (*segment, error) {
-	name := segmentName(*next)
-	w, err := n.x.CreateDerived(name)
-	if err != nil {
-		return nil, err
-	}
-	if err := fill(w); err != nil {
-		w.Abort()
-		return nil, err
-	}
-	if err := w.Commit(); err != nil {
-		return nil, err
-	}
-	*next++
-	f, size, err := n.x.OpenDerived(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	s, err := openSegment(f, size)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	s.name = name
-	return s, nil
-}
-
-func (n *index) merge(ctx context.Context, next *int, old []*segment) (*segment, error) {
-	records := 0
-	for _, s := range old {
-		records += s.n
-	}
-	release, err := n.spare(int64(2*rowSize*records + mergeWork))
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	readers := make([]io.ReaderAt, len(old))
-	for i, s := range old {
-		r, c, err := s.reader(n.x)
-		if err != nil {
-			return nil, err
-		}
-		defer c.Close()
-		readers[i] = r
-	}
-	return n.write(next, func(to io.Writer) error { return merge(ctx, to, old, readers) })
-}
-
-// build starts the builder of this session and gives what is closed when it ends.
-func (n *index) build() chan struct{} {
+// build has the builder index sessions, and gives what is closed when it ends.
+func (n *index) build(numbers ...uint32) chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	for _, number := range numbers {
+		if !n.queued[number] {
+			n.queued[number] = true
+			n.todo = append(n.todo, number)
+		}
+	}
 	if n.building != nil {
 		return n.building
 	}
@@ -135,6 +29,8 @@ func (n *index) build() chan struct{} {
 		done := n.building
 		close(done)
 		n.building = nil
+		n.todo = nil
+		clear(n.queued)
 		n.e.release(n)
 		return done
 	}
@@ -143,144 +39,186 @@ func (n *index) build() chan struct{} {
 
 // construct is the work of a builder, which building says is there.
 func (n *index) construct(ctx context.Context) {
-	err := n.fill(ctx)
-	n.mu.Lock()
-	if errors.Is(err, errDamaged) {
-		n.discard(err.Error())
-	}
-	close(n.building)
-	n.building = nil
-	switch {
-	case err == nil:
-		n.failed = ""
-	case errors.Is(err, ctxabi.ErrNoSpace):
-		n.failed = "the disk is full"
-	case errors.Is(err, ctxabi.ErrNoMemory):
-		if n.failed != noMemory {
-			n.failed = noMemory
-			defer n.x.Report(session.RowOf("search", ctxabi.SearchDir, 0, err))
-		}
-	case ctx.Err() == nil:
-		n.failed = "the disk failed, see the daemon's log"
-	}
-	n.mu.Unlock()
-	if err != nil && ctx.Err() == nil {
-		n.e.log.Warn("search index", "session", n.x.ID(), "err", err)
-	}
-	n.e.grown(n)
-}
-
-// fill is what the builder does: it reads on in chunks, each of which is there to be searched once it is read.
-func (n *index) fill(ctx context.Context) error {
-	n.work <- struct{}{}
-	defer func() { <-n.work }()
 	for {
-		v, rest, _, err := n.look()
-		if err != nil {
-			return err
+		err := n.fill(ctx)
+		if err == nil && !n.e.c.ReadOnly {
+			err = n.tidy(ctx)
 		}
-		v.close()
+		if err != nil && ctx.Err() == nil {
+			n.e.log.Warn("search index", "owner", n.of.Owner(), "err", err)
+		}
 		n.mu.Lock()
-		parts := n.parts
-		n.mu.Unlock()
-		if rest == 0 || n.e.c.ReadOnly && ctx.Err() != nil {
-			break
-		}
-		release, err := n.fillTails(ctx, v, &parts)
-		if err != nil {
-			n.forgetTails()
-			return err
-		}
-		if n.e.c.ReadOnly {
-			n.keepInMemory(parts)
-			release()
+		if err == nil && len(n.todo) > 0 {
+			n.mu.Unlock()
 			continue
 		}
-		n.mu.Lock()
-		for i := range parts {
-			n.parts[i].tail = parts[i].tail // last stays: it has fewer records, and counts until the segment is there
-		}
+		n.todo = nil
+		clear(n.queued)
+		close(n.building)
+		n.building = nil
+		n.failed = whyNot(ctx, cmp.Or(err, n.hurt), n.failed)
+		n.hurt = nil
 		n.mu.Unlock()
-		err = n.save(ctx, 1<<62)
-		release()
-		if err != nil {
-			n.forgetTails()
-			return err
-		}
+		n.e.grown(n)
+		return
 	}
-	if n.e.c.ReadOnly {
-		return nil
+}
+
+// whyNot returns why a builder cannot go on; "" if it can. was is what the one before said.
+func whyNot(ctx context.Context, err error, was string) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, ctxabi.ErrNoSpace):
+		return "the disk is full"
+	case errors.Is(err, ctxabi.ErrNoMemory):
+		return noMemory
+	case ctx.Err() == nil:
+		return "the disk failed, see the daemon's log"
 	}
+	return was
+}
+
+// nextToBuild returns the session that the builder is to index; nil: none.
+func (n *index) nextToBuild() *known {
 	n.mu.Lock()
-	late := due(n.parts[0].segments) > 0 || due(n.parts[1].segments) > 0
-	n.mu.Unlock()
-	if late {
-		return n.save(ctx, 1<<62)
+	defer n.mu.Unlock()
+	for len(n.todo) > 0 {
+		if k := n.sessions[n.todo[0]]; k != nil {
+			return k
+		}
+		n.builtLocked()
 	}
 	return nil
 }
 
-// fillTails reads the next records of both logs into the tails of parts. They take memory until release.
-func (n *index) fillTails(ctx context.Context, v *view, parts *[2]part) (release func(), err error) {
+// fill is what the builder does: it reads on in chunks, each of which is there to be searched once it is read.
+func (n *index) fill(ctx context.Context) error {
+	for {
+		k := n.nextToBuild()
+		if k == nil || n.e.c.ReadOnly && ctx.Err() != nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := n.fillOnce(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// fillOnce reads a chunk of the sessions that are to be indexed, and writes its segment.
+func (n *index) fillOnce(ctx context.Context) error {
+	n.work <- struct{}{}
+	defer func() { <-n.work }()
 	chunk := min(chunkBytes, max(n.e.c.Limit.Share(8*chunkBytes)/8, 1<<20))
+	for n.tail == nil || n.tail.Bytes < int64(chunk) {
+		k := n.nextToBuild()
+		if k == nil {
+			break
+		}
+		x := n.sessionOf(k)
+		if x == nil {
+			n.built()
+			continue
+		}
+		release, err := n.spareFor(x, int64(chunk))
+		if err != nil {
+			return errors.Join(n.put(), err)
+		}
+		defer release()
+		whole, err := n.take(ctx, x, int64(chunk))
+		if ctx.Err() != nil {
+			return errors.Join(n.put(), ctx.Err())
+		}
+		if err != nil {
+			n.e.log.Warn("search index", "session", k.ref, "err", err)
+			n.hurt = err
+		}
+		if whole || err != nil {
+			n.built()
+		}
+	}
+	return n.put()
+}
+
+// put makes what the builder read known, on the disk where that is written to; work is held.
+func (n *index) put() error {
+	if n.tail == nil {
+		return nil
+	}
+	if n.e.c.ReadOnly {
+		return n.keepInMemory()
+	}
+	err := n.save(context.Background(), mergeInline)
+	if err != nil {
+		n.mu.Lock()
+		n.forget()
+		n.mu.Unlock()
+	}
+	return err
+}
+
+// built takes the session off the builder's list that stands first there.
+func (n *index) built() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.todo) > 0 {
+		n.builtLocked()
+	}
+}
+
+func (n *index) builtLocked() {
+	delete(n.queued, n.todo[0])
+	n.todo = n.todo[1:]
+}
+
+// sessionOf returns the session that is known; nil if it cannot be read.
+func (n *index) sessionOf(k *known) *session.Session {
+	if k.x != nil && !k.x.Removed() {
+		return k.x
+	}
+	x, err := n.e.store.Session(k.ref)
+	if err != nil {
+		return nil
+	}
+	return x
+}
+
+// spareFor is spare for what is read of a session into a chunk.
+func (n *index) spareFor(x *session.Session, chunk int64) (release func(), err error) {
 	need := int64(0)
-	for i := range parts {
-		ix, err := v.index(i)
+	for i := range 2 {
+		ix, err := logOf(x, i).Index()
 		if err != nil {
-			return nil, err
+			return func() {}, nil // whoever reads it says so
 		}
-		need += bytesOfChunk * (min(int64(chunk), ix.Size()-parts[i].size()) + int64(ix.Longest()))
+		need += bytesOfChunk * (min(chunk, ix.Size()) + int64(ix.Longest()))
 	}
-	if release, err = n.spare(need); err != nil {
-		return nil, err
-	}
-	for i := range parts {
-		p := &parts[i]
-		if p.tail == nil {
-			p.tail = newChunk(i == 1, p.records+1)
-		}
-		ix, err := v.index(i)
-		if err == nil {
-			err = n.readInto(ctx, p.tail, ix, v.all[i], int64(chunk))
-		}
-		if err != nil {
-			release()
-			return nil, err
-		}
-	}
-	return release, nil
+	return n.spare(need)
 }
 
-// What work on an index takes of memory, about.
-const (
-	bytesOfChunk = 5       // for each byte of the records of a chunk
-	mergeWork    = 4 << 20 // of a merge, beside the rows
-)
-
-// noMemory is why an index is behind that there is no memory for.
-const noMemory = "there is not enough memory"
-
-// spare keeps memory free for a builder; see [memory.Limit].
-func (n *index) spare(need int64) (release func(), err error) {
-	return n.e.c.Limit.Spare("search", ctxabi.SearchDir, need)
-}
-
-// keepInMemory makes segments of the tails where nothing may be written.
-func (n *index) keepInMemory(parts [2]part) {
-	for i := range parts {
-		p := &parts[i]
-		if p.tail == nil || p.tail.n == 0 {
-			continue
-		}
-		s, err := p.tail.segment()
-		if err != nil {
-			continue
-		}
-		p.segments = append(slices.Clone(p.segments), s)
-		p.records, p.bytes = p.records+s.n, p.bytes+s.bytes
-		p.tail, p.last = nil, nil
+// keepInMemory makes a segment of the tail where nothing may be written; work is held.
+func (n *index) keepInMemory() error {
+	if err := n.publish(); err != nil {
+		return err
 	}
 	n.mu.Lock()
-	n.parts = parts
-	n.mu.Unlock()
+	defer n.mu.Unlock()
+	if n.last == nil {
+		return nil
+	}
+	n.segments = append(slices.Clone(n.segments), n.last)
+	n.tail, n.staged, n.last = nil, nil, nil
+	for _, k := range n.sessions {
+		if k.logs[0].inFiles.records != k.logs[0].records || k.logs[1].inFiles.records != k.logs[1].records {
+			kept := *k
+			for i := range kept.logs {
+				kept.logs[i].inFiles = knownPart{kept.logs[i].records, kept.logs[i].bytes}
+			}
+			n.set(&kept)
+		}
+	}
+	return nil
 }

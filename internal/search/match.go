@@ -3,31 +3,37 @@ package search
 import (
 	"context"
 	"errors"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Hit is a record that answers a query, before it was read.
+// hit is a record that answers a query, before it was read.
 type hit struct {
-	v     *view
+	of    *known
 	event bool
 	line  int
 	score float64
 	print uint32
-	seq   int // in the order of visits: of equal scores the earlier one is better
 
 	length  int  // in terms
 	acts    bool // it is a call, a result or an event
 	settled bool // its score is that of its best passage, too
 }
 
-// better reports whether a stands in front of b: the score, then what was visited first, which is the newest of a log.
+// better reports whether a stands in front of b: the score, then the session that grew last, then
+// messages before events, then the newest record.
 func (a *hit) better(b *hit) bool {
-	if a.score != b.score {
+	switch {
+	case a.score != b.score:
 		return a.score > b.score
+	case a.of != b.of:
+		return a.of.before(b.of)
+	case a.event != b.event:
+		return b.event
 	}
-	return a.seq < b.seq
+	return a.line > b.line
 }
 
 // best is a heap of hits with the worst one on top.
@@ -45,14 +51,15 @@ func (h *best) Pop() any {
 
 // source is a segment with what it has of a query's terms.
 type source struct {
-	v       *view
-	s       *segment
-	entries []entry // by the terms' order; without records where it has none
+	s       *segment.Segment
+	entries []segment.Entry // by the terms' order; without records where it has none
+	look    *segment.Scope  // the records that pass the filters of the query on logs and lines
 }
 
-// matcher finds the records of some views that answer a query.
+// matcher finds the best of what there is that answer a query.
 type matcher struct {
 	q       *Query
+	of      *snapshot
 	sources []source
 	worth   []float64 // of the query's terms
 	records int       // of all
@@ -66,30 +73,42 @@ type matcher struct {
 // those that cannot be among the best are passed over.
 const countAll = 1 << 16
 
-// newMatcher looks the query's terms up. Views stand in the order in which their hits do when they are equally good.
-func newMatcher(ctx context.Context, q *Query, views []*view) (*matcher, error) {
-	m := &matcher{q: q}
+// newMatcher looks the query's terms up in what a search looks at.
+func newMatcher(ctx context.Context, q *Query, of *snapshot) (*matcher, error) {
+	m := &matcher{q: q, of: of}
 	total := uint64(0)
 	having := make([]int, len(q.terms))
-	for _, v := range views {
-		for i, segments := range v.segments {
-			for _, s := range slices.Backward(segments) {
-				if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
-				m.records += s.n
-				total += s.total
-				src := source{v: v, s: s, entries: make([]entry, len(q.terms))}
-				any, err := src.lookUp(q.terms, having)
-				if err != nil {
-					return nil, &viewError{v, err}
-				}
-				if any && (q.In == "" || (q.In == short(true)) == (i == 1)) {
-					m.sources = append(m.sources, src)
-				}
-			}
+	var events []source
+	for _, s := range slices.Backward(of.segments) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
 		}
+		sc := of.scope(s)
+		if sc.Records == 0 {
+			continue
+		}
+		m.records += sc.Records
+		total += sc.Terms
+		src := source{s: s, entries: make([]segment.Entry, len(q.terms))}
+		any, err := src.lookUp(of, sc, q.terms, having)
+		if err != nil {
+			return nil, &segmentError{s, err}
+		}
+		if !any {
+			continue
+		}
+		if of.only == nil {
+			src.look = of.filtered(s, sc, q, bothLogs)
+			m.sources = append(m.sources, src)
+			continue
+		}
+		src.look = of.filtered(s, sc, q, messagesAlone) // of one session, the messages are in front of the events
+		m.sources = append(m.sources, src)
+		src.look = of.filtered(s, sc, q, eventsAlone)
+		events = append(events, src)
 	}
+	m.sources = append(m.sources, events...)
+	m.sources = slices.DeleteFunc(m.sources, func(src source) bool { return !src.look.All && len(src.look.Spans) == 0 })
 	m.mean = float64(max(1, total)) / float64(max(1, m.records))
 	m.gains = compress.NewGains(m.mean)
 	for _, n := range having {
@@ -104,28 +123,44 @@ func newMatcher(ctx context.Context, q *Query, views []*view) (*matcher, error) 
 	return m, nil
 }
 
-// viewError is a failure that concerns one session's index.
-type viewError struct {
-	v   *view
+// segmentError is a failure that concerns one segment.
+type segmentError struct {
+	s   *segment.Segment
 	err error
 }
 
-func (e *viewError) Error() string { return e.v.x.Ref().String() + ": " + e.err.Error() }
+func (e *segmentError) Error() string { return e.s.Name + ": " + e.err.Error() }
+func (e *segmentError) Unwrap() error { return e.err }
+
+// viewError is a failure that concerns one session.
+type viewError struct {
+	k   *known
+	err error
+}
+
+func (e *viewError) Error() string { return e.k.ref.String() + ": " + e.err.Error() }
 func (e *viewError) Unwrap() error { return e.err }
 
-// lookUp finds the terms in the segment and adds up in how many records they stand.
-func (src *source) lookUp(terms []uint64, having []int) (any bool, err error) {
-	r, c, err := src.s.reader(src.v.x)
+// lookUp finds the terms in the segment and adds up in how many records of the scope they stand.
+func (src *source) lookUp(of *snapshot, sc *segment.Scope, terms []uint64, having []int) (any bool, err error) {
+	r, c, err := readerOf(of.n.files, src.s)
 	if err != nil {
 		return false, err
 	}
 	defer c.Close()
 	for i, t := range terms {
-		if src.entries[i], err = src.s.find(r, t); err != nil {
+		if src.entries[i], err = src.s.Find(r, t); err != nil {
 			return false, err
 		}
-		having[i] += src.entries[i].records
-		any = any || src.entries[i].records > 0
+		n, err := sc.Count(src.s, r, src.entries[i])
+		if err != nil {
+			return false, err
+		}
+		if n == 0 {
+			src.entries[i] = segment.Entry{}
+		}
+		having[i] += n
+		any = any || n > 0
 	}
 	return any, nil
 }
@@ -139,7 +174,7 @@ type matches struct {
 
 // find returns the best k records. Where must has terms, each of them has to stand in a record.
 func (m *matcher) find(ctx context.Context, must []uint64, k int) (*matches, error) {
-	run := &run{m: m, k: k, exact: m.sum <= countAll}
+	run := &search{m: m, k: k, exact: m.sum <= countAll}
 	for _, t := range must {
 		i := slices.Index(m.q.terms, t)
 		if i < 0 {
@@ -151,8 +186,8 @@ func (m *matcher) find(ctx context.Context, must []uint64, k int) (*matches, err
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if err := run.search(&m.sources[i]); err != nil {
-			return nil, &viewError{m.sources[i].v, err}
+		if err := run.walk(&m.sources[i]); err != nil {
+			return nil, &segmentError{m.sources[i].s, err}
 		}
 	}
 	out := &matches{hits: run.best, count: run.count, exact: run.exact || len(must) > 0}

@@ -2,125 +2,130 @@ package search
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Owner searches all sessions of an owner or, where of has an agent, of that agent. It opens none of another owner.
+// Owner searches all sessions of an owner or, where of has an agent, of that agent. It opens none of another owner, and of
+// his own those alone that have hits or have grown.
 // A session that cannot be read is no error, it is counted in Result.Unread.
 func (e *Engine) Owner(ctx context.Context, of ctxabi.Ref, q Query) (*Result, error) {
-	of.Session = ""
-	return e.search(ctx, q, func(ctx context.Context) (gathered, error) { return e.gather(ctx, of) })
+	return e.search(ctx, q, func(ctx context.Context) (gathered, error) {
+		g := gathered{n: e.index(of), many: true}
+		g.s, g.late = g.n.gather(ctx, of.Agent)
+		return g, nil
+	})
 }
 
-// gather brings the indexes of the sessions up to date, as far as that is done until ctx ends; a builder goes on with the rest.
-func (e *Engine) gather(ctx context.Context, of ctxabi.Ref) (gathered, error) {
-	g := gathered{many: true}
-	var late []*index
-	when := map[*view]time.Time{}
-	for ref := range e.store.SessionsOf(of) {
-		x, err := e.store.Session(ref)
-		if err != nil {
-			continue // removed meanwhile, or unreadable: it has been reported
-		}
-		n := e.index(x)
-		g.held = append(g.held, n)
-		if ctx.Err() != nil && !n.isLoaded() {
-			late = append(late, n)
-			continue
-		}
-		v, rest, building, err := n.look()
-		if err == nil && rest > 0 && rest <= inlineBytes && building == nil && ctx.Err() == nil {
-			v.close()
-			if err = n.catchUp(ctx, v, rest); err == nil {
-				v, rest, _, err = n.look()
-			}
-		}
-		if err != nil && x.Removed() {
-			continue
-		}
-		if err != nil {
-			e.log.Warn("search", "session", ref, "err", err)
-			g.unread++
-			continue
-		}
-		if rest > 0 {
-			v.close()
-			late = append(late, n)
-			continue
-		}
-		g.views = append(g.views, v)
-	}
-	if len(late) > 0 {
+// gather brings the index up to date, as far as that is done until ctx ends; a builder goes on with
+// the rest. It returns what there is then, to be closed, and which sessions it lacks records of.
+func (n *index) gather(ctx context.Context, agent string) (*snapshot, map[uint32]bool) {
+	n.walk()
+	if late := n.readStale(ctx, agent); len(late) > 0 {
 		select {
-		case <-e.finish(late):
+		case <-n.build(late...):
 		case <-ctx.Done():
 		}
-		for _, n := range late {
-			if n.x.Removed() {
-				continue
-			} else if !n.isLoaded() {
-				g.unread++
-			} else if v, _, _, err := n.look(); err == nil {
-				g.views = append(g.views, v)
-			}
+	}
+	const many = 64 // changes that are worth writing down, or each start looked at them again
+	n.mu.Lock()
+	save := n.unsaved >= many && !n.e.c.ReadOnly
+	n.mu.Unlock()
+	if save {
+		select {
+		case n.work <- struct{}{}:
+			n.keep()
+			<-n.work
+		default:
 		}
 	}
-	for _, v := range g.views {
-		when[v] = lastAppend(v.x)
-	}
-	slices.SortStableFunc(g.views, func(a, b *view) int { return when[b].Compare(when[a]) })
-	return g, nil
-}
-
-// finish has a builder bring indexes up to date, and returns a channel that is closed when it has.
-func (e *Engine) finish(late []*index) chan struct{} {
-	done := make(chan struct{})
-	for _, n := range late {
-		e.use(n)
-	}
-	end := func() {
-		for _, n := range late {
-			e.release(n)
-		}
-		close(done)
-	}
-	if !e.start(func(ctx context.Context) {
-		defer end()
-		for _, n := range late {
-			if ctx.Err() != nil {
-				return
-			}
-			n.mu.Lock()
-			mine := n.building == nil
-			if mine {
-				n.building = make(chan struct{})
-			}
-			n.mu.Unlock()
-			if mine { // else its own builder waits for this one to end
-				n.construct(ctx)
-			}
-		}
-	}) {
-		end()
-	}
-	return done
-}
-
-func (n *index) isLoaded() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.loaded
+	s := n.snapshot()
+	s.agent = agent
+	late := map[uint32]bool{}
+	for number := range n.stale {
+		late[number] = true
+	}
+	return s, late
 }
 
-// lastAppend is when a session last grew.
-func lastAppend(x *session.Session) time.Time {
-	m, e := x.Messages().ModTime(), x.Events().ModTime()
-	if e.After(m) {
-		return e
+// readStale reads what is missing of sessions that have grown, the last ones first, until ctx ends. It
+// returns those that it did not read.
+func (n *index) readStale(ctx context.Context, agent string) (late []uint32) {
+	n.mu.Lock()
+	n.settle()
+	var list []*known
+	for number := range n.stale {
+		if k := n.sessions[number]; k != nil && (agent == "" || k.ref.Agent == agent) {
+			list = append(list, k)
+		}
 	}
-	return m
+	n.mu.Unlock()
+	if len(list) == 0 {
+		return nil
+	}
+	sortKnown(list)
+	select {
+	case n.work <- struct{}{}:
+		n.readList(ctx, list)
+		<-n.work
+	case <-ctx.Done():
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, k := range list {
+		if _, still := n.stale[k.number]; still {
+			late = append(late, k.number)
+		}
+	}
+	return late
+}
+
+// readList is readStale, of sessions of which little is missing; work is held.
+func (n *index) readList(ctx context.Context, list []*known) {
+	for _, k := range list {
+		if ctx.Err() != nil {
+			break
+		}
+		x, rest, err := n.sizeOf(k)
+		if err == nil && rest <= inlineBytes {
+			var release func()
+			if release, err = n.e.c.Limit.Reserve("search", ctxabi.SearchDir, bytesOfChunk*rest); err == nil {
+				_, err = n.take(context.WithoutCancel(ctx), x, 1<<62)
+				release()
+			}
+		}
+		switch {
+		case session.Gone(err):
+			n.mu.Lock()
+			n.examine(k.ref)
+			n.mu.Unlock()
+		case err != nil:
+			n.e.log.Warn("search", "session", k.ref, "err", err)
+		case n.tail != nil && n.tail.Bytes > chunkBytes && !n.e.c.ReadOnly:
+			n.keep()
+		}
+	}
+	if err := n.caughtUp(); err != nil {
+		n.e.log.Warn("search", "owner", n.of.Owner(), "err", err)
+	}
+}
+
+// sizeOf returns how many bytes of a session's logs are not indexed, about.
+func (n *index) sizeOf(k *known) (x *session.Session, rest int64, err error) {
+	if x = k.x; x == nil || x.Removed() {
+		if x, err = n.e.store.Session(k.ref); err != nil {
+			return nil, 0, err
+		}
+	}
+	for i := range k.logs {
+		l := logOf(x, i)
+		if err := l.Open(); err != nil {
+			return nil, 0, err
+		}
+		rest += max(0, l.Len()-k.logs[i].bytes)
+	}
+	return x, rest, nil
 }

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"github.com/ctxfs/ctxfs/internal/search/document"
 	"math/bits"
 	"slices"
 
@@ -26,8 +27,8 @@ func (f *finder) see(h *hit) (*excerpt.Sight, error) {
 	if d == nil || err != nil {
 		return nil, err
 	}
-	f.looked += min(len(d.said), maxLookOne)
-	s := excerpt.Look(d.record(), f.view, maxLookOne)
+	f.looked += min(len(d.Said), maxLookOne)
+	s := excerpt.Look(d.Record(), f.view, maxLookOne)
 	f.seen[h.place()] = s
 	return s, nil
 }
@@ -69,7 +70,7 @@ func (f *finder) settle(queue []hit) (stayed bool, err error) {
 func (f *finder) group(hits []hit) error {
 	f.hits = nil
 	type key struct {
-		v     *view
+		of    *known
 		event bool
 		print uint32
 	}
@@ -86,7 +87,7 @@ func (f *finder) group(hits []hit) error {
 			}
 		}
 		h := &hits[n]
-		k := key{h.v, h.event, h.print}
+		k := key{h.of, h.event, h.print}
 		if i, same := at[k]; same {
 			f.hits[i].join(h)
 			continue
@@ -110,7 +111,7 @@ func (f *finder) group(hits []hit) error {
 		if !full {
 			at[k] = len(f.hits)
 			marks = append(marks, of)
-			f.hits = append(f.hits, Hit{Ref: h.v.x.Ref(), v: h.v, Event: h.event, Line: h.line, Score: h.score, Exact: f.exact[h.place()], print: h.print})
+			f.hits = append(f.hits, Hit{Ref: f.m.of.refOf(h.of), of: h.of, Event: h.event, Line: h.line, Score: h.score, Exact: f.exact[h.place()], print: h.print})
 		}
 	}
 	for i := range f.hits {
@@ -123,9 +124,9 @@ func (f *finder) group(hits []hit) error {
 
 // kin reports whether a record that answers with the same lines is of the same log and does the same:
 // both are calls, or results, of the same tools.
-func (h *Hit) kin(other *hit, docs map[place]*document) bool {
-	a, b := docs[place{h.v, h.Event, h.Line}], docs[other.place()]
-	return a != nil && b != nil && h.v == other.v && h.Event == other.event && a.role == b.role && a.what == b.what && slices.Equal(a.tools, b.tools)
+func (h *Hit) kin(other *hit, docs map[place]*document.Document) bool {
+	a, b := docs[h.place()], docs[other.place()]
+	return a != nil && b != nil && h.of == other.of && h.Event == other.event && a.Role == b.Role && a.What == b.What && slices.Equal(a.Tools, b.Tools)
 }
 
 // join adds a record that says the same, or nearly. The newest is the one that is shown.

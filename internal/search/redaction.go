@@ -2,6 +2,7 @@ package search
 
 import (
 	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/internal/search/document"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -21,23 +22,27 @@ func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
 }
 
 // redacted returns the document of a record without its secrets.
-func (f *finder) redacted(v *view, event bool, line int) (document, error) {
-	r, err := f.reader(v, event)
+func (f *finder) redacted(of *known, event bool, line int) (document.Document, error) {
+	r, err := f.reader(of, event)
 	if err != nil {
-		return document{}, err
+		return document.Document{}, err
 	}
-	raw, err := r.ix.Record(line)
+	raw, err := r.Index.Record(line)
 	if err != nil {
-		return document{}, err
+		return document.Document{}, err
+	}
+	v, err := f.m.of.view(of)
+	if err != nil {
+		return document.Document{}, err
 	}
 	history, _, err := historyOf(v.x)
 	if err != nil {
-		return document{}, err
+		return document.Document{}, err
 	}
 	if raw, err = f.redact.Ledger(v.x.ID()).Record(history, event, line, raw); err != nil {
-		return document{}, err
+		return document.Document{}, err
 	}
-	return r.decode(line, raw)
+	return r.Decode(line, raw)
 }
 
 // said returns the query as an answer may repeat it: without what is known to be a secret in the sessions that answer.
@@ -45,7 +50,11 @@ func (f *finder) said() (string, error) {
 	text, _ := f.redact.Text(f.q.Text)
 	seen := map[*session.Session]bool{}
 	for i := range f.hits {
-		x := f.hits[i].v.x
+		v, err := f.m.of.view(f.hits[i].of)
+		if err != nil {
+			return "", err
+		}
+		x := v.x
 		if seen[x] {
 			continue
 		}

@@ -75,7 +75,7 @@ func (e *Engine) renderHit(r *Result, i, left int) (part string, used int) {
 	head := "\n## " + h.Source() + " " + h.Who + " · " + where + also(h, left) + "\n"
 	used = r.tokens(head) + 1
 	text, with := e.excerptOf(r, i, left-used)
-	if text == "" && h.doc.said != "" {
+	if text == "" && h.doc.Said != "" {
 		return "", 0
 	}
 	var b strings.Builder
@@ -122,7 +122,7 @@ const (
 func (e *Engine) excerptOf(r *Result, i, left int) (text string, with []shownWith) {
 	share := max(left/(len(r.Hits)-i), min(left, 4*leastRoom))
 	h := &r.Hits[i]
-	if share < leastRoom || h.doc.said == "" {
+	if share < leastRoom || h.doc.Said == "" {
 		return "", nil
 	}
 	used := 0
@@ -139,12 +139,12 @@ func (e *Engine) excerptOf(r *Result, i, left int) (text string, with []shownWit
 	}
 	first := min(left/2, maxFirst)
 	of := excerpt.Room{Tokens: share - used, Most: first, Seeds: excerpt.MaxSeeds, Count: r.tokens}
-	d := h.doc.record()
+	d := h.doc.Record()
 	if text, ok := d.Whole(of); ok {
 		return text, with
 	}
 	s := h.sight
-	if s == nil || len(h.doc.said) > maxLookOne {
+	if s == nil || len(h.doc.Said) > maxLookOne {
 		s = excerpt.Look(d, r.view, maxExcerpt)
 	}
 	return s.Excerpt(of), with
@@ -153,7 +153,7 @@ func (e *Engine) excerptOf(r *Result, i, left int) (text string, with []shownWit
 // glance returns what is shown of a record that belongs to a hit, within about so many tokens.
 func (e *Engine) glance(r *Result, w *With, tokens int) string {
 	of := excerpt.Room{Tokens: tokens, Most: tokens, Seeds: excerpt.MaxGlance, Count: func(text string) int { return ctxabi.Weight(text) }}
-	d := w.doc.record()
+	d := w.doc.Record()
 	if text, ok := d.Whole(of); ok {
 		return text
 	}
@@ -320,7 +320,7 @@ func (e *Engine) renderJSON(r *Result) []byte {
 		j.LikeCount = len(h.Like)
 		a.Hits = append(a.Hits, j)
 		var with []shownWith
-		if j.Text, with = e.excerptOf(r, i, r.Query.Tokens-size()); j.Text == "" && h.doc.said != "" {
+		if j.Text, with = e.excerptOf(r, i, r.Query.Tokens-size()); j.Text == "" && h.doc.Said != "" {
 			a.Hits = a.Hits[:i]
 			break
 		}

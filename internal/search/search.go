@@ -3,13 +3,13 @@ package search
 import (
 	"cmp"
 	"context"
-	"errors"
+	"github.com/ctxfs/ctxfs/internal/search/document"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/search/excerpt"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 )
 
 // Result is what was found.
@@ -34,10 +34,12 @@ type Covered struct {
 	Events   int    // likewise
 	Indexed  [2]int // the first so many messages and events, and the newest ones; less than all while the index is made
 	Failed   string // why it cannot be made; "": it can
+
+	late bool // there may be more records
 }
 
 // Behind reports whether records are missing between those that are indexed and the newest.
-func (c *Covered) Behind() bool { return c.Indexed != [2]int{c.Messages, c.Events} }
+func (c *Covered) Behind() bool { return c.late || c.Indexed != [2]int{c.Messages, c.Events} }
 
 // Hit is a record that was found.
 type Hit struct {
@@ -51,8 +53,8 @@ type Hit struct {
 	Exact int     // how many of the query's bare identifiers it holds
 	With  []With  // what belongs to it
 
-	v     *view // of the session that it is of, whatever that is called by now
-	doc   document
+	of    *known // the session that it is of, whatever that is called by now
+	doc   document.Document
 	sight *excerpt.Sight // of doc; nil: it was not looked at yet
 	print uint32
 }
@@ -67,127 +69,21 @@ const (
 	maxAlso  = 8
 )
 
-// Session searches one session. See the package for its errors.
-func (e *Engine) Session(ctx context.Context, x *session.Session, q Query) (*Result, error) {
-	return e.search(ctx, q, func(ctx context.Context) (g gathered, err error) {
-		n := e.index(x)
-		g.held = []*index{n}
-		v, err := n.view(ctx)
-		if err == nil {
-			g.views = []*view{v}
-		}
-		return g, err
-	})
-}
-
-// gathered is what a search looks at.
-type gathered struct {
-	views  []*view
-	held   []*index // to be released
-	unread int
-	many   bool
-}
-
-// search gets the views, and again after a damage was found in one.
-func (e *Engine) search(ctx context.Context, q Query, get func(waiting context.Context) (gathered, error)) (r *Result, err error) {
-	if err := q.Prepare(); err != nil {
-		return nil, err
-	}
-	for left := maxRetry; left > 0; {
-		waiting, cancel := e.waiting(ctx)
-		g, err := get(waiting)
-		cancel()
-		if err == nil {
-			if r, err = e.answer(ctx, q, g.views); err == nil {
-				r.Many, r.Unread = g.many, g.unread
-			}
-		}
-		var of *viewError
-		again := errors.As(err, &of) && errors.Is(err, errDamaged)
-		removed := false
-		for _, v := range g.views {
-			removed = removed || err != nil && v.x.Removed()
-		}
-		switch {
-		case removed && g.many:
-			again = true // it is not among them any more
-		case removed:
-			again = false
-			err = ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
-		case again:
-			left--
-			for _, n := range g.held {
-				if n.x == of.v.x && n.drop(of.v, of.err) {
-					left++
-				}
-			}
-		}
-		for _, v := range g.views {
-			v.close()
-		}
-		for _, n := range g.held {
-			e.grown(n)
-			e.release(n)
-		}
-		if !again {
-			return r, err
-		}
-	}
-	return nil, ctxabi.E("search", "", ctxabi.ErrIO, "the search index cannot be read, although it was rebuilt")
-}
-
-// answer finds the hits in some views.
-func (e *Engine) answer(ctx context.Context, q Query, views []*view) (*Result, error) {
-	r := &Result{Query: q}
-	if e.c.Redact != nil {
-		r.Query.Text, _ = e.c.Redact.Text(q.Text)
-	}
-	for _, v := range views {
-		r.Sessions = append(r.Sessions, Covered{v.x.Ref(), v.all[0], v.all[1], v.upTo, v.failed})
-	}
-	if len(q.terms) == 0 {
-		r.Why = "the query has no word to search for: common words such as \"the\" and single letters are not indexed"
-		return r, nil
-	}
-	release, err := e.c.Limit.Reserve("search", ctxabi.SearchDir, rowsToLoad(views))
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	m, err := newMatcher(ctx, &q, views)
-	if err != nil {
-		return nil, err
-	}
-	f := &finder{q: &q, m: m, view: q.view(m.worth), readers: map[readerKey]*logReader{}, docs: map[place]*document{}, seen: map[place]*excerpt.Sight{}, exact: map[place]int{}, redact: e.c.Redact}
-	if err := f.find(ctx); err != nil {
-		return nil, err
-	}
-	r.view = f.view
-	r.Hits, r.Count, r.AtLeast = f.hits, f.count, f.atLeast
-	if e.c.Redact != nil {
-		if r.Query.Text, err = f.said(); err != nil {
-			return nil, err
-		}
-	}
-	if len(r.Hits) == 0 {
-		r.Why = f.why(m)
-	}
-	return r, nil
-}
-
 type readerKey struct {
-	v     *view
+	of    *known
 	event bool
 }
 
-// place is a record of some view.
+// place is a record of some session.
 type place struct {
-	v     *view
+	of    *known
 	event bool
 	line  int
 }
 
-func (h *hit) place() place { return place{h.v, h.event, h.line} }
+func (h *hit) place() place { return place{h.of, h.event, h.line} }
+
+func (h *Hit) place() place { return place{h.of, h.Event, h.Line} }
 
 // finder reads the best records of a matcher, in as far as that is needed.
 type finder struct {
@@ -196,8 +92,8 @@ type finder struct {
 	view   *excerpt.Query
 	redact *redact.Redactor // nil: hits show records as they are stored
 
-	readers map[readerKey]*logReader
-	docs    map[place]*document
+	readers map[readerKey]*document.Reader
+	docs    map[place]*document.Document
 	seen    map[place]*excerpt.Sight
 	exact   map[place]int // how many of the query's identifiers a record holds
 	looked  int           // bytes of records that were read for their passages
@@ -208,47 +104,55 @@ type finder struct {
 	atLeast bool
 }
 
-// reader returns the reader of a log of a view.
-func (f *finder) reader(v *view, event bool) (*logReader, error) {
-	key := readerKey{v, event}
+// reader returns the reader of a log of a session.
+func (f *finder) reader(of *known, event bool) (*document.Reader, error) {
+	key := readerKey{of, event}
 	if r := f.readers[key]; r != nil {
 		return r, nil
+	}
+	v, err := f.m.of.view(of)
+	if err != nil {
+		return nil, err
 	}
 	i := 0
 	if event {
 		i = 1
 	}
-	ix, err := v.index(i)
+	least := of.logs[i].records
+	if of == f.m.of.only {
+		least = f.m.of.all[i]
+	}
+	ix, err := v.index(i, least)
 	if err != nil {
 		return nil, err
 	}
-	f.readers[key] = newLogReader(logOf(v.x, i), ix)
+	f.readers[key] = document.NewReader(logOf(v.x, i), ix)
 	return f.readers[key], nil
 }
 
 // document reads a record; nil when so much was read that it is left.
-func (f *finder) document(h *hit) (*document, error) {
+func (f *finder) document(h *hit) (*document.Document, error) {
 	if d := f.docs[h.place()]; d != nil {
 		return d, nil
 	}
-	r, err := f.reader(h.v, h.event)
+	r, err := f.reader(h.of, h.event)
 	if err != nil {
 		return nil, err
 	}
-	if h.line > r.ix.Len() {
-		return nil, &viewError{h.v, damaged("it has more records than the log")}
+	if h.line > r.Index.Len() {
+		return nil, &viewError{h.of, segment.Damaged("it has more records than the log")}
 	}
-	if f.read > 0 && f.read+int64(r.ix.At(h.line).Len) > maxRead {
+	if f.read > 0 && f.read+int64(r.Index.At(h.line).Len) > maxRead {
 		return nil, nil
 	}
-	d, err := r.read(h.line)
+	d, err := r.Read(h.line)
 	if err != nil {
 		return nil, err
 	}
-	if d.print != h.print {
-		return nil, &viewError{h.v, damaged("a record is not the one that was indexed")}
+	if d.Print != h.print {
+		return nil, &viewError{h.of, segment.Damaged("a record is not the one that was indexed")}
 	}
-	f.read += int64(len(d.said))
+	f.read += int64(len(d.Said))
 	f.docs[h.place()] = &d
 	return &d, nil
 }
@@ -266,11 +170,11 @@ func (f *finder) verbatim(ctx context.Context, hits []hit, texts []exact) (held 
 		if d == nil {
 			return held, false, nil
 		}
-		if !slices.ContainsFunc(texts, func(t exact) bool { return !d.holds(t.text) }) {
+		if !slices.ContainsFunc(texts, func(t exact) bool { return !d.Holds(t.text) }) {
 			held = append(held, hits[i])
 		}
 		if len(held) == 0 || held[len(held)-1].place() != hits[i].place() {
-			if len(d.said) > maxKept {
+			if len(d.Said) > maxKept {
 				delete(f.docs, hits[i].place())
 			}
 		}
@@ -338,17 +242,17 @@ func (f *finder) find(ctx context.Context) error {
 	f.count = max(f.count, len(f.hits))
 	for i := range f.hits {
 		h := &f.hits[i]
-		d, err := f.document(&hit{v: h.v, event: h.Event, line: h.Line, print: h.print})
+		d, err := f.document(&hit{of: h.of, event: h.Event, line: h.Line, print: h.print})
 		if err != nil {
 			return err
 		}
 		if d == nil {
 			continue
 		}
-		h.doc, h.Who = *d, d.who()
-		h.sight = f.seen[place{h.v, h.Event, h.Line}]
+		h.doc, h.Who = *d, d.Who()
+		h.sight = f.seen[h.place()]
 		if f.redact != nil {
-			if h.doc, err = f.redacted(h.v, h.Event, h.Line); err != nil {
+			if h.doc, err = f.redacted(h.of, h.Event, h.Line); err != nil {
 				return err
 			}
 			h.sight = nil

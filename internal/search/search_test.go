@@ -94,6 +94,18 @@ func (w *world) search(x *session.Session, name string) *Result {
 	return r
 }
 
+// build has the builder index a session, and waits for it.
+func (w *world) build(x *session.Session) {
+	w.t.Helper()
+	n := w.e.index(x.Ref())
+	defer w.e.release(n)
+	k, err := n.admit(x)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	<-n.build(k.number)
+}
+
 func line(v map[string]any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -191,7 +203,7 @@ func TestRankingIsThatOfAllRecords(t *testing.T) {
 					texts[1] = append(texts[1], record)
 				}
 			}
-			n := w.e.index(x)
+			n := w.e.index(x.Ref())
 			w.e.release(n)
 			switch rapid.IntRange(0, 4).Draw(t, "then") {
 			case 0: // what is in the tail goes to the disk
@@ -208,7 +220,7 @@ func TestRankingIsThatOfAllRecords(t *testing.T) {
 				w.start(Config{Wait: -1})
 				x = w.session(s1)
 			case 3:
-				<-n.build()
+				w.build(x)
 			}
 			query := strings.Join(rapid.SliceOfN(rapid.SampledFrom(words), 1, 4).Draw(t, "query"), " ")
 			compare(t, w, x, texts, query)
@@ -230,9 +242,9 @@ func compare(t *rapid.T, w *world, x *session.Session, texts [2][]string, query 
 			want[fmt.Sprint("events:", h.Doc-len(texts[0])+1)] = h.Score
 		}
 	}
-	n := w.e.index(x)
+	n := w.e.index(x.Ref())
 	defer w.e.release(n)
-	v, err := n.view(context.Background())
+	v, err := n.view(context.Background(), x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +252,7 @@ func compare(t *rapid.T, w *world, x *session.Session, texts [2][]string, query 
 		t.Fatalf("%v of %v", v.upTo, v.all)
 	}
 	for _, sum := range []bool{true, false} {
-		m, err := newMatcher(context.Background(), &q, []*view{v})
+		m, err := newMatcher(context.Background(), &q, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,9 +317,9 @@ func TestManyRecords(t *testing.T) {
 			t.Errorf("%s: %q", word, got)
 		}
 	}
-	n := w.e.index(x)
+	n := w.e.index(x.Ref())
 	w.e.release(n)
-	if got := len(n.parts[0].segments); got > 12 {
+	if got := len(n.segments); got > 12 {
 		t.Errorf("%d segments", got)
 	}
 	r := w.search(x, "common step?n=3")

@@ -2,6 +2,7 @@ package search
 
 import (
 	"container/heap"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"io"
 	"slices"
 	"strings"
@@ -9,19 +10,18 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// run is one walk over all sources.
-type run struct {
+// search is one walk over all sources.
+type search struct {
 	m     *matcher
 	must  []int // places of terms
 	k     int
 	exact bool
 	best  best
 	count int
-	seq   int
 }
 
 // threshold is the score that a record has to be above of.
-func (r *run) threshold() float64 {
+func (r *search) threshold() float64 {
 	if len(r.best) < r.k {
 		return -1
 	}
@@ -30,38 +30,39 @@ func (r *run) threshold() float64 {
 
 // lane is a term's cursor in one segment.
 type lane struct {
-	*cursor
+	*segment.Cursor
 	at    int // place of the term
 	bound float64
 }
 
 // walk is the walk over one segment.
 type walk struct {
-	*run
-	src    *source
-	rows   rows
-	allow  []bool // tools, by number; nil: any
-	lo, hi uint32 // records that are looked at
-	lists  []lane
-	gains  []float64 // of one record, by the terms' order
+	*search
+	src   *source
+	look  segment.Sight // the records that are looked at
+	near  int           // the run that the last hit was in
+	rows  segment.Rows
+	allow []bool // tools, by number; nil: any
+	lists []lane
+	gains []float64 // of one record, by the terms' order
 }
 
-func (r *run) search(src *source) error {
+func (r *search) walk(src *source) error {
 	for _, i := range r.must {
-		if src.entries[i].records == 0 {
+		if src.entries[i].Records == 0 {
 			return nil
 		}
 	}
-	w := walk{run: r, src: src, hi: uint32(src.s.n), gains: make([]float64, len(src.entries))}
+	w := walk{search: r, src: src, look: segment.Sight{Scope: src.look}, gains: make([]float64, len(src.entries))}
 	if !w.filter() {
 		return nil
 	}
-	file, c, err := src.s.reader(src.v.x)
+	file, c, err := readerOf(r.m.of.n.files, src.s)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	if w.rows, err = src.s.loadRows(file); err != nil {
+	if w.rows, err = src.s.LoadRows(file); err != nil {
 		return err
 	}
 	if err := w.open(file); err != nil {
@@ -73,22 +74,15 @@ func (r *run) search(src *source) error {
 	return w.disjunction()
 }
 
-// filter works out what the query's filters mean for the segment; false: nothing passes them.
+// filter works out what the query's tool means for the segment; false: nothing passes.
 func (w *walk) filter() bool {
 	q, s := w.m.q, w.src.s
-	if q.Range.From > 0 {
-		if q.Range.To < s.first || q.Range.From > s.last() {
-			return false
-		}
-		w.lo = uint32(s.last() - min(q.Range.To, s.last()))
-		w.hi = uint32(s.last()-max(q.Range.From, s.first)) + 1
-	}
 	if q.Tool == "" {
 		return true
 	}
-	w.allow = make([]bool, len(s.tools)+1)
+	w.allow = make([]bool, len(s.Tools)+1)
 	any := false
-	for i, list := range s.tools {
+	for i, list := range s.Tools {
 		for name := range strings.Lines(string(list)) {
 			if strings.TrimSuffix(name, "\n") == q.Tool {
 				w.allow[i+1], any = true, true
@@ -99,11 +93,11 @@ func (w *walk) filter() bool {
 }
 
 func (w *walk) passes(doc uint32) bool {
-	if q := w.m.q; q.Role != 0 && w.rows.role(doc) != q.Role {
+	if q := w.m.q; q.Role != 0 && w.rows.Role(doc) != q.Role {
 		return false
 	}
 	if w.allow != nil {
-		n := int(w.rows.tools(doc))
+		n := int(w.rows.Tools(doc))
 		return n < len(w.allow) && w.allow[n]
 	}
 	return true
@@ -119,28 +113,21 @@ const slack = 1 + 1e-9
 
 func (w *walk) open(r io.ReaderAt) error {
 	for i, e := range w.src.entries {
-		if e.records == 0 {
+		if e.Records == 0 {
 			continue
 		}
-		c, err := w.src.s.cursor(r, e)
+		c, err := w.src.s.Cursor(r, e)
 		if err == nil {
-			err = c.step()
+			err = c.Step()
 		}
 		if err == nil {
-			err = c.seek(w.lo)
+			err = c.Seek(w.look.Next(0))
 		}
 		if err != nil {
 			return err
 		}
-		l := lane{cursor: c, at: i}
-		if e.inline != nil {
-			for k := range c.n {
-				l.bound = max(l.bound, w.gain(i, c.counts[k], w.rows.length(c.docs[k])))
-			}
-		} else {
-			l.bound = w.gain(i, e.most, e.shortest)
-		}
-		w.lists = append(w.lists, l)
+		bound := c.Bound(w.rows, func(count, length uint32) float64 { return w.gain(i, count, length) })
+		w.lists = append(w.lists, lane{Cursor: c, at: i, bound: bound})
 	}
 	return nil
 }
@@ -156,13 +143,18 @@ func (w *walk) take(doc uint32) {
 		return
 	}
 	w.count++
-	w.seq++
-	if score <= w.threshold() {
+	if score < w.threshold() {
 		return
 	}
-	h := hit{v: w.src.v, event: w.src.s.event, line: w.src.s.line(doc), score: score, print: w.rows.print(doc), seq: w.seq,
-		length: int(w.rows.length(doc)), acts: w.rows.tools(doc) != 0 || w.rows.role(doc) == ctxabi.Tool || w.src.s.event}
+	s := w.src.s
+	w.near = s.Run(doc, w.near)
+	in := &s.Runs[w.near]
+	h := hit{of: w.m.of.known(in.Of), event: in.Event, line: in.Line(doc), score: score, print: w.rows.Print(doc),
+		length: int(w.rows.Length(doc)), acts: w.rows.Tools(doc) != 0 || w.rows.Role(doc) == ctxabi.Tool || in.Event}
 	if len(w.best) == w.k {
+		if !h.better(&w.best[0]) {
+			return
+		}
 		w.best[0] = h
 		heap.Fix(&w.best, 0)
 		return
@@ -181,14 +173,21 @@ func (w *walk) conjunction() error {
 			other = append(other, l)
 		}
 	}
-	slices.SortFunc(must, func(a, b *lane) int { return a.e.records - b.e.records })
-	for doc := must[0].doc(); doc < w.hi; {
-		next := doc
-		for _, l := range must {
-			if err := l.seek(doc); err != nil {
+	slices.SortFunc(must, func(a, b *lane) int { return a.Records() - b.Records() })
+	for doc := must[0].Doc(); doc != segment.End; {
+		if from := w.look.Next(doc); from != doc {
+			if err := must[0].Seek(from); err != nil {
 				return err
 			}
-			if next = l.doc(); next != doc {
+			doc = must[0].Doc()
+			continue
+		}
+		next := doc
+		for _, l := range must {
+			if err := l.Seek(doc); err != nil {
+				return err
+			}
+			if next = l.Doc(); next != doc {
 				break
 			}
 		}
@@ -204,21 +203,21 @@ func (w *walk) conjunction() error {
 			}
 		}
 		w.take(doc)
-		if err := must[0].next(); err != nil {
+		if err := must[0].Next(); err != nil {
 			return err
 		}
-		doc = must[0].doc()
+		doc = must[0].Doc()
 	}
 	return nil
 }
 
 // add notes what a list gives to a record.
 func (w *walk) add(l *lane, doc uint32) error {
-	if err := l.seek(doc); err != nil {
+	if err := l.Seek(doc); err != nil {
 		return err
 	}
-	if l.doc() == doc {
-		w.gains[l.at] = w.gain(l.at, l.counts[l.i], w.rows.length(doc))
+	if l.Doc() == doc {
+		w.gains[l.at] = w.gain(l.at, l.Count(), w.rows.Length(doc))
 	}
 	return nil
 }
@@ -255,23 +254,31 @@ func (w *walk) disjunction() error {
 				}
 			}
 		}
-		doc := end
+		doc := segment.End
 		for i := first; i < len(lists); i++ {
-			doc = min(doc, lists[i].doc())
+			doc = min(doc, lists[i].Doc())
 		}
-		if doc >= w.hi {
+		if doc == segment.End {
 			return nil
+		}
+		if from := w.look.Next(doc); from != doc {
+			for i := first; i < len(lists); i++ {
+				if err := lists[i].Seek(from); err != nil {
+					return err
+				}
+			}
+			continue
 		}
 		sum := 0.0
 		for i := len(lists) - 1; i >= first; i-- {
 			l := &lists[i]
-			if l.doc() != doc {
+			if l.Doc() != doc {
 				continue
 			}
-			g := w.gain(l.at, l.counts[l.i], w.rows.length(doc))
+			g := w.gain(l.at, l.Count(), w.rows.Length(doc))
 			w.gains[l.at] = g
 			sum += g
-			if err := l.next(); err != nil {
+			if err := l.Next(); err != nil {
 				return err
 			}
 		}
@@ -289,7 +296,6 @@ func (w *walk) disjunction() error {
 			clear(w.gains)
 			if w.passes(doc) {
 				w.count++
-				w.seq++
 			}
 			continue
 		}
@@ -299,24 +305,6 @@ func (w *walk) disjunction() error {
 
 // skipBlocks moves the only list that matters over blocks whose records cannot reach the threshold with what the others give at most.
 func (w *walk) skipBlocks(l *lane, others float64) error {
-	if l.e.inline != nil || l.i > 0 || l.n == 0 {
-		return nil
-	}
 	limit := w.threshold()
-	for {
-		k := l.skip[l.block-1] // the one that is decoded
-		if (w.gain(l.at, k.most, k.shortest)+others)*slack > limit {
-			return nil
-		}
-		for l.block < len(l.skip) {
-			k := l.skip[l.block]
-			if (w.gain(l.at, k.most, k.shortest)+others)*slack > limit {
-				break
-			}
-			l.block++
-		}
-		if err := l.step(); err != nil || l.n == 0 {
-			return err
-		}
-	}
+	return l.Pass(func(most, shortest uint32) bool { return (w.gain(l.at, most, shortest)+others)*slack > limit })
 }

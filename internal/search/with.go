@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"github.com/ctxfs/ctxfs/internal/search/document"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ type With struct {
 	Who  string
 	What string // it is to the hit: "its result", "its call", "the answer", "the question"
 
-	doc document // of a call: that call alone
+	doc document.Document // of a call: that call alone
 }
 
 // Bounds of the look around a hit.
@@ -35,19 +36,19 @@ func (f *finder) join() error {
 	shown := map[place]bool{}
 	for i := range f.hits {
 		h := &f.hits[i]
-		shown[place{h.v, h.Event, h.Line}] = true
+		shown[h.place()] = true
 	}
 	for i := range f.hits {
 		h := &f.hits[i]
-		if f.docs[place{h.v, h.Event, h.Line}] == nil {
+		if f.docs[h.place()] == nil {
 			continue
 		}
-		r, err := f.reader(h.v, h.Event)
+		r, err := f.reader(h.of, h.Event)
 		if err != nil {
 			return err
 		}
 		for _, w := range f.around(h, r) {
-			at := place{h.v, h.Event, w.Line}
+			at := place{h.of, h.Event, w.Line}
 			if shown[at] {
 				continue
 			}
@@ -57,7 +58,7 @@ func (f *finder) join() error {
 				h.With = append(h.With, w)
 			}
 		}
-		if h.doc.isCall() {
+		if h.doc.IsCall() {
 			h.With = f.bestResults(h)
 		}
 	}
@@ -65,9 +66,9 @@ func (f *finder) join() error {
 }
 
 // fetch reads a record that belongs to h; ok is false if there is nothing to be shown of it.
-func (f *finder) fetch(h *Hit, w *With, r *logReader) (ok bool, err error) {
+func (f *finder) fetch(h *Hit, w *With, r *document.Reader) (ok bool, err error) {
 	if f.redact != nil {
-		w.doc, err = f.redacted(h.v, h.Event, w.Line)
+		w.doc, err = f.redacted(h.of, h.Event, w.Line)
 	} else if d, failed := f.near(h, r, w.Line); d == nil {
 		return false, failed
 	} else {
@@ -79,24 +80,24 @@ func (f *finder) fetch(h *Hit, w *With, r *logReader) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	w.Who = w.doc.who()
+	w.Who = w.doc.Who()
 	if w.What == "its call" {
-		w.doc.only(h.doc.answers)
+		w.doc.Only(h.doc.Answers)
 	}
-	return w.doc.said != "", nil
+	return w.doc.Said != "", nil
 }
 
 // near reads a record near a hit as it is stored; nil if it is damaged, or if so much was read that it is left.
-func (f *finder) near(h *Hit, r *logReader, line int) (*document, error) {
-	at := place{h.v, h.Event, line}
+func (f *finder) near(h *Hit, r *document.Reader, line int) (*document.Document, error) {
+	at := place{h.of, h.Event, line}
 	if d := f.docs[at]; d != nil {
 		return d, nil
 	}
-	size := int64(r.ix.At(line).Len)
+	size := int64(r.Index.At(line).Len)
 	if f.read+size > maxRead {
 		return nil, nil
 	}
-	d, err := r.read(line)
+	d, err := r.Read(line)
 	if session.IsDamage(err) {
 		return nil, nil
 	}
@@ -108,22 +109,6 @@ func (f *finder) near(h *Hit, r *logReader, line int) (*document, error) {
 	return &d, nil
 }
 
-// isCall reports whether the document calls tools.
-func (d *document) isCall() bool { return len(d.calls) > 0 }
-
-// only leaves of a document the calls of some ids; all of them if there are none.
-func (d *document) only(ids []string) {
-	var b strings.Builder
-	for _, c := range d.calls {
-		if slices.Contains(ids, c.ID) {
-			b.WriteString(strings.TrimSpace(c.Name+" "+c.Arguments) + "\n")
-		}
-	}
-	if b.Len() > 0 {
-		d.said, d.json = b.String(), true
-	}
-}
-
 // bestResults returns those of a hit's results that stand with it: of the calls with the most of the query,
 // then the first ones.
 func (f *finder) bestResults(h *Hit) []With {
@@ -131,12 +116,12 @@ func (f *finder) bestResults(h *Hit) []With {
 		return h.With
 	}
 	worth := map[string]float64{}
-	for _, c := range h.doc.calls {
+	for _, c := range h.doc.Calls {
 		s := excerpt.Look(excerpt.Record{Said: c.Name + " " + c.Arguments, Escaped: true}, f.view, maxLookOne)
 		worth[c.ID] = s.Worth()
 	}
 	of := func(w *With) (most float64) {
-		for _, id := range w.doc.answers {
+		for _, id := range w.doc.Answers {
 			most = max(most, worth[id])
 		}
 		return most
@@ -148,19 +133,19 @@ func (f *finder) bestResults(h *Hit) []With {
 }
 
 // around returns the records that belong to a hit, not read yet.
-func (f *finder) around(h *Hit, r *logReader) (list []With) {
-	ix, e := r.ix, r.ix.At(h.Line)
+func (f *finder) around(h *Hit, r *document.Reader) (list []With) {
+	ix, e := r.Index, r.Index.At(h.Line)
 	switch {
 	case e.CallOf > 0:
 		return []With{{Line: int(e.CallOf), What: "its call"}}
-	case h.doc.isCall():
+	case h.doc.IsCall():
 		for line := h.Line + 1; line <= min(ix.Len(), h.Line+nearCalls) && len(list) < nearCalls; line++ {
 			if int(ix.At(line).CallOf) == h.Line {
 				list = append(list, With{Line: line, What: "its result"})
 			}
 		}
 		return list
-	case h.Event || h.doc.isResult():
+	case h.Event || h.doc.IsResult():
 		return nil
 	case e.Role == ctxabi.User:
 		if line := h.Line - 1; line > 0 && says(ix.At(line)) && f.asks(h, r, line) {
@@ -173,7 +158,7 @@ func (f *finder) around(h *Hit, r *logReader) (list []With) {
 		if line := f.asked(h, r); line > 0 {
 			list = append(list, With{Line: line, What: "the question"})
 		}
-		if line := h.Line + 1; line <= ix.Len() && isUser(ix.At(line)) && endsInQuestion(h.doc.said) {
+		if line := h.Line + 1; line <= ix.Len() && isUser(ix.At(line)) && endsInQuestion(h.doc.Said) {
 			list = append(list, With{Line: line, What: "the answer"})
 		}
 	}
@@ -182,14 +167,14 @@ func (f *finder) around(h *Hit, r *logReader) (list []With) {
 
 // asked returns the user's last record in front of h that says something, and not only to go on; 0 if
 // there is none near.
-func (f *finder) asked(h *Hit, r *logReader) int {
+func (f *finder) asked(h *Hit, r *document.Reader) int {
 	tries := 0
 	for line := h.Line - 1; line >= max(1, h.Line-farTurn) && tries < 3; line-- {
-		if !isUser(r.ix.At(line)) {
+		if !isUser(r.Index.At(line)) {
 			continue
 		}
 		tries++
-		if d, _ := f.near(h, r, line); d != nil && len(strings.Fields(d.said[:min(len(d.said), 200)])) >= fewWords {
+		if d, _ := f.near(h, r, line); d != nil && len(strings.Fields(d.Said[:min(len(d.Said), 200)])) >= fewWords {
 			return line
 		}
 	}
@@ -197,9 +182,9 @@ func (f *finder) asked(h *Hit, r *logReader) int {
 }
 
 // lastOfTurn returns the assistant's last words to a user's record; 0 if there are none yet.
-func lastOfTurn(r *logReader, user int) (last int) {
-	for line := user + 1; line <= min(r.ix.Len(), user+farTurn); line++ {
-		e := r.ix.At(line)
+func lastOfTurn(r *document.Reader, user int) (last int) {
+	for line := user + 1; line <= min(r.Index.Len(), user+farTurn); line++ {
+		e := r.Index.At(line)
 		if isUser(e) {
 			break
 		}
@@ -219,9 +204,9 @@ func isUser(e ctxabi.Entry) bool { return e.Role == ctxabi.User && e.Flags&ctxab
 func says(e ctxabi.Entry) bool { return e.Role == ctxabi.Assistant && e.Flags&ctxabi.HasCalls == 0 }
 
 // asks reports whether the record at a line ends in a question.
-func (f *finder) asks(h *Hit, r *logReader, line int) bool {
+func (f *finder) asks(h *Hit, r *document.Reader, line int) bool {
 	d, _ := f.near(h, r, line)
-	return d != nil && endsInQuestion(d.said)
+	return d != nil && endsInQuestion(d.Said)
 }
 
 // endsInQuestion reports whether the last paragraph of a text has a question mark.

@@ -27,6 +27,7 @@
 //	served.go  packs that were read
 //	store.go   the store itself
 //	tree.go    directories
+//	owned.go   what is derived of all sessions of an owner
 //	owner.go   to whom files belong
 //	verify.go  every byte of the history
 //	kinds.go   kinds of files, and what a repair may do

@@ -15,13 +15,15 @@ import (
 
 // FsckOptions say how a store is checked.
 type FsckOptions struct {
-	Repair          bool                                                       // repair what can be; the store must not be served
-	Served          bool                                                       // a daemon serves it: what is in tmp is its own
-	Sessions        []ctxabi.Ref                                               // nil: all, and the store's own files
-	Kinds           []FileKind                                                 // of files that other packages keep in sessions
-	Deep            func(context.Context, *session.Session) ([]Problem, error) // what other packages know to be wrong; nil: nothing
-	Progress        func(ref ctxabi.Ref, done, sessions int)                   // before each session; nil: nobody wants to know
-	session.Options                                                            // ReadOnly is set by Repair
+	Repair          bool                                                                 // repair what can be; the store must not be served
+	Served          bool                                                                 // a daemon serves it: what is in tmp is its own
+	Sessions        []ctxabi.Ref                                                         // nil: all, and the store's own files
+	Kinds           []FileKind                                                           // of files that other packages keep in sessions
+	Deep            func(context.Context, *session.Session) ([]Problem, error)           // what other packages know to be wrong; nil: nothing
+	OwnerKinds      []FileKind                                                           // of files that other packages keep of all sessions of an owner
+	DeepOwner       func(context.Context, *session.Store, ctxabi.Ref) ([]Problem, error) // as Deep, of these; Problem.Log is the file
+	Progress        func(ref ctxabi.Ref, done, sessions int)                             // before each session; nil: nobody wants to know
+	session.Options                                                                      // ReadOnly is set by Repair
 }
 
 // FsckSummary counts what was looked at.
@@ -53,7 +55,7 @@ func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (F
 
 func (c *checker) run(ctx context.Context) error {
 	if c.o.Sessions == nil {
-		c.checkStore()
+		c.checkStore(ctx)
 		c.tell()
 	}
 	refs := c.sessions()

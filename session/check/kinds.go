@@ -87,11 +87,14 @@ var sessionKinds = []FileKind{
 }
 
 // kindOf finds the kind of a file; nil: none is known.
-func (c *checker) kindOf(rel string, isDir bool) *FileKind {
-	for i := range c.kinds {
-		pattern, dir := strings.CutSuffix(c.kinds[i].Name, "/")
+func (c *checker) kindOf(rel string, isDir bool) *FileKind { return kindIn(c.kinds, rel, isDir) }
+
+// kindIn finds the kind of a file among some; nil: none fits.
+func kindIn(kinds []FileKind, rel string, isDir bool) *FileKind {
+	for i := range kinds {
+		pattern, dir := strings.CutSuffix(kinds[i].Name, "/")
 		if ok, _ := path.Match(pattern, rel); ok && dir == isDir {
-			return &c.kinds[i]
+			return &kinds[i]
 		}
 	}
 	return nil

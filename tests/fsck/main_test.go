@@ -5,7 +5,6 @@ package fscktest
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -226,11 +225,7 @@ func fsck(t interface {
 	t.Helper()
 	_, err := check.Fsck(context.Background(), dir, check.FsckOptions{Repair: repair,
 		Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()),
-		Deep: func(ctx context.Context, x *session.Session) ([]check.Problem, error) {
-			chunks, err := build.CheckChunks(ctx, x)
-			index, failed := search.Check(ctx, x)
-			return append(chunks, index...), errors.Join(err, failed)
-		}},
+		Deep:  build.CheckChunks, OwnerKinds: search.OwnerKinds(), DeepOwner: search.Check},
 		func(d check.Damage) { found = append(found, d) })
 	if err != nil {
 		t.Fatalf("fsck: %v", err)

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import (
 	"bufio"
@@ -9,12 +9,14 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// A segment is the index of some records in a row of one log. It never changes. Its records are numbered from the newest, so
-// that whoever wants the best ones, and of equal ones the newest, can stop early:
+// A segment is the index of some records of an owner's sessions. It never changes. Its records are
+// numbered so that those of a log in a row, a run, stand side by side, the newest first: whoever
+// wants the best ones, and of equal ones the newest, can stop early, and who wants those of one
+// session looks at its runs alone:
 //
 //	lists, dictionary block, lists, dictionary block, ...
 //	rows of the records, with their CRC-32C
-//	meta: what it covers, the tools, where the dictionary blocks and the rows are
+//	meta: its runs, the tools, where the dictionary blocks and the rows are
 //	footer: where meta is, its CRC-32C, the magic bytes
 //
 // A dictionary block has some terms in order, and behind them its CRC-32C:
@@ -26,9 +28,9 @@ import (
 // A list is its skip table (for each block of postings: uvarint last record - that of the block before, bytes, largest count, shortest
 // record) and the blocks, each with its CRC-32C. The lists of a block's terms stand in front of it, one behind the other.
 const (
-	segmentMagic  = "ctxfsS1\n"
+	segmentMagic  = "ctxfsS2\n"
 	footerSize    = 8 + 4 + 4 + len(segmentMagic)
-	rowSize       = 10
+	RowSize       = 10
 	dictBlockSize = 4 << 10
 	maxInline     = 48        // bytes of postings
 	maxLength     = 1<<24 - 1 // terms of a record that count for its length
@@ -49,21 +51,49 @@ func (r row) appendTo(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, r.print)
 }
 
-// rows are those of a segment, one behind the other.
-type rows []byte
+// Rows are those of a segment, one behind the other.
+type Rows []byte
 
-func (t rows) length(doc uint32) uint32    { return binary.LittleEndian.Uint32(t[doc*rowSize:]) >> 8 }
-func (t rows) role(doc uint32) ctxabi.Role { return ctxabi.Role(t[doc*rowSize]) }
-func (t rows) tools(doc uint32) uint16     { return binary.LittleEndian.Uint16(t[doc*rowSize+4:]) }
-func (t rows) print(doc uint32) uint32     { return binary.LittleEndian.Uint32(t[doc*rowSize+6:]) }
+func (t Rows) Length(doc uint32) uint32    { return binary.LittleEndian.Uint32(t[doc*RowSize:]) >> 8 }
+func (t Rows) Role(doc uint32) ctxabi.Role { return ctxabi.Role(t[doc*RowSize]) }
+func (t Rows) Tools(doc uint32) uint16     { return binary.LittleEndian.Uint16(t[doc*RowSize+4:]) }
+func (t Rows) Print(doc uint32) uint32     { return binary.LittleEndian.Uint32(t[doc*RowSize+6:]) }
 
-// covers is which records a segment has.
-type covers struct {
-	event bool
-	first int // line
-	n     int
+// Run is some records in a row of one log.
+type Run struct {
+	Of    uint32 // number of the session in its owner's index
+	Event bool
+	First int    // line
+	N     int    // records
 	total uint64 // terms of all of them
-	bytes int64  // of the log
+	Bytes int64  // of the log
+	start uint32 // number of the newest one in the segment
+}
+
+func (r *Run) last() int   { return r.First + r.N - 1 }
+func (r *Run) End() uint32 { return r.start + uint32(r.N) }
+
+// Line is that of a record by its number in the segment.
+func (r *Run) Line(doc uint32) int { return r.last() - int(doc-r.start) }
+
+// follows reports whether the records of r stand right behind those of o in the same log.
+func (r *Run) follows(o *Run) bool {
+	return r.Of == o.Of && r.Event == o.Event && r.First == o.First+o.N
+}
+
+// appendRun adds a run behind those of a segment, as part of the last one where that goes on.
+func appendRun(runs []Run, r Run) []Run {
+	if k := len(runs) - 1; k >= 0 && runs[k].follows(&r) {
+		old := &runs[k]
+		old.First, old.N, old.total, old.Bytes = r.First, old.N+r.N, old.total+r.total, old.Bytes+r.Bytes
+		return runs
+	}
+	if k := len(runs) - 1; k >= 0 {
+		r.start = runs[k].End()
+	} else {
+		r.start = 0
+	}
+	return append(runs, r)
 }
 
 // dictBlock is where a block of the dictionary is.
@@ -77,7 +107,7 @@ type dictBlock struct {
 type segmentWriter struct {
 	w     *bufio.Writer
 	off   int64
-	rows  rows
+	rows  Rows
 	err   error
 	block []byte // of the dictionary
 	first uint64
@@ -88,7 +118,7 @@ type segmentWriter struct {
 	skip  []byte
 }
 
-func newSegmentWriter(w io.Writer, t rows) *segmentWriter {
+func newSegmentWriter(w io.Writer, t Rows) *segmentWriter {
 	return &segmentWriter{w: bufio.NewWriterSize(w, 256<<10), rows: t}
 }
 
@@ -100,7 +130,7 @@ func (w *segmentWriter) write(b []byte) {
 }
 
 func (w *segmentWriter) sum(b []byte) []byte {
-	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, Castagnoli))
 }
 
 // add adds a term behind those that were added, with its postings.
@@ -146,7 +176,7 @@ func (w *segmentWriter) add(term uint64, docs, counts []uint32) {
 func (w *segmentWriter) extremes(docs, counts []uint32) (most, shortest uint32) {
 	shortest = maxLength
 	for i, d := range docs {
-		most, shortest = max(most, counts[i]), min(shortest, w.rows.length(d))
+		most, shortest = max(most, counts[i]), min(shortest, w.rows.Length(d))
 	}
 	return most, shortest
 }
@@ -163,17 +193,22 @@ func (w *segmentWriter) endBlock(now bool) {
 }
 
 // finish writes the rest.
-func (w *segmentWriter) finish(c covers, tools []string) error {
+func (w *segmentWriter) finish(runs []Run, tools []string) error {
 	w.endBlock(true)
 	at := w.off
 	w.write(w.rows)
-	w.write(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(w.rows, castagnoli)))
+	w.write(binary.LittleEndian.AppendUint32(nil, crc32.Checksum(w.rows, Castagnoli)))
 	var m []byte
 	number := func(v uint64) { m = binary.AppendUvarint(m, v) }
-	number(map[bool]uint64{true: 1}[c.event])
-	for _, v := range []uint64{uint64(c.first), uint64(c.n), c.total, uint64(c.bytes), uint64(at), uint64(len(tools))} {
-		number(v)
+	number(uint64(at))
+	number(uint64(len(runs)))
+	for _, r := range runs {
+		number(uint64(r.Of)<<1 | map[bool]uint64{true: 1}[r.Event])
+		for _, v := range []uint64{uint64(r.First), uint64(r.N), r.total, uint64(r.Bytes)} {
+			number(v)
+		}
 	}
+	number(uint64(len(tools)))
 	for _, name := range tools {
 		number(uint64(len(name)))
 		m = append(m, name...)
@@ -189,7 +224,7 @@ func (w *segmentWriter) finish(c covers, tools []string) error {
 	w.write(m)
 	f := binary.LittleEndian.AppendUint64(nil, uint64(at))
 	f = binary.LittleEndian.AppendUint32(f, uint32(len(m)))
-	f = binary.LittleEndian.AppendUint32(f, crc32.Checksum(m, castagnoli))
+	f = binary.LittleEndian.AppendUint32(f, crc32.Checksum(m, Castagnoli))
 	w.write(append(f, segmentMagic...))
 	if w.err == nil {
 		w.err = w.w.Flush()

@@ -1,4 +1,4 @@
-package search
+package segment
 
 import "encoding/binary"
 
@@ -59,29 +59,29 @@ func uvarint(b []byte) (uint64, int) {
 	return binary.Uvarint(b)
 }
 
-// fields reads numbers one after the other and remembers when there was none.
-type fields struct {
-	b   []byte
-	bad bool
+// Fields reads numbers one after the other and remembers when there was none.
+type Fields struct {
+	B   []byte
+	Bad bool
 }
 
-// next returns a number of at most most.
-func (f *fields) next(most uint64) uint64 {
-	v, n := uvarint(f.b)
-	if n <= 0 || v > most || f.bad {
-		f.bad = true
+// Next returns a number of at most most.
+func (f *Fields) Next(most uint64) uint64 {
+	v, n := uvarint(f.B)
+	if n <= 0 || v > most || f.Bad {
+		f.Bad = true
 		return 0
 	}
-	f.b = f.b[n:]
+	f.B = f.B[n:]
 	return v
 }
 
-func (f *fields) bytes(n uint64) []byte {
-	if f.bad || n > uint64(len(f.b)) {
-		f.bad = true
+func (f *Fields) Bytes(n uint64) []byte {
+	if f.Bad || n > uint64(len(f.B)) {
+		f.Bad = true
 		return nil
 	}
-	b := f.b[:n]
-	f.b = f.b[n:]
+	b := f.B[:n]
+	f.B = f.B[n:]
 	return b
 }

@@ -1,0 +1,206 @@
+package segment
+
+import (
+	"bytes"
+	"cmp"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Chunk collects the terms of some records, of which a segment is made. Those of a log come in their
+// order, with those of others between them.
+type Chunk struct {
+	N      int      // records
+	Bytes  int64    // of the logs
+	rows   []row    // in the order in which they came
+	from   []uint32 // where the postings of each of them begin
+	groups []*group // of each log, in the order of their first records
+	at     map[Log]*group
+	tools  map[string]uint16
+	names  []string // of tools, by number from 1
+	slots  []slot   // a hash table of terms; as many as a power of two
+	terms  []uint64 // by number, in the order in which they came
+	having []uint32 // records, of each term
+	last   []uint32 // where its last posting is
+	all    []found  // postings, in the order of the records
+}
+
+// Log is a log of an owner.
+type Log struct {
+	Of    uint32
+	Event bool
+}
+
+// group is the records of one log in a chunk.
+type group struct {
+	Run
+	docs []uint32 // by the order in which they came
+}
+
+type slot struct {
+	term uint64
+	at   uint32 // its number and one more; 0: free
+}
+
+type found struct{ term, count uint32 }
+
+func NewChunk() *Chunk {
+	return &Chunk{at: map[Log]*group{}, tools: map[string]uint16{}, slots: make([]slot, 1<<10)}
+}
+
+// number returns that of a term, which may be new.
+func (c *Chunk) number(term uint64) (n uint32) {
+	mask := uint64(len(c.slots) - 1)
+	for i := (term ^ term>>32) & mask; ; i = (i + 1) & mask {
+		switch s := &c.slots[i]; {
+		case s.at == 0:
+			n = uint32(len(c.terms))
+			s.term, s.at = term, n+1
+			c.terms, c.having, c.last = append(c.terms, term), append(c.having, 0), append(c.last, 0)
+			if 2*len(c.terms) > len(c.slots) {
+				c.grow()
+			}
+			return n
+		case s.term == term:
+			return s.at - 1
+		}
+	}
+}
+
+func (c *Chunk) grow() {
+	old := c.slots
+	c.slots = make([]slot, 4*len(old))
+	mask := uint64(len(c.slots) - 1)
+	for _, s := range old {
+		if s.at == 0 {
+			continue
+		}
+		i := (s.term ^ s.term>>32) & mask
+		for c.slots[i].at != 0 {
+			i = (i + 1) & mask
+		}
+		c.slots[i] = s
+	}
+}
+
+// Record is what is indexed of a record.
+type Record struct {
+	Role  ctxabi.Role
+	Tools []string // whose result it is, or which it calls
+	Print uint32   // a checksum of what it says
+	Size  int64    // bytes of the log
+}
+
+// Add adds the next record of a log, which stands at a line; terms calls its argument with each of
+// its terms.
+func (c *Chunk) Add(log Log, line int, d Record, terms func(emit func(term uint64))) {
+	g := c.at[log]
+	if g == nil {
+		g = &group{Run: Run{Of: log.Of, Event: log.Event, First: line}}
+		c.at[log] = g
+		c.groups = append(c.groups, g)
+	}
+	g.docs = append(g.docs, uint32(c.N))
+	g.N++
+	g.Bytes += d.Size
+	c.N++
+	c.Bytes += d.Size
+	r := row{role: d.Role, print: d.Print}
+	begin := uint32(len(c.all))
+	c.from = append(c.from, begin)
+	terms(func(term uint64) {
+		r.length++
+		k := c.number(term)
+		if at := c.last[k]; at >= begin && c.having[k] > 0 {
+			c.all[at].count++
+			return
+		}
+		c.last[k] = uint32(len(c.all))
+		c.having[k]++
+		c.all = append(c.all, found{k, 1})
+	})
+	g.total += uint64(min(r.length, maxLength))
+	if len(d.Tools) > 0 {
+		list := strings.Join(d.Tools, "\n") + "\n"
+		if r.tools = c.tools[list]; r.tools == 0 && len(c.names) < maxTools {
+			c.names = append(c.names, list)
+			r.tools = uint16(len(c.names))
+			c.tools[list] = r.tools
+		}
+	}
+	c.rows = append(c.rows, r)
+}
+
+// HasOther reports whether it has records of logs whose runs are not kept.
+func (c *Chunk) HasOther(keep func(of *Run) bool) bool {
+	return slices.ContainsFunc(c.groups, func(g *group) bool { return !keep(&g.Run) })
+}
+
+// order returns the records as a segment numbers them, by the order in which they came: log by log,
+// the one that grew last in front, and of each the newest first; and the runs that they make.
+func (c *Chunk) order() (docs []uint32, runs []Run) {
+	groups := slices.Clone(c.groups)
+	slices.SortFunc(groups, func(a, b *group) int { return cmp.Compare(b.docs[b.N-1], a.docs[a.N-1]) })
+	docs = make([]uint32, 0, c.N)
+	for _, g := range groups {
+		runs = appendRun(runs, g.Run)
+		for _, doc := range slices.Backward(g.docs) {
+			docs = append(docs, doc)
+		}
+	}
+	return docs, runs
+}
+
+// Write writes the chunk's segment. More may be added afterwards.
+func (c *Chunk) Write(to io.Writer) error {
+	order, runs := c.order()
+	t := make(Rows, 0, c.N*RowSize)
+	for _, doc := range order {
+		t = c.rows[doc].appendTo(t)
+	}
+	terms := make([]uint32, len(c.terms))
+	for i := range terms {
+		terms[i] = uint32(i)
+	}
+	slices.SortFunc(terms, func(a, b uint32) int { return cmp.Compare(c.terms[a], c.terms[b]) })
+	next := make([]uint32, len(c.terms)) // where a term's next posting goes
+	at := uint32(0)
+	for _, k := range terms {
+		next[k] = at
+		at += c.having[k]
+	}
+	docs, counts := make([]uint32, at), make([]uint32, at)
+	for number, doc := range order {
+		to := uint32(len(c.all))
+		if int(doc)+1 < len(c.from) {
+			to = c.from[doc+1]
+		}
+		for _, f := range c.all[c.from[doc]:to] {
+			docs[next[f.term]], counts[next[f.term]] = uint32(number), f.count
+			next[f.term]++
+		}
+	}
+	w := newSegmentWriter(to, t)
+	for _, k := range terms {
+		from := next[k] - c.having[k]
+		w.add(c.terms[k], docs[from:next[k]], counts[from:next[k]])
+	}
+	return w.finish(runs, c.names)
+}
+
+// Segment makes a segment in memory of what there is so far. It returns an error if that cannot be
+// read.
+func (c *Chunk) Segment() (*Segment, error) {
+	var b bytes.Buffer
+	if err := c.Write(&b); err != nil {
+		return nil, err
+	}
+	s, err := Open(Bytes(b.Bytes()), int64(b.Len()))
+	if err == nil {
+		s.Data = b.Bytes()
+	}
+	return s, err
+}

@@ -1,0 +1,19 @@
+// Package segment is the inverted index of some records of an owner's sessions, in one file that
+// never changes, and its parts: runs of records of a log, the postings of terms, rows of the records.
+//
+// [Chunk] collects records and writes a segment of them, [Merge] writes one of several. [Open] reads
+// what is kept in memory of one; [Segment.Find] and [Cursor] read the postings of a term. [Scope] is
+// which records count. All that is read is checked: what does not hold what was written returns
+// [ErrDamaged]. A chunk and a cursor are of one goroutine; a segment is safe for concurrent reading.
+//
+// # Files, from top to bottom
+//
+//	merge.go     several segments become one
+//	chunk.go     records become a segment
+//	verify.go    all of a segment, read
+//	scope.go     which records count
+//	cursor.go    the postings of one term
+//	write.go     the form of a segment
+//	segment.go   a segment, read
+//	postings.go  which records have a term
+package segment
