@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"flag"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ var (
 	full    = flag.Bool("full", false, "measure at full size (about 20 minutes) instead of a smoke run")
 	rounds  = flag.Int("rounds", 0, "rounds of each measurement (0: 5, in a smoke run 1)")
 	out     = flag.String("out", "", "write the results as JSON to this file too")
+	from    = flag.String("from", "", "measure nothing: print the tables of an earlier run, which -out wrote to this file")
 	only    = flag.String("only", "", "measure only these groups, by their names with commas between them")
 	against = flag.String("against", "", "build this commit too, and measure it beside this one")
 	prof    = flag.String("profile", "", "record a CPU profile of the daemon with perf into this directory, a file a group")
@@ -53,7 +55,7 @@ var (
 		steps: 200, dense: 60, history: []int{100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}, packs: 1000, idle: time.Minute,
 		idleMessages: 10_000, diskMessages: 10_000, torn: 1_000_000, sessions: 10_000, records: 1_000_000, archive: 100_000, sqlite: true, peerSteps: 100}
 	smokeSizes = sizes{rounds: 1, appends: 500, syncs: 30, opens: 100, logBytes: 1 << 20, programs: 3, writer: 50, cats: 50,
-		steps: 20, dense: 20, history: []int{100, 1000, 4000}, packs: 50, idle: time.Second,
+		steps: 20, dense: 20, history: []int{100, 1000}, packs: 50, idle: time.Second,
 		idleMessages: 500, diskMessages: 500, torn: 2000, sessions: 100, records: 10_000, archive: 4000, peerSteps: 5}
 )
 
@@ -84,6 +86,20 @@ func TestBench(t *testing.T) {
 		z.rounds = *rounds
 	}
 	tab := &table{Machine: machine(), Full: *full, Whole: *only == "", Rounds: z.rounds, Before: *against}
+	if *from != "" {
+		data, err := os.ReadFile(*from)
+		if err == nil {
+			*tab = table{}
+			err = json.Unmarshal(data, tab)
+		}
+		if err == nil {
+			err = tab.print()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
 	wanted := strings.Split(*only, ",")
 	for _, name := range wanted {
 		if *only != "" && !slices.ContainsFunc(groups, func(g group) bool { return g.name == name }) {
@@ -96,14 +112,14 @@ func TestBench(t *testing.T) {
 				took := elapsed(func() { g.run(t, z, tab) })
 				t.Logf("measured in %s", format("ns", took))
 			})
+			if *out != "" { // after each group: a run that is ended early has the figures of those before
+				if err := os.WriteFile(*out, tab.json(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	}
 	if err := tab.print(); err != nil {
 		t.Error(err)
-	}
-	if *out != "" {
-		if err := os.WriteFile(*out, tab.json(), 0o644); err != nil {
-			t.Error(err)
-		}
 	}
 }
