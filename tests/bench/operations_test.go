@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -68,17 +69,17 @@ const (
 )
 
 // perTurn is how many numbers turns returns for each: the time of the read, the daemon's processor until it ended, the
-// daemon's processor until the next turn began, and what the turn was.
+// daemon's processor until it had nothing more to do, and what the turn was.
 const perTurn = 4
 
 // turns appends the records args[1] ... of the kind args[4], args[2] of them, one by one, and reads the pack args[0] after
-// each; args[3] is the daemon's process.
+// each; args[3] is the daemon's process, which comes to rest in between.
 func turns(file string, args []string) (ns []float64) {
 	pack, first, count, pid, kind := args[0], number(args[1]), number(args[2]), number(args[3]), args[4]
 	fd := openAppend(file)
 	buf := make([]byte, 1<<20)
 	zones := zonesOf(content(pack, buf))
-	begin := cpuClock(pid)
+	begin := rest(pid)
 	for i := first; i < first+count; i++ {
 		write(fd, made(kind, i))
 		t := now()
@@ -90,11 +91,27 @@ func turns(file string, args []string) (ns []float64) {
 		} else if kind == "turn" && i%16 == 0 {
 			what = request
 		}
-		end := cpuClock(pid)
+		end := rest(pid)
 		ns = append(ns, wall, cpu, end-begin, float64(what))
 		begin = end
 	}
 	return ns
+}
+
+// rest waits until a process does nothing, as an agent does while its model thinks, and returns its clock then; it waits
+// for a tenth of a second at most.
+func rest(pid int) float64 {
+	const pause = time.Millisecond
+	last := cpuClock(pid)
+	for i, quiet := 0, 0; i < 100 && quiet < 2; i++ {
+		time.Sleep(pause)
+		next := cpuClock(pid)
+		if quiet++; next-last > float64(pause)/20 {
+			quiet = 0
+		}
+		last = next
+	}
+	return last
 }
 
 // content reads a file as cat does. What it returns is good until the next call with buf.

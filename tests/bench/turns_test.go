@@ -11,7 +11,7 @@ import (
 type oneTurn struct {
 	wall float64 // of the read
 	cpu  float64 // the daemon's processor, from the append until the reader had the pack
-	all  float64 // the same until the next append, with what the daemon did behind the reader
+	all  float64 // the same until the daemon had nothing more to do: with what it did behind the reader
 	what int     // plain, compaction or request
 }
 
