@@ -32,7 +32,7 @@ var goals = []goal{
 	{"torn", "torn reads and NULs beside a writer", "count", 0, false, "none", "a reader never sees half a record"},
 	{"plain-p50", "pack after one append, p50, any length", "ns", 2e6, false, "hash and copy of the pack, four round trips", "recall ranks old records for each new one"},
 	{"plain-p99", "pack after one append, p99, any length", "ns", 10e6, false, "hash and copy of the pack, four round trips", "compactions: old lines are chosen and counted anew"},
-	{"growth", "p50 of 1,000,000 messages, against 100", "×", 1.2, false, "1", "recall's window is full from 2,000 records on"},
+	{"growth", "p50 of 1,000,000 messages, against 100", "×", 1.2, false, "no growth", "recall's window is full from 2,000 records on"},
 	{"loop-p50", "prompt of 8,000 tokens at 1,000 messages, p50, against a bare SQLite loop", "×", 8, false, "the bare loop", "a pack is compacted, recalls and keeps its beginning; the loop has the newest rows alone"},
 	{"loop-p99", "the same, p99", "×", 40, false, "the bare loop", "compactions"},
 	{"worst", "worst single pack after the first, to the longest history", "ns", 50e6, false, "the worst of 100 messages", "a fold that is made tighter begins at the first record"},
@@ -56,6 +56,7 @@ var goals = []goal{
 
 // reach is what was measured for a goal.
 type reach struct {
+	Known  bool     `json:"known"` // whether Figure was measured: a floor alone may have been
 	Figure float64  `json:"figure"`
 	Low    float64  `json:"low,omitempty"` // of a ratio: the ends of its 95 % interval
 	High   float64  `json:"high,omitempty"`
@@ -64,12 +65,14 @@ type reach struct {
 }
 
 // reach notes the figure of a goal, which must be one of goals.
-func (t *table) reach(id string, figure float64) { t.note(id, func(r *reach) { r.Figure = figure }) }
+func (t *table) reach(id string, figure float64) {
+	t.note(id, func(r *reach) { r.Known, r.Figure = true, figure })
+}
 
 // reachRatio notes the ratio of a row as the figure of a goal; a row without a ratio leaves the goal unmeasured.
 func (t *table) reachRatio(id string, r row) {
 	if r.Ratio > 0 {
-		t.note(id, func(g *reach) { g.Figure, g.Low, g.High = r.Ratio, r.Low, r.High })
+		t.note(id, func(g *reach) { g.Known, g.Figure, g.Low, g.High = true, r.Ratio, r.Low, r.High })
 	}
 	if base := r.Figure[r.Against]; base > 0 && r.Figure[before] > 0 {
 		t.was(id, r.Figure[before]/base)
@@ -137,12 +140,12 @@ func (t *table) goalTable() string {
 		b.WriteString("| work | goal | before | figure | | floor, and why it is missed |\n| --- | ---: | ---: | ---: | --- | --- |\n")
 	}
 	for _, g := range goals {
-		r, ok := t.Reached[g.id]
-		if !ok && !t.Whole {
+		r := t.Reached[g.id]
+		if !r.Known && !t.Whole {
 			continue
 		}
 		figure, was, verdict, why := "not measured", "–", "–", ""
-		if ok {
+		if r.Known {
 			figure = format(g.unit, r.Figure)
 			if g.unit == "×" {
 				figure = times(r.Figure, r.Low, r.High)

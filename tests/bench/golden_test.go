@@ -24,6 +24,7 @@ func fixed() *table {
 	t.was("append-cpu", 47e3)
 	t.floor("append-cpu", 20e3)
 	t.reach("torn", 0)
+	t.floor("many-search", 4e6) // without a figure
 	t.reach("indexing", 16.7)
 	t.reach("idle-cpu", 0.0025)
 	t.floor("idle-cpu", 0.00001)
