@@ -155,11 +155,13 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 // benchFTS5 has SQLite index the same log, by words alone, and notes it as the floor of indexing.
 func benchFTS5(t *testing.T, z sizes, tab *table, log string, size float64) {
 	for _, p := range sqliteSites(t, z, "NORMAL") {
-		spent := p.run(t, "fts5", p.log(t, "fts5"), log)[0]
-		tab.Rows = append(tab.Rows, row{Work: "SQLite FTS5 (detail=none) indexes the same, time of the processor", Unit: "MB/s", Figure: map[string]float64{p.name: size / 1e6 / (spent / 1e9)}})
-		if p.name == mattn {
-			tab.floor("indexing", size/1e6/(spent/1e9))
+		if p.name != mattn { // the translated one takes minutes
+			continue
 		}
+		spent := p.run(t, "fts5", p.log(t, "fts5"), log)[0]
+		rate := size / 1e6 / (spent / 1e9)
+		tab.Rows = append(tab.Rows, row{Work: "SQLite FTS5 (detail=none) indexes the same, of one processor", Unit: "MB/s", Figure: map[string]float64{mattn: rate}})
+		tab.floor("indexing", rate)
 	}
 }
 
