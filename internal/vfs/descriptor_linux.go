@@ -29,7 +29,7 @@ func NamelessFunc(f File) func() bool {
 }
 
 // StartSync makes the disk begin to write what was written to f, and waits for nothing: a Sync that
-// follows soon is shorter. It is a hint; whatever goes wrong, Sync returns the error of.
+// follows soon is shorter. It is a hint. What the disk could not write, Sync returns the error of.
 func StartSync(f File) {
 	o, ok := f.(osFile)
 	if !ok {

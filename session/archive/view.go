@@ -66,7 +66,7 @@ func (d *Data) View(off int64, n int) *View {
 		return nil
 	}
 	v := &View{w.Slice(from, from+n), w, d.at.Windows}
-	if !w.InMemory(from, from+n) { // ReadAt reads ahead, and says what is wrong with a disk
+	if !w.InMemory(from, from+n) { // ReadAt reads ahead, and returns the error of the disk
 		v.Release()
 		return nil
 	}

@@ -2,8 +2,7 @@ package log
 
 import "sync/atomic"
 
-// syncedWithin is how many commits a writer makes before each sync who counts as one that syncs all
-// it writes.
+// syncedWithin is the most commits between two syncs of a log that counts as synced each time.
 const syncedWithin = 2
 
 // pace learns whether a log is synced after each commit or two. Then the disk begins to write at the
