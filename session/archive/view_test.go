@@ -2,9 +2,12 @@ package archive
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
@@ -147,5 +150,28 @@ func TestFewWindowsAreKept(t *testing.T) {
 	v.Release()
 	if v.w.users != 0 || !v.w.gone {
 		t.Errorf("after the last view: %d users, gone: %v", v.w.users, v.w.gone)
+	}
+}
+
+// Somebody cuts the file while a view is on its way to a reader: the system call fails, and nobody is
+// killed.
+func TestAViewOfWhatWasCutOffIsAnErrorOfTheSystemCall(t *testing.T) {
+	d, _, path := viewedTail(t, windowBytes)
+	v := d.View(windowBytes-ViewLeast, ViewLeast)
+	if v == nil {
+		t.Fatal("no view")
+	}
+	defer v.Release()
+	if err := os.Truncate(path, 4096); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if n, err := w.Write(v.Bytes[:4096]); n != 0 || !errors.Is(err, unix.EFAULT) {
+		t.Errorf("%d bytes were written, %v; want EFAULT", n, err)
 	}
 }
