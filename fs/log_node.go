@@ -33,9 +33,6 @@ func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) sys
 		return errnoOf(err)
 	}
 	n.p.own.setFile(a, n.p.own.fileMode(), n.log.Len(), n.log.ModTime())
-	// What a log shows as its preferred size of a read: each is a request, because nothing of a log is in the
-	// page cache, and cp, cat and jq read in pieces of that size.
-	a.Blksize = maxWrite
 	return 0
 }
 

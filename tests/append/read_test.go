@@ -15,14 +15,15 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// Each read of a log is a request: programs that ask how large their reads should be get the largest.
-func TestLogsAskForLargeReads(t *testing.T) {
+// Python makes the buffer of a file as large as st_blksize, also of one that is open for appending. What is in it
+// is lost with the program.
+func TestLogsAskForSmallBuffers(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
-	for file, want := range map[string]int64{messages: 1 << 20, "events.jsonl": 1 << 20, "context/pack.md": 4096} {
+	for _, file := range []string{messages, "events.jsonl"} {
 		var st unix.Stat_t
-		if err := unix.Stat(s.Path(file), &st); err != nil || int64(st.Blksize) != want {
-			t.Errorf("%s asks for reads of %d bytes, %v; want %d", file, st.Blksize, err, want)
+		if err := unix.Stat(s.Path(file), &st); err != nil || st.Blksize != 4096 {
+			t.Errorf("%s asks for buffers of %d bytes, %v; want 4096", file, st.Blksize, err)
 		}
 	}
 }
