@@ -135,8 +135,7 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		return err
 	}
 	defer release()
-	var header [indexHeader]byte
-	if _, err := io.ReadFull(io.NewSectionReader(file, 0, size), header[:]); err != nil || !bytes.Equal(header[:], newIndexHeader()) {
+	if !isIndex(file, size) {
 		n = 0
 	}
 	first := 0 // the first chunk that is read now
@@ -146,24 +145,8 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 			n = 0
 		}
 	}
-	for k := first; k*chunkRows < n; k++ {
-		c, err := readIndexChunk(file, size, k)
-		if err != nil || c.ok && (c.off != x.size || c.longest != x.longest || k > first && c.sum != x.running) {
-			break
-		}
-		c.rows(func(_ int, r row) bool {
-			if r.end() > end {
-				return false
-			}
-			x.push(r)
-			return true
-		})
-		if c.n > 0 {
-			x.running = c.running
-		}
-		if c.n < chunkRows {
-			break
-		}
+	if n > 0 {
+		x.loadChunks(file, size, first, end)
 	}
 	if x.n > 0 && !x.lastFits(f) {
 		x.forgetRows()
@@ -176,6 +159,36 @@ func (x *logIndex) load(f *logFiles, end int64) error {
 		}
 	}
 	return nil
+}
+
+// isIndex reports whether a file begins as an index of the present form and rules does.
+func isIndex(file vfs.File, size int64) bool {
+	var header [indexHeader]byte
+	_, err := io.ReadFull(io.NewSectionReader(file, 0, size), header[:])
+	return err == nil && bytes.Equal(header[:], newIndexHeader())
+}
+
+// loadChunks reads the chunks from first on, as far as they fit each other and a log of end bytes.
+func (x *logIndex) loadChunks(file vfs.File, size int64, first int, end int64) {
+	for k := first; indexSize(k*chunkRows) < size; k++ {
+		c, err := readIndexChunk(file, size, k)
+		if err != nil || c.off != x.size || c.longest != x.longest || k > first && c.sum != x.running {
+			return
+		}
+		c.rows(func(_ int, r row) bool {
+			if r.end() > end {
+				return false
+			}
+			x.push(r)
+			return true
+		})
+		if c.n > 0 {
+			x.running = c.running
+		}
+		if c.n < chunkRows {
+			return
+		}
+	}
 }
 
 // loadLast finds the last chunk, from k on down, that has a row that fits a log of end bytes, and
