@@ -85,7 +85,8 @@ func newOldWorld() *world {
 		}
 	}
 	c.stage.Release()
-	if err := errors.Join(s.Close(), sessiontest.Old(w.disk, "/store", x.Dir())); err != nil || len(w.acked) != 20 {
+	w.heads, err = x.Heads()
+	if err := errors.Join(err, s.Close(), sessiontest.Old(w.disk, "/store", x.Dir())); err != nil || len(w.acked) != 20 {
 		panic(err)
 	}
 	w.synced, w.begun = w.acked, len(w.acked)

@@ -20,12 +20,13 @@ type world struct {
 	created bool
 	seq     int
 	offered map[string]bool
-	acked   []string // records whose write returned
-	synced  []string // records that were acked when an fsync returned
-	control string   // the last budget that SetControl accepted
-	tried   []string // budgets it was given since
-	seals   int      // parts of logs that were sealed
-	begun   int      // records that were there before the disk may fail
+	acked   []string       // records whose write returned
+	synced  []string       // records that were acked when an fsync returned
+	control string         // the last budget that SetControl accepted
+	tried   []string       // budgets it was given since
+	seals   int            // parts of logs that were sealed
+	begun   int            // records that were there before the disk may fail
+	heads   []session.Head // of them
 }
 
 func newWorld() *world {
@@ -212,6 +213,11 @@ func (w *world) check(t *testing.T, promised []string, what string) {
 	for _, rec := range promised {
 		if present[rec] == 0 {
 			t.Fatalf("%s: acknowledged record is gone: %.60q\nerrors: %s", what, rec, x.Errors())
+		}
+	}
+	for _, h := range w.heads {
+		if problems, err := check.VerifyHead(s, h); err != nil || len(problems) > 0 {
+			t.Fatalf("%s: what was there before is not what it was: %v %v\nerrors: %s", what, problems, err, x.Errors())
 		}
 	}
 	budget, err := x.Control(ctxabi.BudgetFile)

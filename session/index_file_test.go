@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -76,6 +77,17 @@ func TestRowsAreReadWhenTheyAreUsed(t *testing.T) {
 		x, _ := s.Session(refA)
 		inAnyOrder(t, x.Messages(), want, 1)
 		old, _ := x.Messages().Index()
+		var readers sync.WaitGroup
+		for seed := range int64(4) {
+			readers.Go(func() {
+				for _, i := range rand.New(rand.NewSource(seed)).Perm(len(want)) {
+					if got := old.At(i + 1); got != want[i] {
+						t.Errorf("record %d beside other readers: %+v, want %+v", i+1, got, want[i])
+					}
+				}
+			})
+		}
+		readers.Wait()
 		for range 3 { // the tail grows, and is closed with what is open
 			for range 200 {
 				x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")})
