@@ -77,18 +77,29 @@ func printArrivals(file string, out, errOut io.Writer) error {
 		return err
 	}
 	defer f.Close()
-	damaged, err := arrival.Print(out, f)
+	found, err := arrival.Print(out, f)
 	torn := new(arrival.TornError)
-	if errors.As(err, torn) {
-		fmt.Fprintf(errOut, "ctxfs: %s: %v\n", file, torn)
-	} else if err != nil {
+	switch isTorn := errors.As(err, torn); {
+	case err != nil && !isTorn:
 		return fmt.Errorf("%s: %w", file, err)
+	case found.Rows == 0 && len(found.Damaged) > 0:
+		return fmt.Errorf("%s: it has no arrival row", file)
+	case len(found.Damaged) == 0 && !isTorn:
+		return nil
 	}
-	for _, n := range damaged {
-		fmt.Fprintf(errOut, "ctxfs: %s: row %d is damaged\n", file, n)
+	for i := 0; i < len(found.Damaged); {
+		from, to := found.Damaged[i], found.Damaged[i]
+		for i++; i < len(found.Damaged) && found.Damaged[i] == to+1; i++ {
+			to++
+		}
+		if from == to {
+			fmt.Fprintf(errOut, "ctxfs: %s: row %d is damaged\n", file, from)
+		} else {
+			fmt.Fprintf(errOut, "ctxfs: %s: rows %d-%d are damaged\n", file, from, to)
+		}
 	}
-	if len(damaged) > 0 || err != nil {
-		return silent{exitFailed}
+	if err != nil {
+		fmt.Fprintf(errOut, "ctxfs: %s: %v\n", file, torn)
 	}
-	return nil
+	return silent{exitFailed}
 }

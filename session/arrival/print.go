@@ -15,11 +15,17 @@ func (e TornError) Error() string {
 	return fmt.Sprintf("the last row is torn: %d bytes without a newline; its write was interrupted, and the next open of the log drops it", e.Bytes)
 }
 
+// Printed is what [Print] found in a file of rows.
+type Printed struct {
+	Rows    int
+	Damaged []int // the numbers of lines that are no rows, from 1
+}
+
 // Print writes the rows that in holds to out as lines of JSON, a row each, with the chain's value: of
-// a row behind a damaged one the first [LinkSize] bytes, until one has it whole. damaged are the
-// numbers of lines that are no rows, which it leaves out. It returns a [TornError] where the last row
-// is torn, and the errors of in and out.
-func Print(out io.Writer, in io.Reader) (damaged []int, err error) {
+// a row behind a damaged one the first [LinkSize] bytes, until one has it whole. Lines that are no
+// rows are left out. It returns a [TornError] where the last row is torn, and the errors of in and
+// out.
+func Print(out io.Writer, in io.Reader) (p Printed, err error) {
 	r, w := bufio.NewReaderSize(in, 64<<10), bufio.NewWriter(out)
 	var chain Chain
 	var printed []byte
@@ -38,7 +44,7 @@ func Print(out io.Writer, in io.Reader) (damaged []int, err error) {
 			if failed == io.EOF {
 				failed = nil
 			}
-			return damaged, errors.Join(failed, w.Flush())
+			return p, errors.Join(failed, w.Flush())
 		}
 		var a Row
 		ok := line != nil
@@ -46,14 +52,15 @@ func Print(out io.Writer, in io.Reader) (damaged []int, err error) {
 			a, ok = ParseRow(line[:len(line)-1])
 		}
 		if !ok {
-			damaged = append(damaged, n)
+			p.Damaged = append(p.Damaged, n)
 			chain.Known = false
 			continue
 		}
+		p.Rows++
 		chain.Add(&a)
 		printed = AppendJSON(printed[:0], &a)
 		if _, err := w.Write(printed); err != nil {
-			return damaged, err
+			return p, err
 		}
 	}
 }

@@ -37,7 +37,8 @@
 //   - Readers see exactly [0, Len), and Len only grows.
 //   - A request whose [Key] was committed among the last [MaxKeys] of its log is not committed again, after a restart
 //     either.
-//   - Opening costs the last arrival and what follows it. Nothing that is found there is destroyed.
+//   - Opening costs the last arrivals and what follows them, and once the rows of an older version. Nothing that is
+//     found there is destroyed.
 //   - An index that was loaded, extended or built from nothing is the same, value for value. A snapshot never changes.
 //   - A [Timeline] begins with every earlier one of its session.
 //
