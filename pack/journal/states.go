@@ -37,30 +37,36 @@ type states []state
 func stateFrom(major int) int { return max(0, major/stateWindow-1) * stateWindow }
 
 // at returns the state of the records behind a place up to another one. It returns ctxabi.ErrIO when a record cannot be read. The state
-// that begins one window later goes along, so that none has to be made anew when a compaction goes over to it.
+// that begins one window later goes along, some records at a time, so that none has to be made anew when a compaction goes over to it.
 func (s *states) at(m record.Records, from, to int) (state, error) {
 	best, next := s.newest(from, to), s.newest(from+stateWindow, to)
 	begun := best.to
-	first := best.to + 1
-	if next.to < to {
-		first = min(first, next.to+1)
-	}
-	for at := first; at <= to; at++ {
-		r, err := callsAndResults(m, at)
+	along := next.to == begun || to-begun <= readAhead
+	for best.to < to {
+		r, err := callsAndResults(m, best.to+1)
 		if err != nil {
 			return best, err
 		}
-		if best.to == at-1 {
-			best = best.with(r)
-		}
-		if next.to == at-1 {
+		if along && next.to == best.to {
 			next = next.with(r)
 		}
+		best = best.with(r)
 	}
-	if begun != to {
-		s.keep(next)
-		s.keep(best)
+	if begun == to {
+		return best, nil
 	}
+	for range readAhead {
+		if next.to >= to {
+			break
+		}
+		r, err := callsAndResults(m, next.to+1)
+		if err != nil {
+			return best, err
+		}
+		next = next.with(r)
+	}
+	s.keep(next)
+	s.keep(best)
 	return best, nil
 }
 
