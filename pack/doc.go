@@ -18,7 +18,7 @@
 //
 // # Packages
 //
-// pack rests on blocks, recall, native, journal and record, in this order, and on recipe. source, swap and build stand above it.
+// pack rests on blocks, recall, native, journal, finds and record, in this order, and on recipe. source, swap and build stand above it.
 //
 // # Files, from top to bottom
 //
@@ -44,7 +44,6 @@
 //	times.go              the present time, lifted out of the head
 //	left.go               what left the prompt
 //	memo.go               what a build reuses of those before
-//	saved.go              folds that outlive the process
 //	decisions.go          recorded decisions behind the journal
 //	budget.go             who gets how many tokens
 //	borders.go            tokens of a beginning

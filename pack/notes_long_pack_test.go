@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -24,7 +24,7 @@ func factsOf(b *Build) (cited []string) {
 // The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	pure(t)
-	const n = journal.FindsFirst + 4*journal.FindsNewest
+	const n = finds.First + 4*finds.Newest
 	l := packtest.LongNoted(n - 1)
 	l.Append(packtest.Message("assistant", "The last one.")) // after a request the words of all records are read
 	read := counted{l, map[int]bool{}}
@@ -37,11 +37,11 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	if len(factsOf(first)) < 2 {
 		t.Fatalf("facts of %v", factsOf(first))
 	}
-	if most := journal.FindsFirst + 3*journal.FindsNewest; len(read.read) > most {
+	if most := finds.First + 3*finds.Newest; len(read.read) > most {
 		t.Errorf("%d records were read of %d, want %d at most", len(read.read), n, most)
 	}
-	gap := journal.GapBefore(n)
-	if read.read[gap.From+journal.FindsNewest/2] || gap.Len() < journal.FindsNewest {
+	gap := finds.GapBefore(n)
+	if read.read[gap.From+finds.Newest/2] || gap.Len() < finds.Newest {
 		t.Errorf("%v is not left out", gap)
 	}
 	var one Compiler

@@ -7,7 +7,7 @@ import (
 	"hash/fnv"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -44,7 +44,7 @@ type findsInMemory struct{ lines [][]byte }
 
 func (k *findsInMemory) Load(add func(line []byte) bool) (places, tools int, err error) {
 	for _, line := range k.lines {
-		var of journal.BatchOf
+		var of finds.BatchOf
 		if !add(line) || json.Unmarshal(line, &of) != nil {
 			k.Remove()
 			return 0, 0, nil

@@ -10,6 +10,7 @@ import (
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -89,7 +90,7 @@ func sourceOfType(kind recipe.Type) int {
 // A row of the agent with the id of a derived one takes its place.
 func TestOwnRowsReplaceDerivedOnes(t *testing.T) {
 	l := notedLog(300)
-	f := journal.NewFinds(nil)
+	f := finds.New(nil)
 	n, err := f.At(context.Background(), l, l.Len(), nil)
 	if err != nil || len(n.Facts) < 8 {
 		t.Fatalf("%d facts, %v", len(n.Facts), err)
@@ -168,7 +169,7 @@ func TestFindsAtAnyPlace(t *testing.T) {
 		}
 		return fmt.Sprint(n.Facts(), n.Decisions(), n.Refs(), n.Todo())
 	}
-	f := journal.NewFinds(nil)
+	f := finds.New(nil)
 	for _, places := range []int{40, 41, 200, 7, 0, 260, 41, 199, l.Len(), 100, 150, 99, 98, 97, 96, 95, 94, 93, 40} {
 		n, err := f.At(context.Background(), l, min(places, l.Len()), nil)
 		if err != nil {

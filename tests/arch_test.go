@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"compress":                     {"internal/tokens", "ctxabi"},
 	"pack/recipe":                  {"ctxabi"},
 	"pack/nativetest":              {},
-	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record"},
+	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
 	"internal/eval/exam":           {"internal/eval", "internal/tokens"},
 	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record"},
 	"internal/search":              {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt", "internal/search/segment", "internal/search/document"},
@@ -104,14 +104,15 @@ var arrows = map[string][]string{
 	"internal/vfs":                 {"ctxabi", "internal/handles"},
 	"pack/project":                 {"compress"},
 	"pack/packtest":                {"session", "ctxabi"},
-	"pack/journal":                 {"compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/finds":                   {"pack/record", "ctxabi", "compress/notes"},
+	"pack/journal":                 {"pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":                  {"pack/record", "internal/tokens", "ctxabi"},
 	"pack/blocks":                  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru"},
 	"pack/recall":                  {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
 	"pack/record":                  {"compress", "ctxabi", "compress/notes", "compress/result"},
-	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
-	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/record", "compress", "session", "ctxabi"},
-	"pack/build":                   {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall"},
+	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
+	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/finds", "pack/record", "compress", "session", "ctxabi"},
+	"pack/build":                   {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall"},
 }
 
 // testArrows are what a room's test files may import beside that.
@@ -311,7 +312,7 @@ func TestViolationsAreFound(t *testing.T) {
 }
 
 // pure are the packages that a pack is a pure function by: they read no file, no clock and no session.
-var pure = []string{"pack", "pack/blocks", "pack/journal", "pack/native", "pack/recall", "pack/record"}
+var pure = []string{"pack", "pack/blocks", "pack/finds", "pack/journal", "pack/native", "pack/recall", "pack/record"}
 
 func TestPackIsPure(t *testing.T) {
 	impure := []string{"os", "os/exec", "os/user", "io/fs", "net", "net/http", "syscall", "log", "log/slog", "path/filepath", "math/rand", "math/rand/v2", "crypto/rand", "golang.org/x/sys/unix"}

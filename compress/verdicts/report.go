@@ -105,25 +105,6 @@ func uncoloured(line string) string {
 	}
 }
 
-// name notes the name of something that failed.
-func (r *reading) name(name string) {
-	name = strings.TrimSpace(name)
-	if name == "" || r.named[name] {
-		return
-	}
-	r.named[name] = true
-	if len(r.Names) < maxNames {
-		r.Names = append(r.Names, compress.Clip(name, maxName))
-	}
-}
-
-// why notes a reason, if none of a higher rank is known. Of the same rank the first counts, of exceptions the last.
-func (r *reading) why(rank int, line string) {
-	if rank > r.rank || rank == r.rank && rank == lastException {
-		r.rank, r.Why = rank, compress.Clip(strings.Join(strings.Fields(line), " "), maxWhy)
-	}
-}
-
 // leaves drops the names of tests that only hold others: TestA of TestA/one.
 func (r *Report) leaves() []string {
 	return slices.DeleteFunc(slices.Clone(r.Names), func(n string) bool {

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // rule is what one tool prints. Lines are compared without the blanks around them.
@@ -78,6 +80,25 @@ func errorCount(r *reading, m []string) { r.Errors += num(m[1]); r.Bad = r.Bad |
 func compiler(r *reading, m []string) {
 	r.compiles++
 	r.why(2, m[0])
+}
+
+// name notes the name of something that failed.
+func (r *reading) name(name string) {
+	name = strings.TrimSpace(name)
+	if name == "" || r.named[name] {
+		return
+	}
+	r.named[name] = true
+	if len(r.Names) < maxNames {
+		r.Names = append(r.Names, compress.Clip(name, maxName))
+	}
+}
+
+// why notes a reason, if none of a higher rank is known. Of the same rank the first counts, of exceptions the last.
+func (r *reading) why(rank int, line string) {
+	if rank > r.rank || rank == r.rank && rank == lastException {
+		r.rank, r.Why = rank, compress.Clip(strings.Join(strings.Fields(line), " "), maxWhy)
+	}
 }
 
 var summaryPart = regexp.MustCompile(`(?i)(\d+) (passed|passing|failed|failing|failures?|errors?|skipped|pending|ignored)`)

@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/source"
@@ -28,8 +29,8 @@ func FileKinds() []check.FileKind {
 		{Name: in + session.SummariesFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[summaryRow])},
 		{Name: in + session.ProjectFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[projectRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
-		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
-		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
+		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + foldsName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckFolds(data) })},
 		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
 		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},
@@ -37,7 +38,7 @@ func FileKinds() []check.FileKind {
 		{Name: in + swap.NotesName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Departure])},
 		{Name: in + swap.RowsName, Class: check.Cache, Check: check.DerivedLines(checkSwapRow)},
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
-		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[journal.FindBatch])},
+		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + path.Dir(swap.DedupName) + "/", Class: check.Cache},
 		{Name: in + swap.DedupName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Batch])},
 	}

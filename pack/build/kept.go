@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
@@ -26,7 +26,7 @@ type keptFinds struct {
 	name string
 }
 
-// Load implements [journal.Keeper]; it returns an error when the history cannot be read.
+// Load implements [finds.Keeper]; it returns an error when the history cannot be read.
 func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err error) {
 	t, err := k.x.Timeline()
 	if err != nil {
@@ -36,23 +36,23 @@ func (k keptFinds) Load(add func(line []byte) bool) (places, tools int, err erro
 	if len(t.Tools) > 0 {
 		in.Events = t.Events
 	}
-	places, tools, _ = source.LoadBatches(k.x, in.History(), k.name, func(_ journal.BatchOf, line []byte) bool { return add(line) })
+	places, tools, _ = source.LoadBatches(k.x, in.History(), k.name, func(_ finds.BatchOf, line []byte) bool { return add(line) })
 	return places, tools, nil
 }
 
-// Each implements [journal.Keeper]; it returns an error when the lines cannot be read.
+// Each implements [finds.Keeper]; it returns an error when the lines cannot be read.
 func (k keptFinds) Each(do func(line []byte) bool) error { return k.x.EachDerivedLine(k.name, do) }
 
-// Head implements [journal.Keeper]; it returns an error when the history cannot be read.
+// Head implements [finds.Keeper]; it returns an error when the history cannot be read.
 func (k keptFinds) Head(m record.Records, at int) (string, error) { return source.HeadAt(k.x, m, at) }
 
-// Append implements [journal.Keeper]; it returns an error when the line is not kept.
+// Append implements [finds.Keeper]; it returns an error when the line is not kept.
 func (k keptFinds) Append(line []byte) error { return k.x.AppendDerived(k.name, line) }
 
 func (k keptFinds) Remove() { k.x.RemoveDerived(k.name) }
 
 // keeper is where findings are kept: nowhere, where they are those of redacted records.
-func (e *entry) keeper(x *session.Session, name string) journal.Keeper {
+func (e *entry) keeper(x *session.Session, name string) finds.Keeper {
 	if e.Redacts() {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
@@ -56,13 +57,13 @@ func (b *Builder) Notes(ctx context.Context, x *session.Session) (*NotesView, er
 // entryNotes is what a builder remembers of a session's notes.
 type entryNotes struct {
 	once  sync.Once
-	finds atomic.Pointer[journal.Finds] // made once; also those look who do not make them
+	finds atomic.Pointer[finds.Finds] // made once; also those look who do not make them
 	plain plainEvents
 
 	starved atomic.Bool // finds could not go on for lack of memory, which was reported
 
 	mu     sync.Mutex
-	nearby *journal.Finds // while finds are behind; guarded by mu
+	nearby *finds.Finds // while finds are behind; guarded by mu
 
 	shown atomic.Pointer[shownNotes]
 }
@@ -80,17 +81,17 @@ type shownNotes struct {
 }
 
 // findsOf returns the entry's findings.
-func (e *entry) findsOf(x *session.Session) *journal.Finds {
-	e.notes.once.Do(func() { e.notes.finds.Store(journal.NewFinds(e.keeper(x, findsName))) })
+func (e *entry) findsOf(x *session.Session) *finds.Finds {
+	e.notes.once.Do(func() { e.notes.finds.Store(finds.New(e.keeper(x, findsName))) })
 	return e.notes.finds.Load()
 }
 
 // near returns the findings without those of a gap.
-func (n *entryNotes) near(gap ctxabi.Span) *journal.Finds {
+func (n *entryNotes) near(gap ctxabi.Span) *finds.Finds {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.nearby == nil || n.nearby.Gap != gap {
-		n.nearby = &journal.Finds{Gap: gap}
+		n.nearby = &finds.Finds{Gap: gap}
 	}
 	return n.nearby
 }
@@ -163,7 +164,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 // rows returns the notes as of the end of both logs, with their summary where there is a counter. late is true if not all
 // records were looked at: somebody does that behind the readers' backs. It returns the error of ctx when that ends, and
 // ctxabi.ErrIO when a record cannot be read.
-func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *session.Timeline, count func(string) int) (rows journal.Notes, late bool, err error) {
+func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *session.Timeline, count func(string) int) (rows finds.Notes, late bool, err error) {
 	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
 	if len(t.Tools) > 0 {
 		in.Events = e.Readable(t, true)
@@ -173,7 +174,7 @@ func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e
 		if found.Catching.CompareAndSwap(false, true) {
 			b.catchUp(x, e, found, m)
 		}
-		found = n.near(journal.GapBefore(m.Len()))
+		found = n.near(finds.GapBefore(m.Len()))
 	}
 	if rows, err = found.At(ctx, m, m.Len(), count); err != nil {
 		return rows, late, err

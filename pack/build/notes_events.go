@@ -10,7 +10,7 @@ import (
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/blocks"
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -24,7 +24,7 @@ type plainEvents struct {
 }
 
 // upTo returns the notes as of the end of a log.
-func (p *plainEvents) upTo(ctx context.Context, log record.Records) (journal.Notes, error) {
+func (p *plainEvents) upTo(ctx context.Context, log record.Records) (finds.Notes, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen > log.Len() { // the end was lost with the power
@@ -32,7 +32,7 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (journal.Not
 	}
 	for p.seen < log.Len() {
 		if err := ctx.Err(); err != nil {
-			return journal.Notes{}, err
+			return finds.Notes{}, err
 		}
 		line := p.seen + 1
 		raw, err := log.Record(line)
@@ -41,14 +41,14 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (journal.Not
 			continue
 		}
 		if err != nil {
-			return journal.Notes{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
+			return finds.Notes{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if said, ok := saidBeside(raw); ok {
 			p.fold.Add(derived.Position{Event: true, Line: line}, "", derived.Find(said))
 		}
 		p.seen = line
 	}
-	return journal.Notes{Facts: p.fold.Facts(), Decisions: p.fold.Decisions(), Refs: p.fold.Refs(), Todo: p.fold.Todo()}, nil
+	return finds.Notes{Facts: p.fold.Facts(), Decisions: p.fold.Decisions(), Refs: p.fold.Refs(), Todo: p.fold.Todo()}, nil
 }
 
 // saidBeside is what an event says that packs do not show: one that is no tool's, and the whole of a result of which a transcript

@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/blocks"
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -41,7 +41,7 @@ func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
 // longestRead returns the length of the longest of the records that are looked at: of a long history those at its beginning and
 // its newest.
 func longestRead(ix *session.Index) (longest int) {
-	gap := journal.GapBefore(ix.Len())
+	gap := finds.GapBefore(ix.Len())
 	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
 		return longest
 	}
@@ -95,7 +95,7 @@ func (b remembered) Size() (n int64) {
 }
 
 // catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
-func (b *Builder) catchUp(x *session.Session, e *entry, all *journal.Finds, m record.Records) {
+func (b *Builder) catchUp(x *session.Session, e *entry, all *finds.Finds, m record.Records) {
 	b.background(func(ctx context.Context) {
 		err := all.CatchUp(ctx, m, func(bytes int64) (func(), error) {
 			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// fill gives each field of a value a value of its own.
+// fill sets each field of a value to one of its own.
 func fill(v reflect.Value, next *int64) {
 	*next++
 	switch v.Kind() {

@@ -6,7 +6,10 @@
 //
 // # Files, from top to bottom
 //
+//	ahead.go            folds before they are needed
 //	memo.go             what a journal reuses of those before
+//	saved.go            folds and zones that outlive the process
+//	coder.go            the form in which they are kept
 //	zones.go            what stands for records behind the boundary
 //	zones_said.go       the user's words
 //	zones_state.go      files and runs
@@ -15,7 +18,6 @@
 //	digests.go          what zones need to know of a record
 //	states.go           what records say of files and runs
 //	render.go           the journal as it stands in the pack
-//	finds_fold.go       findings folded into notes
 //	zones_images.go     records and images in zones
 //	zones_notes.go      derived notes and recorded decisions
 //	asked.go            what the user asked last
@@ -26,15 +28,11 @@
 //	generations.go      minor compactions, which keep what earlier ones left
 //	summary.go          a summary of the recipe's summarizer
 //	items.go            items of derived lists
-//	finds.go            what records hold that is worth a note
-//	finds_near.go       likewise, of the ends of a long history
+//	found.go            what records hold that is worth a note
 //	lead.go             leading records
 //	history_rules.go    the numbers of a fold
 //	outline.go          parts of a record for native renderings
 //	zones_rules.go      shares of zones
-//	saved.go            folds and zones that outlive the process
-//	ahead.go            folds before they are needed
-//	coder.go            the form in which they are kept
 //	decided.go          recorded decisions
 //	attempts.go         how calls ended
 package journal

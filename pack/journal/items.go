@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -35,7 +36,7 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 		at := w.n + 1
 		found, ok := w.found[at]
 		if !ok {
-			s, err := saidTo(m, at)
+			s, err := finds.SaidTo(m, at)
 			if err != nil {
 				return nil // the pack can do without, and the next build tries again
 			}
@@ -43,7 +44,7 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 			w.found[at] = slices.Clip(found)
 		}
 		a := record.AddressOf(m, at)
-		w.fold.Add(derived.Position{Event: a.Event, Line: a.Line}, saysAs(m, at), found)
+		w.fold.Add(derived.Position{Event: a.Event, Line: a.Line}, finds.SaysAs(m, at), found)
 		w.n = at
 	}
 	return w.fold.Items()

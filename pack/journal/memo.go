@@ -6,6 +6,7 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -22,9 +23,9 @@ type Memo struct {
 	costs     map[int]int32     // of images, by place
 	tried     map[int][]Attempt // how calls of the newest records ended, by place
 	Asks      map[int]string    // what the newest records say, by place
-	Finds     *Finds            // what records say that is worth a note; see found
-	nearby    *Finds            // of a long history; see foundUpTo
-	Near      Keeper            // of nearby; nil: it is not kept
+	Finds     *finds.Finds      // what records say that is worth a note; see found
+	nearby    *finds.Finds      // of a long history; see foundUpTo
+	Near      finds.Keeper      // of nearby; nil: it is not kept
 	items     *items            // see derivedItems
 	digests   digests           // of the newest records
 	states    states            // of files and runs
@@ -48,19 +49,6 @@ func NewMemo() *Memo {
 type folded struct {
 	before, now *Fold
 	entered     []entered // the summaries that could enter at the compactions of now
-}
-
-// entered is when a summary enters, without its text.
-type entered struct{ to, after int }
-
-// entered returns those that may enter at a compaction that one of the first n records brings.
-func (mm *Memo) entered(n int) (list []entered) {
-	for _, s := range mm.Summaries {
-		if s.After < n {
-			list = append(list, entered{s.To, s.After})
-		}
-	}
-	return list
 }
 
 // Fold folds m by rules, from where an earlier build left off.

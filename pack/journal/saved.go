@@ -148,6 +148,19 @@ func CheckFolds(data []byte) error {
 	return nil
 }
 
+// entered is when a summary enters, without its text.
+type entered struct{ to, after int }
+
+// entered returns those that may enter at a compaction that one of the first n records brings.
+func (mm *Memo) entered(n int) (list []entered) {
+	for _, s := range mm.Summaries {
+		if s.After < n {
+			list = append(list, entered{s.To, s.After})
+		}
+	}
+	return list
+}
+
 // namedZones are zones with what names them.
 type namedZones struct {
 	key    zonesOf

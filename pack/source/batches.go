@@ -3,7 +3,7 @@ package source
 import (
 	"encoding/json"
 
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -13,10 +13,10 @@ import (
 
 // LoadBatches returns the batches that are kept under name to add, one after another, as long as they fit together and add takes them. It says
 // how many places they tell of. Where they do not fit the history m they are removed, and fits is false.
-func LoadBatches(x *session.Session, m record.Records, name string, add func(of journal.BatchOf, line []byte) bool) (places, tools int, fits bool) {
+func LoadBatches(x *session.Session, m record.Records, name string, add func(of finds.BatchOf, line []byte) bool) (places, tools int, fits bool) {
 	head, any := "", false
 	x.EachDerivedLine(name, func(line []byte) bool {
-		var of journal.BatchOf
+		var of finds.BatchOf
 		any = true
 		if json.Unmarshal(line, &of) != nil || of.From != places+1 || of.To < of.From || of.To > m.Len() || !add(of, line) {
 			head = "another"

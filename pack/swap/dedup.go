@@ -14,7 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
@@ -45,7 +45,7 @@ type Dedup struct {
 
 // Batch is what was learned of some records, as it is kept.
 type Batch struct {
-	journal.BatchOf
+	finds.BatchOf
 	Contents []keptContent `json:"contents,omitempty"`
 	Payloads []keptPayload `json:"payloads,omitempty"`
 }
@@ -124,8 +124,8 @@ func (d *Dedup) begin() {
 
 // read goes through the next records.
 func (d *Dedup) read(m record.Records) (Batch, error) {
-	kept := Batch{BatchOf: journal.BatchOf{From: d.places + 1}}
-	for bytes := 0; d.places < m.Len() && bytes < journal.BatchBytes; {
+	kept := Batch{BatchOf: finds.BatchOf{From: d.places + 1}}
+	for bytes := 0; d.places < m.Len() && bytes < finds.BatchBytes; {
 		at := d.places + 1
 		e := m.At(at)
 		bytes += int(e.Len) + 1
@@ -205,7 +205,7 @@ func (d *Dedup) addPayload(k keptPayload) {
 // load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
 func (d *Dedup) load(x *session.Session, m record.Records) {
 	d.begin()
-	places, tools, fits := source.LoadBatches(x, m, DedupName, func(_ journal.BatchOf, line []byte) bool {
+	places, tools, fits := source.LoadBatches(x, m, DedupName, func(_ finds.BatchOf, line []byte) bool {
 		var b Batch
 		return json.Unmarshal(line, &b) == nil && d.replay(&b)
 	})

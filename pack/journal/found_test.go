@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -21,7 +22,7 @@ func (k *findsInMemory) Load(add func(line []byte) bool) (places, tools int, err
 			k.Remove()
 			return 0, 0, nil
 		}
-		var of BatchOf
+		var of finds.BatchOf
 		if err := json.Unmarshal(line, &of); err != nil {
 			return 0, 0, err
 		}
@@ -50,7 +51,7 @@ func (k *findsInMemory) Remove() { k.lines = nil }
 
 // What is found of the ends of a long history is the same whether it was kept or is found anew, and no record is read twice for it.
 func TestNearbyFindsGoOn(t *testing.T) {
-	const first, last, step = FindsFirst + 2*FindsNewest + 100, FindsFirst + 4*FindsNewest + 500, 900
+	const first, last, step = finds.First + 2*finds.Newest + 100, finds.First + 4*finds.Newest + 500, 900
 	log := packtest.LongNoted(last)
 	k := &findsInMemory{}
 	mm := NewMemo()
@@ -67,14 +68,14 @@ func TestNearbyFindsGoOn(t *testing.T) {
 			mm.Near = k
 		case 3: // and one that found all of it meanwhile
 			mm = NewMemo()
-			mm.Finds = NewFinds(&findsInMemory{})
+			mm.Finds = finds.New(&findsInMemory{})
 			if _, err := mm.Finds.At(context.Background(), log, places, nil); err != nil {
 				t.Fatal(err)
 			}
 			k = &findsInMemory{}
 			mm.Near = k
 		}
-		if GapBefore(next) != GapBefore(places) {
+		if finds.GapBefore(next) != finds.GapBefore(places) {
 			moved++
 		}
 		before := log.Reads
@@ -85,7 +86,7 @@ func TestNearbyFindsGoOn(t *testing.T) {
 		if n := log.Reads - before; n > step && places > first {
 			t.Errorf("at %d: %d records are read for %d more", places, n, step)
 		}
-		want, err := (&Finds{Gap: GapBefore(next)}).At(context.Background(), log, next, nil)
+		want, err := (&finds.Finds{Gap: finds.GapBefore(next)}).At(context.Background(), log, next, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,8 +97,8 @@ func TestNearbyFindsGoOn(t *testing.T) {
 	if moved < 2 {
 		t.Errorf("the gap moved %d times", moved)
 	}
-	const earlier = FindsFirst + 2*FindsNewest + 1
-	if f := mm.foundUpTo(earlier); f.Gap != GapBefore(earlier) || mm.nearby.Gap != GapBefore(last) {
+	const earlier = finds.First + 2*finds.Newest + 1
+	if f := mm.foundUpTo(earlier); f.Gap != finds.GapBefore(earlier) || mm.nearby.Gap != finds.GapBefore(last) {
 		t.Errorf("an earlier moment has the gap %v, the newest %v", f.Gap, mm.nearby.Gap)
 	}
 }

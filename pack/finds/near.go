@@ -1,4 +1,4 @@
-package journal
+package finds
 
 import (
 	"encoding/json"
@@ -7,19 +7,10 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// gap returns the places that are not looked at; nil: there are none.
-func (f *Finds) gap() *ctxabi.Span {
-	if f.Gap == (ctxabi.Span{}) {
-		return nil
-	}
-	gap := f.Gap
-	return &gap
-}
-
-// nearbyFrom returns the findings without those of a gap, as far as they are kept, also for a gap that ends earlier, or known of all
-// records.
-func (mm *Memo) nearbyFrom(gap ctxabi.Span) *Finds {
-	f, k := &Finds{Gap: gap, keep: mm.Near}, mm.Near
+// Nearby returns the findings without those of a gap, as far as they are kept in k, also for a gap that ends earlier, or known in all,
+// which has those of all records; nil: nothing is kept or known. What is found later is kept in k.
+func Nearby(gap ctxabi.Span, k Keeper, all *Finds) *Finds {
+	f := &Finds{Gap: gap, keep: k}
 	if k != nil {
 		var of struct{ Gap ctxabi.Span }
 		err := k.Each(func(line []byte) bool {
@@ -30,32 +21,32 @@ func (mm *Memo) nearbyFrom(gap ctxabi.Span) *Finds {
 			return f
 		}
 		if was := (&Finds{Gap: of.Gap, keep: k}); err == nil && of.Gap.From == gap.From && of.Gap.To < gap.To && was.load() == nil && was.places > 0 {
-			return was.without(gap, k)
+			return was.Without(gap, k)
 		}
 	}
-	if all := mm.Finds; all != nil && all.mu.TryLock() { // else somebody goes through the records
+	if all != nil && all.mu.TryLock() { // else somebody goes through the records
 		read := all.places > gap.To
 		all.mu.Unlock()
 		if read {
-			return all.without(gap, k)
+			return all.Without(gap, k)
 		}
 	}
 	return f
 }
 
-// without returns the findings of f without those of a gap that begins where that of f does, and ends no earlier, so that no record is
+// Without returns the findings of f without those of a gap that begins where that of f does, and ends no earlier, so that no record is
 // read again. They are kept in k, in place of what k has.
-func (f *Finds) without(gap ctxabi.Span, k Keeper) *Finds {
+func (f *Finds) Without(gap ctxabi.Span, k Keeper) *Finds {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g := &Finds{Gap: gap, keep: k}
 	if f.lost || f.places <= gap.To {
 		return g
 	}
-	all := FindBatch{BatchOf: BatchOf{From: 1}, Version: derived.FindVersion, Gap: g.gap()}
+	all := Batch{BatchOf: BatchOf{From: 1}, Version: derived.FindVersion, Gap: g.gap()}
 	fits := true
 	add := func(line []byte) bool {
-		var b FindBatch
+		var b Batch
 		if fits = json.Unmarshal(line, &b) == nil && b.From == all.To+1; !fits {
 			return false
 		}

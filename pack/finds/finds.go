@@ -1,4 +1,4 @@
-package journal
+package finds
 
 import (
 	"context"
@@ -53,8 +53,8 @@ type Keeper interface {
 	Remove()
 }
 
-// FindBatch is what was found in some records, as it is kept.
-type FindBatch struct {
+// Batch is what was found in some records, as it is kept.
+type Batch struct {
 	BatchOf
 	Version int          `json:"version"`
 	Found   []findRecord `json:"found,omitempty"`
@@ -79,43 +79,26 @@ type Notes struct {
 	summarized    bool
 }
 
-// NewFinds returns findings that k keeps; nil: nothing keeps them.
-func NewFinds(k Keeper) *Finds { return &Finds{keep: k} }
+// New returns findings that k keeps; nil: nothing keeps them.
+func New(k Keeper) *Finds { return &Finds{keep: k} }
 
 // Of a long history a pack, and whoever must not wait, looks at the records at its beginning and at the newest of those that count: a
 // gigabyte is not read for a few lines.
 const (
-	FindsFirst  = 512
-	FindsNewest = 4096 // or twice as many
+	First  = 512
+	Newest = 4096 // or twice as many
 )
 
 // GapBefore is what is not looked at of the first places of a history; none of a short one. It moves in large steps.
 func GapBefore(places int) ctxabi.Span {
-	if places <= FindsFirst+2*FindsNewest {
+	if places <= First+2*Newest {
 		return ctxabi.Span{}
 	}
-	return ctxabi.Span{From: FindsFirst + 1, To: (places/FindsNewest - 1) * FindsNewest}
-}
-
-// foundUpTo is what was found in those of the first places of a history that a pack looks at.
-func (mm *Memo) foundUpTo(places int) *Finds {
-	gap := GapBefore(places)
-	if gap == (ctxabi.Span{}) {
-		return mm.found()
-	}
-	switch f := mm.nearby; {
-	case f == nil:
-		mm.nearby = mm.nearbyFrom(gap)
-	case f.Gap.To > gap.To: // of an earlier moment
-		return &Finds{Gap: gap}
-	case f.Gap != gap:
-		mm.nearby = f.without(gap, mm.Near)
-	}
-	return mm.nearby
+	return ctxabi.Span{From: First + 1, To: (places/Newest - 1) * Newest}
 }
 
 // maxNotesBehind is how many records somebody who looks at notes waits for.
-const maxNotesBehind = FindsNewest
+const maxNotesBehind = Newest
 
 // Behind reports whether so much was not gone through yet, or is being gone through, that whoever looks at notes must not wait for it.
 func (f *Finds) Behind(m record.Records) bool {
@@ -227,9 +210,18 @@ func (f *Finds) readUpTo(ctx context.Context, m record.Records, places int) erro
 	return nil
 }
 
+// gap returns the places that are not looked at; nil: there are none.
+func (f *Finds) gap() *ctxabi.Span {
+	if f.Gap == (ctxabi.Span{}) {
+		return nil
+	}
+	gap := f.Gap
+	return &gap
+}
+
 // read finds what the next records say, up to a place.
-func (f *Finds) read(m record.Records, upTo int) (FindBatch, error) {
-	b := FindBatch{BatchOf: BatchOf{From: f.places + 1}, Version: derived.FindVersion, Gap: f.gap()}
+func (f *Finds) read(m record.Records, upTo int) (Batch, error) {
+	b := Batch{BatchOf: BatchOf{From: f.places + 1}, Version: derived.FindVersion, Gap: f.gap()}
 	at, before := f.places, record.UnreadSoFar(m)
 	for bytes := 0; at < upTo && bytes < BatchBytes; {
 		at++
@@ -239,7 +231,7 @@ func (f *Finds) read(m record.Records, upTo int) (FindBatch, error) {
 		}
 		e := m.At(at)
 		bytes += int(e.Len) + 1
-		s, err := saidTo(m, at)
+		s, err := SaidTo(m, at)
 		if err != nil {
 			return b, err
 		}
@@ -254,8 +246,8 @@ func (f *Finds) read(m record.Records, upTo int) (FindBatch, error) {
 	return b, nil
 }
 
-// saidTo is the record at a place as those see it who find.
-func saidTo(m record.Records, at int) (derived.Record, error) {
+// SaidTo returns the record at a place as those see it who find. It returns ctxabi.ErrIO when it cannot be read.
+func SaidTo(m record.Records, at int) (derived.Record, error) {
 	e := m.At(at)
 	r, err := record.ExcerptOf(m, at)
 	if err != nil {
@@ -277,8 +269,8 @@ func saidTo(m record.Records, at int) (derived.Record, error) {
 	return s, nil
 }
 
-// saysAs is the role that what was found in the record at a place counts for.
-func saysAs(m record.Records, at int) string {
+// SaysAs returns the role that what was found in the record at a place counts for.
+func SaysAs(m record.Records, at int) string {
 	e := m.At(at)
 	if e.Role == ctxabi.User && record.IsResult(e) {
 		return ctxabi.Tool.String()
@@ -335,11 +327,3 @@ type BatchOf struct {
 }
 
 const summaryTokens = 1000 // of summary.md
-
-// found is what was found in the records.
-func (mm *Memo) found() *Finds {
-	if mm.Finds == nil {
-		mm.Finds = NewFinds(nil)
-	}
-	return mm.Finds
-}

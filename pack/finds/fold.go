@@ -1,4 +1,4 @@
-package journal
+package finds
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type folding struct {
 }
 
 // advance takes the folding at the end along with a new batch; it needs not read it again then.
-func (f *Finds) advance(m record.Records, b *FindBatch) {
+func (f *Finds) advance(m record.Records, b *Batch) {
 	for _, g := range f.foldings {
 		if g.places == f.places {
 			g.add(m, b, b.To)
@@ -28,7 +28,7 @@ func (f *Finds) advance(m record.Records, b *FindBatch) {
 }
 
 // add folds what a batch has behind g's place, up to another.
-func (g *folding) add(m record.Records, b *FindBatch, upTo int) {
+func (g *folding) add(m record.Records, b *Batch, upTo int) {
 	k := 0
 	for at := g.places + 1; at <= min(b.To, upTo); at++ {
 		if g.gap.From <= at && at <= g.gap.To {
@@ -43,7 +43,7 @@ func (g *folding) add(m record.Records, b *FindBatch, upTo int) {
 			found = b.Found[k].Found
 		}
 		a := record.AddressOf(m, at)
-		g.fold.Add(derived.Position{Event: a.Event, Line: a.Line}, saysAs(m, at), found)
+		g.fold.Add(derived.Position{Event: a.Event, Line: a.Line}, SaysAs(m, at), found)
 	}
 	g.places = min(b.To, upTo)
 	g.tools = record.ToolsUpTo(m, g.places)
@@ -93,7 +93,7 @@ func (f *Finds) replay(m record.Records, g *folding, places int) error {
 		if fits = json.Unmarshal(line, &of) == nil && of.From <= g.places+1; !fits || of.To <= g.places {
 			return fits
 		}
-		var b FindBatch
+		var b Batch
 		if fits = json.Unmarshal(line, &b) == nil; fits {
 			g.add(m, &b, places)
 		}
