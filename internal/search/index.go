@@ -99,23 +99,30 @@ func (n *index) load() {
 			return
 		}
 		var why error
+		bad := map[string]bool{} // segments that cannot be read
 		for _, e := range m.segments {
+			bad[e.name] = true
 			s, err := openNamed(n.files, e)
 			if err != nil {
 				why = err
 				continue
 			}
 			n.segments = append(n.segments, s)
+			delete(bad, e.name)
 		}
 		if why != nil && n.replaced() {
 			n.loaded = false
 			continue
+		}
+		for name := range bad {
+			n.removeFile(name)
 		}
 		n.next, n.number = max(n.next, m.next), max(n.number, m.number)
 		for _, k := range m.sessions {
 			n.sessions[k.number], n.byRef[k.ref] = k, k.number
 		}
 		n.sweep(m)
+		n.purgeSoon() // sessions may have gone while nobody looked
 		if lost := m.lacking(n.segments); len(lost) > 0 {
 			if why == nil {
 				why = segment.Damaged("segments lack records")
@@ -202,6 +209,9 @@ func (n *index) lose(k *known) {
 	}
 	n.roster = nil
 	n.unsaved++
+	if k.logs[0].records+k.logs[1].records > 0 {
+		n.purgeSoon()
+	}
 }
 
 // anew has sessions indexed from their first record on, and says why in their errors.jsonl, once;
@@ -222,7 +232,6 @@ func (n *index) anew(list []*known, why error) {
 		}
 	}
 	n.torn = true
-	n.purgeSoon()
 	n.e.log.Warn("search index is rebuilt", "owner", n.of.Owner(), "sessions", len(list), "err", why)
 }
 
@@ -328,9 +337,14 @@ func (n *index) removeMerged() {
 	})
 	n.mu.Unlock()
 	for _, s := range free {
-		if s.Name != "" && !n.e.c.ReadOnly {
-			n.files.RemoveDerived(s.Name)
-		}
+		n.removeFile(s.Name)
+	}
+}
+
+// removeFile removes the file of a segment that is of no use any more; "": it is in memory.
+func (n *index) removeFile(name string) {
+	if name != "" && !n.e.c.ReadOnly {
+		n.files.RemoveDerived(name)
 	}
 }
 
@@ -356,6 +370,7 @@ func errGone() error {
 // fitsLogs returns why what is known of a session is not of its logs as they are; nil if it is. err
 // is that of a log that cannot be read.
 func (k *known) fitsLogs(x *session.Session) (why, err error) {
+	stamps, unknown := x.Store().Stamps(x.Ref())
 	for i := range k.logs {
 		l, p := logOf(x, i), k.logs[i].inFiles
 		if err := l.Open(); err != nil {
@@ -363,6 +378,9 @@ func (k *known) fitsLogs(x *session.Session) (why, err error) {
 		}
 		if p.records == 0 {
 			continue
+		}
+		if was := k.logs[i].stamp; unknown == nil && was.Size == stamps[i].Size && was.Modified != stamps[i].Modified && was.Modified != 0 {
+			return errors.New(l.Name() + " was written to by somebody else"), nil // its rows would still say what stood there
 		}
 		if p.bytes > l.Len() {
 			return fmt.Errorf("%s has %d bytes, and had %d when it was indexed", l.Name(), l.Len(), p.bytes), nil

@@ -177,6 +177,16 @@ func readInto(ctx context.Context, c *segment.Chunk, x *session.Session, i int, 
 	return line, nil
 }
 
+// removeOld removes the index of a session alone that older programs made.
+func (n *index) removeOld(x *session.Session) {
+	if n.e.c.ReadOnly || len(x.DerivedNames(Dir)) == 0 {
+		return
+	}
+	if _, _, err := x.SweepCache(Dir, func(session.Usage) (bool, error) { return true, nil }); err != nil {
+		n.e.log.Debug("old search index not removed", "session", x.ID(), "err", err)
+	}
+}
+
 // staged is what the tail has of a session, before it is known.
 type staged struct {
 	logs [2]knownLog
@@ -201,6 +211,9 @@ func (n *index) take(ctx context.Context, x *session.Session, most int64) (whole
 	if t == nil {
 		t = &staged{logs: k.logs}
 		n.staged[k.number] = t
+	}
+	if t.logs[0].records+t.logs[1].records == 0 {
+		n.removeOld(x)
 	}
 	whole = true
 	for i := range t.logs {

@@ -46,7 +46,9 @@ func (n *index) gather(ctx context.Context, agent string) (*snapshot, map[uint32
 	s.agent = agent
 	late := map[uint32]bool{}
 	for number := range n.stale {
-		late[number] = true
+		if k := s.r.all[number]; k != nil && (agent == "" || k.ref.Agent == agent) {
+			late[number] = true
+		}
 	}
 	return s, late
 }

@@ -80,14 +80,15 @@ func (n *index) dropDamaged(list []*segment.Segment, why error) {
 	}
 }
 
-// purge takes out of the segments what is of sessions that are there no more. It is the work of a
-// builder.
+// purge takes out of the segments what is of sessions that are there no more, since now or since
+// before the index was read. It is the work of a builder.
 func (n *index) purge(ctx context.Context) {
 	defer n.e.release(n)
 	n.purging.Store(false)
 	if ctx.Err() != nil {
 		return
 	}
+	n.walk()
 	n.mu.Lock()
 	n.settle()
 	keep := n.rosterNow().keep
