@@ -3,7 +3,7 @@ package log
 import "github.com/ctxfs/ctxfs/internal/memory"
 
 // IndexBytes is the memory that a log's index takes.
-func IndexBytes(l *Log) int64 { return l.index.bytes.Load() }
+func IndexBytes(l *Log) int64 { return l.index().bytes.Load() }
 
 // IndexCache is the indexes of all open logs of l's store.
 func IndexCache(l *Log) memory.Cache { return l.set.Cache() }

@@ -126,10 +126,27 @@ type logIndex struct {
 // anew. It returns the error of a log that cannot be opened or read, and ctxabi.ErrNoMemory if
 // there is no room for it.
 func (l *Log) Index() (*Index, error) {
-	x := &l.index
+	x := l.index()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.current()
+}
+
+// index returns what builds the log's index, which most logs of a large store never need.
+func (l *Log) index() *logIndex {
+	if x := l.made.Load(); x != nil {
+		return x
+	}
+	l.made.CompareAndSwap(nil, &logIndex{log: l})
+	return l.made.Load()
+}
+
+// saveIndex writes out what the index has, if there is one. It returns the error of the disk.
+func (l *Log) saveIndex() error {
+	if x := l.made.Load(); x != nil {
+		return x.save()
+	}
+	return nil
 }
 
 func (x *logIndex) current() (*Index, error) {
@@ -225,7 +242,7 @@ func (x *logIndex) at(line int) row { return x.rows.at(line) }
 // It is persisted with the index, later. A log keeps the counts of one
 // encoding: another one's replace them.
 func (l *Log) SetTokens(encoding string, line int, tokens int32) {
-	x := &l.index
+	x := l.index()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if _, err := x.current(); err != nil || line < 1 || line > x.n {

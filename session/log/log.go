@@ -49,10 +49,10 @@ type Log struct {
 	row  []byte // scratch of the holder of turn
 	pace pace
 
-	sealing chan struct{} // as turn, of those who seal a part
+	sealing chan struct{} // as turn, of those who seal a part; nil: nobody did; guarded by mu
 	parts   archive.Location
 
-	index logIndex
+	made  atomic.Pointer[logIndex] // see index; nil: nobody has asked for it
 	marks arrivalMarks
 }
 
@@ -77,7 +77,7 @@ type Tail struct {
 // l is used.
 func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 	l.dir, l.set, l.events, l.name = dir, set, events, name
-	l.turn, l.sealing = make(chan struct{}, 1), make(chan struct{}, 1)
+	l.turn = make(chan struct{}, 1)
 	if events != nil && sharesTurn(set.committer) {
 		l.turn = events.turn
 	}
@@ -85,7 +85,6 @@ func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 	if name == ctxabi.EventsFile {
 		l.check = ctxabi.CheckEvent
 	}
-	l.index.log = l
 	l.parts = archive.Location{Dir: dir, Log: name, Frames: &set.frames, Windows: &set.windows}
 }
 
@@ -357,7 +356,7 @@ func (l *Log) syncAll() error {
 
 // Shut syncs and closes the log for good. It returns the errors of disks that could not take all.
 func (l *Log) Shut() error {
-	failed := errors.Join(l.index.save(), l.syncAll())
+	failed := errors.Join(l.saveIndex(), l.syncAll())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.files != nil {

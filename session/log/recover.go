@@ -48,7 +48,7 @@ func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	}
 	// The index first: once new rows stand where lost ones did, nobody could
 	// tell that it describes the lost ones.
-	err = l.index.trim(n.Tail.Size)
+	err = (&logIndex{log: l}).trim(n.Tail.Size) // in its file: nobody has the index yet
 	if err == nil {
 		err = l.repair(f, n)
 	}

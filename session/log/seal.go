@@ -38,9 +38,15 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	if err := l.dir.Root.Writable("archive"); err != nil {
 		return 0, 0, err
 	}
+	l.mu.Lock()
+	if l.sealing == nil {
+		l.sealing = make(chan struct{}, 1)
+	}
+	sealing := l.sealing
+	l.mu.Unlock()
 	select {
-	case l.sealing <- struct{}{}:
-		defer func() { <-l.sealing }()
+	case sealing <- struct{}{}:
+		defer func() { <-sealing }()
 	case <-ctx.Done():
 		return 0, 0, ctx.Err()
 	}

@@ -96,7 +96,7 @@ func (o *Set) Tick() {
 		if now-l.used.Load() >= IdleTicks {
 			o.close(l)
 		} else {
-			l.index.save()
+			l.saveIndex()
 		}
 	}
 }
@@ -133,30 +133,33 @@ func (o *Set) add(l *Log) {
 
 // close closes a log that nobody uses at the moment. A broken log stays open: opening it anew would
 // trust its disk again.
-func (o *Set) close(l *Log) { o.closeAfter(l, l.index.saveLocked) }
+func (o *Set) close(l *Log) { o.closeAfter(l, (*logIndex).saveLocked) }
 
 // Shed closes all logs that nobody uses at the moment, because descriptors are needed. What their
 // indexes have not written is made again: to write it would need descriptors, and locks that the
 // caller may have.
 func (o *Set) Shed() (closed int) {
 	for _, l := range o.List() {
-		if o.closeAfter(l, func() {}) {
+		if o.closeAfter(l, func(*logIndex) {}) {
 			closed += LogHandles
 		}
 	}
 	return closed
 }
 
-func (o *Set) closeAfter(l *Log, save func()) bool {
+func (o *Set) closeAfter(l *Log, save func(x *logIndex)) bool {
 	if l.broken.Load() {
 		return false
 	}
 	// Only tried: the caller may hold locks of another log.
-	if !l.index.mu.TryLock() {
-		return false
+	x := l.made.Load()
+	if x != nil {
+		if !x.mu.TryLock() {
+			return false
+		}
+		defer x.mu.Unlock()
+		save(x)
 	}
-	defer l.index.mu.Unlock()
-	save()
 	if !l.mu.TryLock() {
 		return false
 	}
@@ -166,7 +169,9 @@ func (o *Set) closeAfter(l *Log, save func()) bool {
 	}
 	l.files.close()
 	l.files, l.keys = nil, nil
-	l.index.dropLocked()
+	if x != nil {
+		x.dropLocked()
+	}
 	o.forget(l)
 	return true
 }
@@ -185,9 +190,9 @@ type indexes struct{ logs *Set }
 // each calls do for the indexes that nobody brings up to date at the moment.
 func (c indexes) each(do func(x *logIndex)) {
 	for _, l := range c.logs.List() {
-		if l.index.mu.TryLock() {
-			do(&l.index)
-			l.index.mu.Unlock()
+		if x := l.made.Load(); x != nil && x.mu.TryLock() {
+			do(x)
+			x.mu.Unlock()
 		}
 	}
 }

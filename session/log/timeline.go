@@ -57,7 +57,7 @@ type idAt struct {
 // costs what is new, and once a process the reading of the messages that make calls. It returns the
 // errors of Index of messages.
 func (l *Log) Timeline() (*Timeline, error) {
-	ix := &l.index
+	ix := l.index()
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
 	m, err := ix.current()
