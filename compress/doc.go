@@ -31,6 +31,7 @@
 //	identifiers.go  words and identifiers of a line
 //	finder.go       texts that lack the terms of others
 //	terms.go        terms of a ranking
+//	memo.go         terms of plain words that were met before
 //	stem.go         English endings
 //	markdown.go     lines of Markdown
 //

@@ -29,6 +29,17 @@ func eachTerm(text string, emit func(termID)) {
 
 func (r *termReader) read(text string) {
 	for at := 0; at < len(text); {
+		if class[text[at]] == apart {
+			at++
+			continue
+		}
+		if end := plainWord(text, at); end > 0 {
+			r.plain(text[at:end])
+			if at = end; at < len(text) && text[at] == '\'' {
+				at += apostrophe(text[at:])
+			}
+			continue
+		}
 		c, size := runeAt(text, at)
 		if !wordRune(c) {
 			at += size
@@ -72,7 +83,10 @@ const TermsVersion = 1
 // characters in scripts without spaces. English words are stemmed ([Stem]); stop words are left
 // out.
 func Terms(text string, emit func(term uint64)) {
-	eachTerm(text, func(t termID) { emit(uint64(t)) })
+	memo := memos.Get().(*wordMemo)
+	defer memos.Put(memo)
+	r := termReader{emit: func(t termID) { emit(uint64(t)) }, buf: make([]byte, 0, maxWhole), memo: memo}
+	r.read(text)
 }
 
 // Words is [Terms] without those of identifiers as wholes. Each of its terms stands in any text
@@ -87,7 +101,8 @@ type termReader struct {
 	emit  func(termID)
 	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
-	words bool // without wholes
+	words bool      // without wholes
+	memo  *wordMemo // of words, where terms are emitted alone; nil: none
 
 	finder *Finder // if it is set, terms that it has not are counted alone
 	count  int     // of terms

@@ -23,8 +23,6 @@ type Chunk struct {
 	names  []string // of tools, by number from 1
 	slots  []slot   // a hash table of terms; as many as a power of two
 	terms  []uint64 // by number, in the order in which they came
-	having []uint32 // records, of each term
-	last   []uint32 // where its last posting is
 	all    []found  // postings, in the order of the records
 }
 
@@ -43,6 +41,7 @@ type group struct {
 type slot struct {
 	term uint64
 	at   uint32 // its number and one more; 0: free
+	last uint32 // where its last posting is, and one more
 }
 
 type found struct{ term, count uint32 }
@@ -51,21 +50,21 @@ func NewChunk() *Chunk {
 	return &Chunk{at: map[Log]*group{}, tools: map[string]uint16{}, slots: make([]slot, 1<<10)}
 }
 
-// number returns that of a term, which may be new.
-func (c *Chunk) number(term uint64) (n uint32) {
+// slot returns that of a term, which may be new.
+func (c *Chunk) slot(term uint64) *slot {
 	mask := uint64(len(c.slots) - 1)
 	for i := (term ^ term>>32) & mask; ; i = (i + 1) & mask {
 		switch s := &c.slots[i]; {
+		case s.term == term && s.at != 0:
+			return s
 		case s.at == 0:
-			n = uint32(len(c.terms))
-			s.term, s.at = term, n+1
-			c.terms, c.having, c.last = append(c.terms, term), append(c.having, 0), append(c.last, 0)
-			if 2*len(c.terms) > len(c.slots) {
+			if 2*len(c.terms) >= len(c.slots) {
 				c.grow()
+				return c.slot(term)
 			}
-			return n
-		case s.term == term:
-			return s.at - 1
+			c.terms = append(c.terms, term)
+			s.term, s.at = term, uint32(len(c.terms))
+			return s
 		}
 	}
 }
@@ -113,14 +112,16 @@ func (c *Chunk) Add(log Log, line int, d Record, terms func(emit func(term uint6
 	c.from = append(c.from, begin)
 	terms(func(term uint64) {
 		r.length++
-		k := c.number(term)
-		if at := c.last[k]; at >= begin && c.having[k] > 0 {
-			c.all[at].count++
+		k := c.slot(term)
+		if k.last > begin {
+			c.all[k.last-1].count++
 			return
 		}
-		c.last[k] = uint32(len(c.all))
-		c.having[k]++
-		c.all = append(c.all, found{k, 1})
+		if len(c.all) == cap(c.all) {
+			c.all = slices.Grow(c.all, max(len(c.all), 1<<10)) // by as much again: there will be many
+		}
+		c.all = append(c.all, found{k.at - 1, 1})
+		k.last = uint32(len(c.all))
 	})
 	g.total += uint64(min(r.length, maxLength))
 	if len(d.Tools) > 0 {
@@ -166,11 +167,15 @@ func (c *Chunk) Write(to io.Writer) error {
 		terms[i] = uint32(i)
 	}
 	slices.SortFunc(terms, func(a, b uint32) int { return cmp.Compare(c.terms[a], c.terms[b]) })
+	having := make([]uint32, len(c.terms)) // records, of each term
+	for _, f := range c.all {
+		having[f.term]++
+	}
 	next := make([]uint32, len(c.terms)) // where a term's next posting goes
 	at := uint32(0)
 	for _, k := range terms {
 		next[k] = at
-		at += c.having[k]
+		at += having[k]
 	}
 	docs, counts := make([]uint32, at), make([]uint32, at)
 	for number, doc := range order {
@@ -185,7 +190,7 @@ func (c *Chunk) Write(to io.Writer) error {
 	}
 	w := newSegmentWriter(to, t)
 	for _, k := range terms {
-		from := next[k] - c.having[k]
+		from := next[k] - having[k]
 		w.add(c.terms[k], docs[from:next[k]], counts[from:next[k]])
 	}
 	return w.finish(runs, c.names)
