@@ -106,8 +106,11 @@ func TestBench(t *testing.T) {
 			t.Fatalf("there is no group %q", name)
 		}
 	}
+	var loads []float64
 	for _, g := range groups {
 		if *only == "" && !g.asks || slices.Contains(wanted, g.name) {
+			loads = append(loads, load())
+			tab.Load = median(loads)
 			t.Run(g.name, func(t *testing.T) {
 				took := elapsed(func() { g.run(t, z, tab) })
 				t.Logf("measured in %s", format("ns", took))

@@ -35,7 +35,7 @@ var goals = []goal{
 	{"growth", "p50 of 1,000,000 messages, against 100", "×", 1.2, false, "no growth", "recall's window is full from 2,000 records on"},
 	{"loop-p50", "prompt of 8,000 tokens at 1,000 messages, p50, against a bare SQLite loop", "×", 8, false, "the bare loop", "a pack is compacted, recalls and keeps its beginning; the loop has the newest rows alone"},
 	{"loop-p99", "the same, p99", "×", 40, false, "the bare loop", "compactions"},
-	{"worst", "worst single pack after the first, to the longest history", "ns", 50e6, false, "the worst of 100 messages", "a fold that is made tighter begins at the first record"},
+	{"worst", "worst single pack after the first, to the longest history", "ns", 50e6, false, "the worst of 100 messages", "compactions; and a fold that is made tighter begins at the first record"},
 	{"first", "first pack after a start, 1,000,000 messages, index present", "ns", 100e6, false, "the same of 100 messages", "the fold over all rows, and notes of both ends"},
 	{"first-largest", "the same, 10,000,000 messages", "ns", 400e6, false, "the same of 100 messages", "the fold over all rows"},
 	{"first-memory", "the daemon's private memory then, 1,000,000 messages", "bytes", 80e6, false, "the same of 100 messages", "rows of the index, and the collector's room"},

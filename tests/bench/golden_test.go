@@ -11,7 +11,7 @@ var update = flag.Bool("update", false, "write testdata/tables.golden.md anew")
 
 // fixed is a table of made-up figures: goals met, missed with and without a floor, at least and at most, and unmeasured ones.
 func fixed() *table {
-	t := &table{Machine: "2 × processor, Linux 6", Full: true, Whole: true, Rounds: 5, Before: "0123abc"}
+	t := &table{Machine: "2 × processor, Linux 6", Full: true, Whole: true, Rounds: 5, Load: 0.2, Before: "0123abc"}
 	s := samples{native: {2000, 2100, 1900}, loopback: {100e3, 110e3, 120e3}, before: {60e3, 62e3, 61e3}, ctxfs: {50e3, 49e3, 54e3}}
 	t.reachRatio("append-loopback", t.compare("append", "ns", s, 50, loopback))
 	t.reachRatio("append-sqlite", t.compare("no SQLite here", "ns", s, 50, mattn))

@@ -108,7 +108,7 @@ func benchLoop(t *testing.T, z sizes, tab *table) {
 	}
 	for _, p := range []float64{50, 99} {
 		id := fmt.Sprintf("loop-p%g", p)
-		tab.reachRatio(id, tab.compare(fmt.Sprintf("prompt of %d tokens after one append to 1,000 messages, p%g; SQLite: the newest rows", loopBudget, p), "ns", times, p, mattn))
+		tab.reachRatio(id, tab.compare(fmt.Sprintf("prompt of %s tokens after one append to 1,000 messages, p%g; SQLite: the newest rows", thousands(loopBudget), p), "ns", times, p, mattn))
 		if len(times[mattn]) > 0 {
 			tab.floor(id, 1)
 		}

@@ -29,6 +29,7 @@ type table struct {
 	Full    bool             `json:"full"`
 	Whole   bool             `json:"whole"` // all groups were measured
 	Rounds  int              `json:"rounds"`
+	Load    float64          `json:"load"`             // of the machine, the median of readings before each group
 	Before  string           `json:"before,omitempty"` // the commit that was measured beside this one
 	Rows    []row            `json:"rows"`
 	Reached map[string]reach `json:"goals"`
@@ -83,7 +84,7 @@ func (t *table) heading() string {
 	if t.Full {
 		kind = "full run"
 	}
-	s := fmt.Sprintf("ctxfs bench, %s, median of %d rounds, %s", kind, t.Rounds, t.Machine)
+	s := fmt.Sprintf("ctxfs bench, %s, median of %d rounds, %s, load %s", kind, t.Rounds, t.Machine, digits(t.Load))
 	if t.Before != "" {
 		s += ", beside commit " + t.Before
 	}
@@ -93,12 +94,12 @@ func (t *table) heading() string {
 // markdown returns all rows as a table.
 func (t *table) markdown() string { return t.tableOf(t.Rows) }
 
-// places returns as a table the rows that have another place beside ctxfs.
+// places returns as a table the rows that have another place beside ctxfs, but those whose other place is not a store.
 func (t *table) places() string {
 	var rows []row
 	for _, r := range t.Rows {
 		for _, p := range []string{native, loopback, mattn} {
-			if _, ok := r.Figure[p]; ok {
+			if _, ok := r.Figure[p]; ok && r.Goal == "" {
 				rows = append(rows, r)
 				break
 			}
@@ -200,7 +201,7 @@ func format(unit string, v float64) string {
 		}
 		return fmt.Sprintf("%.1f %%", 100*v)
 	case "count":
-		return fmt.Sprintf("%.0f", v)
+		return thousands(int(v))
 	case "×", "/s", "MB/s":
 		return digits(v) + " " + unit
 	}
@@ -214,6 +215,14 @@ func format(unit string, v float64) string {
 	default:
 		return fmt.Sprintf("%.3g s", v/1e9)
 	}
+}
+
+// load returns how many threads have run or waited for a processor in the last minute.
+func load() (n float64) {
+	if b, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Sscan(string(b), &n)
+	}
+	return n
 }
 
 func machine() string {

@@ -7,7 +7,7 @@ import (
 
 // benchTorn counts the reads of all sizes that bring half a record, or a NUL, beside a writer.
 func benchTorn(t *testing.T, z sizes, tab *table) {
-	sites := without(newSites(t), passthrough, before)
+	sites := without(newSites(t), before)
 	defer stop(sites)
 	reads, inside, nul := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	for round := 0; ; round++ {
