@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -85,7 +86,7 @@ func TestBench(t *testing.T) {
 	if *rounds > 0 {
 		z.rounds = *rounds
 	}
-	tab := &table{Machine: machine(), Full: *full, Whole: *only == "", Rounds: z.rounds, Before: *against}
+	tab := &table{Machine: machine(), Full: *full, Whole: *only == "", Rounds: z.rounds, Before: commit(t, *against)}
 	if *from != "" {
 		data, err := os.ReadFile(*from)
 		if err == nil {
@@ -125,4 +126,19 @@ func TestBench(t *testing.T) {
 	if err := tab.print(); err != nil {
 		t.Error(err)
 	}
+}
+
+// commit returns the short hash of a commit by any name that git knows, "" for none.
+func commit(t *testing.T, name string) string {
+	t.Helper()
+	if name == "" {
+		return ""
+	}
+	cmd := exec.Command("git", "rev-parse", "--short", name+"^{commit}")
+	cmd.Dir = harness.Root()
+	hash, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("-against names no commit: %s: %v", name, err)
+	}
+	return strings.TrimSpace(string(hash))
 }
