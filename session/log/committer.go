@@ -1,6 +1,9 @@
 package log
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // Committer is the one commit point of records: it decides their order in a log. Commit makes batch durable against the death of the process at position expected of log and
 // returns the log's new length. It is called with the log's turn held, may block, and must not keep
@@ -41,5 +44,30 @@ func Hold(logs ...*Log) (release func()) {
 		for _, turn := range held {
 			<-turn
 		}
+	}
+}
+
+// syncedWithin is the most commits between two syncs of a log that counts as synced each time.
+const syncedWithin = 2
+
+// pace learns whether a log is synced after each commit or two. Then the disk begins to write at the
+// commit, while the answer to it and the request for the sync are under way.
+type pace struct {
+	commits atomic.Int32 // since the last sync
+	close   atomic.Bool  // syncs follow close on commits
+}
+
+// committed notes a commit and reports whether a sync is likely to follow.
+func (p *pace) committed() bool {
+	if p.commits.Add(1) > syncedWithin && p.close.Load() {
+		p.close.Store(false)
+	}
+	return p.close.Load()
+}
+
+// synced notes a sync.
+func (p *pace) synced() {
+	if n := p.commits.Swap(0); n > 0 {
+		p.close.Store(n <= syncedWithin)
 	}
 }

@@ -74,12 +74,10 @@
 //	index_file.go      the index on the disk
 //	index.go           the index in memory
 //	set.go             open logs of a store
-//	parts.go           tail and sealed parts
-//	pace.go            how soon syncs follow commits
-//	view.go            bytes that nothing copies
+//	parts.go           tail and sealed parts, and bytes that nothing copies
 //	log.go             one log
 //	broken.go          a log whose files are gone
-//	committer.go       the one commit point
+//	committer.go       the one commit point, and how soon syncs follow it
 //	keys.go            requests that came before
 //	index_scan.go      what the index needs of a record
 //	index_arrivals.go  rows beside records
