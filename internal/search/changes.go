@@ -271,6 +271,9 @@ func (n *index) admit(x *session.Session) (*known, error) {
 	if err != nil {
 		return nil, err
 	}
+	if why == nil {
+		why = k.edited(x)
+	}
 	if why != nil {
 		n.anew([]*known{k}, why)
 		k = n.sessions[n.byRef[ref]]

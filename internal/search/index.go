@@ -2,8 +2,6 @@ package search
 
 import (
 	"errors"
-	"fmt"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"hash/crc32"
 	"io/fs"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
@@ -360,34 +359,4 @@ func (n *index) memory() (size int) {
 		size += 4 * n.last.Memory() // with the tail that it was made of
 	}
 	return size
-}
-
-// errGone is what is said of a session that was removed.
-func errGone() error {
-	return ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
-}
-
-// fitsLogs returns why what is known of a session is not of its logs as they are; nil if it is. err
-// is that of a log that cannot be read.
-func (k *known) fitsLogs(x *session.Session) (why, err error) {
-	stamps, unknown := x.Store().Stamps(x.Ref())
-	for i := range k.logs {
-		l, p := logOf(x, i), k.logs[i].inFiles
-		if err := l.Open(); err != nil {
-			return nil, err
-		}
-		if p.records == 0 {
-			continue
-		}
-		if was := k.logs[i].stamp; unknown == nil && was.Size == stamps[i].Size && was.Modified != stamps[i].Modified && was.Modified != 0 {
-			return errors.New(l.Name() + " was written to by somebody else"), nil // its rows would still say what stood there
-		}
-		if p.bytes > l.Len() {
-			return fmt.Errorf("%s has %d bytes, and had %d when it was indexed", l.Name(), l.Len(), p.bytes), nil
-		}
-		if head, err := l.HeadAt(p.bytes); err != nil || head != k.logs[i].head {
-			return errors.New(l.Name() + " is not the one that was indexed"), nil
-		}
-	}
-	return nil, nil
 }

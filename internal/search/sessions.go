@@ -2,11 +2,13 @@ package search
 
 import (
 	"cmp"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -249,4 +251,42 @@ func (s *snapshot) close() {
 	s.n.mu.Unlock()
 	s.pinned = nil
 	s.n.removeMerged()
+}
+
+// errGone is what is said of a session that was removed.
+func errGone() error {
+	return ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
+}
+
+// edited returns why what is known of a session may not be of its logs, although their rows say so: a
+// file was written to while no daemon served it, and is as long as it was; nil if none was.
+func (k *known) edited(x *session.Session) error {
+	stamps, err := x.Store().Stamps(x.Ref())
+	for i := range k.logs {
+		if was := k.logs[i].stamp; err == nil && was.Size == stamps[i].Size && was.Modified != stamps[i].Modified && was.Modified != 0 {
+			return errors.New(logOf(x, i).Name() + " was written to by somebody else")
+		}
+	}
+	return nil
+}
+
+// fitsLogs returns why what is known of a session is not of its logs as they are; nil if it is. err
+// is that of a log that cannot be read.
+func (k *known) fitsLogs(x *session.Session) (why, err error) {
+	for i := range k.logs {
+		l, p := logOf(x, i), k.logs[i].inFiles
+		if err := l.Open(); err != nil {
+			return nil, err
+		}
+		if p.records == 0 {
+			continue
+		}
+		if p.bytes > l.Len() {
+			return fmt.Errorf("%s has %d bytes, and had %d when it was indexed", l.Name(), l.Len(), p.bytes), nil
+		}
+		if head, err := l.HeadAt(p.bytes); err != nil || head != k.logs[i].head {
+			return errors.New(l.Name() + " is not the one that was indexed"), nil
+		}
+	}
+	return nil, nil
 }

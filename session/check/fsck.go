@@ -55,7 +55,7 @@ func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (F
 
 func (c *checker) run(ctx context.Context) error {
 	if c.o.Sessions == nil {
-		c.checkStore(ctx)
+		c.checkStore()
 		c.tell()
 	}
 	refs := c.sessions()
@@ -83,6 +83,9 @@ func (c *checker) run(ctx context.Context) error {
 		if !slices.Contains(refs, ref) {
 			return ctxabi.E("fsck", "", ctxabi.ErrNotFound, "there is no session %s", ref)
 		}
+	}
+	if c.o.Sessions == nil {
+		return c.deepOwners(ctx)
 	}
 	return nil
 }

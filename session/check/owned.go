@@ -10,44 +10,69 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// checkDerived looks at what is derived of all sessions of an owner, in his own internal directory.
-// All of it is a cache. Beside a daemon files are seen half written: what counts is what is found
-// twice.
-func (c *checker) checkDerived(ctx context.Context, t *sessionTree, of ctxabi.Ref) {
+// ownedTree returns the directory of an owner, home/<uid> or shared/<space>.
+func (c *checker) ownedTree(rel string) *sessionTree {
+	return &sessionTree{c: c, dir: c.s.Disk().Join(rel), rel: rel}
+}
+
+// twice makes a look at the store. Beside a daemon files are seen half written: what counts is what is
+// found twice.
+func (c *checker) twice(look func()) {
 	had, before := len(c.pending), c.sum
-	c.checkDerivedOnce(ctx, t, of)
+	look()
 	if c.o.Repair || len(c.pending) == had {
 		return
 	}
 	first := slices.Clone(c.pending[had:])
 	c.pending, c.sum = c.pending[:had], before
-	c.checkDerivedOnce(ctx, t, of)
+	look()
 	second := slices.DeleteFunc(slices.Clone(c.pending[had:]), func(d Damage) bool { return !slices.Contains(first, d) })
 	c.pending = append(c.pending[:had], second...)
 }
 
-func (c *checker) checkDerivedOnce(ctx context.Context, t *sessionTree, of ctxabi.Ref) {
+// checkDerived looks at the files that are derived of all sessions of an owner, in the owner's own
+// internal directory. All of them are caches.
+func (c *checker) checkDerived(rel string) {
+	t := c.ownedTree(rel)
 	fi, err := c.s.Disk().FS.Stat(path.Join(t.dir, ctxabi.InternalDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	at := path.Join(t.rel, ctxabi.InternalDir)
+	at := path.Join(rel, ctxabi.InternalDir)
 	if err != nil || !fi.IsDir() {
 		c.report(at, Odd, c.asideOfStore(at), "it must be a directory")
 		return
 	}
-	t.derivedDir(ctxabi.InternalDir)
+	c.twice(func() { t.derivedDir(ctxabi.InternalDir) })
+}
+
+// deepOwners reports what other packages know to be wrong with what is derived of all sessions of an
+// owner, once the sessions are as they are to be.
+func (c *checker) deepOwners(ctx context.Context) error {
 	if c.o.DeepOwner == nil {
-		return
+		return nil
 	}
-	problems, err := c.o.DeepOwner(ctx, c.s, of)
-	if err != nil {
-		return // ctx ended: who called says so
+	var owners []ctxabi.Ref
+	for _, uid := range c.s.Homes() {
+		owners = append(owners, ctxabi.Ref{UID: uid})
 	}
-	for _, p := range problems {
-		f := &CheckedFile{Rel: p.Log, t: t}
-		f.Report(p.severity(), f.Remove(), "%s", p.What)
+	for _, space := range c.s.Spaces() {
+		owners = append(owners, ctxabi.Ref{Space: space.Name})
 	}
+	var failed error
+	for _, of := range owners {
+		t := c.ownedTree(of.Owner())
+		c.twice(func() {
+			problems, err := c.o.DeepOwner(ctx, c.s, of)
+			failed = errors.Join(failed, err)
+			for _, p := range problems {
+				f := &CheckedFile{Rel: p.Log, t: t}
+				f.Report(p.severity(), f.Remove(), "%s", p.What)
+			}
+		})
+	}
+	c.tell()
+	return failed
 }
 
 // derivedDir looks at the files of a directory of an owner.

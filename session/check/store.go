@@ -2,7 +2,6 @@ package check
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -117,7 +116,7 @@ func (c *checker) header(dir string, raw []byte, there bool) error {
 }
 
 // checkStore looks at the store's own files, at homes and spaces, and at the directories of agents.
-func (c *checker) checkStore(ctx context.Context) {
+func (c *checker) checkStore() {
 	s := c.s
 	c.sum.Files++
 	entries, err := s.Disk().FS.ReadDir(s.Disk().Dir)
@@ -146,13 +145,13 @@ func (c *checker) checkStore(ctx context.Context) {
 			continue
 		}
 		for _, e := range entries {
-			c.checkOwned(ctx, top, e.Name())
+			c.checkOwned(top, e.Name())
 		}
 	}
 }
 
 // checkOwned looks at a home or a space and at the agents in it.
-func (c *checker) checkOwned(ctx context.Context, top, name string) {
+func (c *checker) checkOwned(top, name string) {
 	rel := path.Join(top, name)
 	fi, err := c.s.Disk().FS.Stat(c.s.Disk().Join(rel))
 	if err != nil {
@@ -180,11 +179,7 @@ func (c *checker) checkOwned(ctx context.Context, top, name string) {
 		c.checkTrust(t)
 		c.checkProjects(path.Join(rel, ctxabi.ProjectsDir))
 	}
-	of := ctxabi.Ref{UID: uid}
-	if top == ctxabi.SharedDir {
-		of = ctxabi.Ref{Space: name}
-	}
-	c.checkDerived(ctx, &sessionTree{c: c, dir: c.s.Disk().Join(rel), rel: rel}, of)
+	c.checkDerived(rel)
 	agents := path.Join(rel, ctxabi.AgentDir)
 	for _, agent := range c.entries(agents) {
 		at := path.Join(agents, agent.Name())

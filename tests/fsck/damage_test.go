@@ -99,7 +99,7 @@ func (d damage) unseen(dir string) string {
 	name, file := inSession(d.rel)
 	data, _ := os.ReadFile(filepath.Join(dir, d.rel))
 	switch {
-	case name == "" && d.rel != session.StoreFile:
+	case name == "" && d.rel != session.StoreFile && !strings.HasPrefix(d.rel, ownIndex()):
 		return "the agent's own file, or the daemon's log: it may hold anything"
 	case strings.HasPrefix(file, "context/child/helper/artifact/"), file == "context/scratch.tmp":
 		return "the agent's own file"
@@ -107,7 +107,7 @@ func (d damage) unseen(dir string) string {
 		return "the agent's own text, which keeps the rules of its kind"
 	case d.kind == "removed" && !truth(file) && d.rel != session.StoreFile:
 		return "whoever may remove it did, or it is made again"
-	case !strings.HasPrefix(file, ".ctxfs/") && !truth(file) && session.CheckControl(file, data) == nil:
+	case name != "" && !strings.HasPrefix(file, ".ctxfs/") && !truth(file) && session.CheckControl(file, data) == nil:
 		return "the agent's own text, which keeps the rules of its kind"
 	case file == ".ctxfs/errors.jsonl":
 		return "a report is text: only a line that is none can be told"
@@ -278,7 +278,7 @@ func serves(t *rapid.T, dir string, hit []string) {
 func untouched(t *rapid.T, dir string, hit []string) {
 	same(t, dir, func(rel string) bool {
 		name, file := inSession(rel)
-		if slices.Contains(hit, rel) {
+		if slices.Contains(hit, rel) || strings.HasPrefix(rel, ownIndex()) {
 			return true
 		}
 		inside := strings.HasPrefix(file, ".ctxfs/")

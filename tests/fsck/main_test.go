@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -176,13 +177,13 @@ func makeStore(t testing.TB) {
 	}
 	for _, want := range []string{"messages.jsonl", "events.jsonl", ".ctxfs/arrivals", ".ctxfs/arrivals.events", ".ctxfs/id", ".ctxfs/index", ".ctxfs/index.events", ".ctxfs/tokens",
 		".ctxfs/swap/rows", ".ctxfs/swap/notes", ".ctxfs/dedup/batches", ".ctxfs/served/rows", ".ctxfs/served/1", ".ctxfs/errors.jsonl", ".ctxfs/recipe.json", ".ctxfs/epoch.json",
-		".ctxfs/search/manifest.json", ".ctxfs/search/1.seg", ".ctxfs/search.recent", ".ctxfs/notes/finds", "context/.ctxfs-own.refs.jsonl",
+		".ctxfs/search.recent", ".ctxfs/notes/finds", "context/.ctxfs-own.refs.jsonl",
 		"context/facts.jsonl", "context/pinned/rules.md", "context/child/helper/result.md", "context/child/helper/artifact/a/b"} {
 		if len(made.files[in(rich, want)]) == 0 {
 			t.Fatalf("the rich store has no %s, or an empty one", want)
 		}
 	}
-	for _, want := range []string{in(sealed, "messages.jsonl.1.zst"), in(sealed, ".ctxfs/segments")} {
+	for _, want := range []string{in(sealed, "messages.jsonl.1.zst"), in(sealed, ".ctxfs/segments"), ownIndex() + "manifest", ownIndex() + "1.seg"} {
 		if len(made.files[want]) == 0 {
 			t.Fatalf("the rich store has no %s", want)
 		}
@@ -193,6 +194,11 @@ func makeStore(t testing.TB) {
 		}
 	}
 	made.wrong = ""
+}
+
+// ownIndex is where the search index of the owner is, which is a cache.
+func ownIndex() string {
+	return path.Join(ctxabi.HomeDir, fmt.Sprint(owner()), ctxabi.InternalDir, search.Dir) + "/"
 }
 
 func hasPrefix(prefix string) bool {
