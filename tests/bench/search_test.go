@@ -79,7 +79,7 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 	_, peak := rss(t, m.PID())
 	tab.absolute("... the daemon's peak of memory", "bytes", peak, 0)
 	index := 0.0
-	segments, _ := filepath.Glob(filepath.Join(store, ref.Path(), ctxabi.InternalDir, "search", "*"))
+	segments, _ := filepath.Glob(filepath.Join(store, ref.Owner(), ctxabi.InternalDir, "search", "*"))
 	for _, name := range segments {
 		if fi, err := os.Stat(name); err == nil {
 			index += float64(fi.Size())
