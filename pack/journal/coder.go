@@ -183,6 +183,4 @@ func (k *zonesOf) code(c *coder) {
 	copy(k.summary[:], summary)
 }
 
-func (l *Space) code(c *coder) { number(c, &l.Limit, &l.Room) }
-
 func (e *entered) code(c *coder) { number(c, &e.to, &e.after) }
