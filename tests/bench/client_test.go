@@ -65,6 +65,22 @@ func client(args []string) int {
 			cat(file, buf)
 			ns = append(ns, now()-t)
 		}
+	case "reread": // as read, through one descriptor
+		buf := bytes.Repeat([]byte{1}, num(3))
+		fd, err := unix.Open(file, unix.O_RDONLY, 0)
+		must(err)
+		for range num(2) {
+			t := now()
+			for off := int64(0); ; {
+				n, err := unix.Pread(fd, buf, off)
+				must(err)
+				if n == 0 {
+					break
+				}
+				off += int64(n)
+			}
+			ns = append(ns, now()-t)
+		}
 	case "append-read": // to file, then read args[2] whole
 		buf := make([]byte, 128<<10)
 		fd := openAppend(file)
