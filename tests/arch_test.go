@@ -25,6 +25,9 @@ const module = "github.com/ctxfs/ctxfs"
 // arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
 	"ctxabi":                       {},
+	"cluster/engine":               {}, // keeps bytes: what entries mean, the journal above knows
+	"cluster/engine/enginetest":    {"cluster/engine"},
+	"cluster/engine/fake":          {"cluster/engine"},
 	"internal/tokens":              {"ctxabi"},
 	"session":                      {"ctxabi", "internal/handles", "internal/memory", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
 	"session/sessiontest":          {"session", "session/arrival", "ctxabi", "internal/memory", "internal/vfs"},
@@ -127,7 +130,7 @@ var testArrows = map[string][]string{
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest"}
 
 // outside reports whether a room stands outside of the program, as its users do, and may
 // know all of it.

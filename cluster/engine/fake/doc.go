@@ -1,0 +1,19 @@
+// Package fake is an engine in memory whose faults a test chooses. It keeps the contract of package
+// engine to the letter and no better: what the contract allows to go wrong, [Host.Inject] makes happen,
+// and what it forbids but disks do, [Servers.Lose] and [Servers.Truncate].
+//
+//	servers := fake.New()
+//	a, b := servers.Host("a"), servers.Host("b", "u1000") // b serves one owner alone
+//	a.Inject(fake.LoseAck)                                // the next append is stored; a never hears of it
+//
+// Nothing runs in the background: a delayed append lands when [Servers.Land] is called, and all else
+// happens inside of the calls. So a random test that fails, fails again.
+//
+// # Files, from top to bottom
+//
+//	host.go     the engine of one host
+//	faults.go   what goes wrong
+//	objects.go  content beside the journals
+//	feeds.go    who follows
+//	servers.go  the journals
+package fake

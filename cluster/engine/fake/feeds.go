@@ -1,0 +1,80 @@
+package fake
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+)
+
+// feedLength is how many entries wait for a follower that is slow.
+const feedLength = 256
+
+// feed is one who follows. mu of the servers guards it.
+type feed struct {
+	host    *Host
+	subject engine.Subject
+	entries chan engine.Entry
+	lost    chan struct{}
+	held    *engine.Entry // to be delivered behind the next one
+}
+
+// follow returns a feed until ctx is done. The caller holds mu.
+func (s *Servers) follow(ctx context.Context, h *Host, subject engine.Subject) *engine.Feed {
+	f := &feed{h, subject, make(chan engine.Entry, feedLength), make(chan struct{}, 1), nil}
+	s.feeds = append(s.feeds, f)
+	context.AfterFunc(ctx, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.feeds = slices.DeleteFunc(s.feeds, func(o *feed) bool { return o == f })
+		close(f.entries)
+	})
+	return &engine.Feed{Entries: f.entries, Lost: f.lost}
+}
+
+// deliver hands an entry to who follows its subject. The caller holds mu.
+func (s *Servers) deliver(subject engine.Subject, e engine.Entry, prev uint64) {
+	e.Prev = prev
+	for _, f := range s.feeds {
+		if f.subject != subject {
+			continue
+		}
+		if f.host.cut {
+			continue // who comes back is told by Host.Heal
+		}
+		fault, ok := f.host.take(Drop, LoseFeed, Double, Swap)
+		switch {
+		case ok && fault == Drop:
+		case ok && fault == LoseFeed:
+			f.miss()
+		case ok && fault == Swap && f.held == nil:
+			f.held = &e
+		default:
+			f.send(e)
+			if ok && fault == Double {
+				f.send(e)
+			}
+			if f.held != nil {
+				f.send(*f.held)
+				f.held = nil
+			}
+		}
+	}
+}
+
+// send hands an entry on, or notes that it was lost.
+func (f *feed) send(e engine.Entry) {
+	select {
+	case f.entries <- entry{Entry: e}.copy():
+	default:
+		f.miss()
+	}
+}
+
+// miss notes that entries may be lost.
+func (f *feed) miss() {
+	select {
+	case f.lost <- struct{}{}:
+	default:
+	}
+}
