@@ -112,6 +112,9 @@ type Feed struct {
 	Entries <-chan Entry
 	// Lost is readable when entries may have been missed since it was last read. Then Read them.
 	Lost <-chan struct{}
+	// Last is the sequence of the last entry when the feed began: what comes behind it is delivered, or
+	// lost, and earlier entries are to be read. It is 0 if there was none.
+	Last uint64
 }
 
 // CheckEntry returns ErrInvalid or ErrTooLarge if no engine would take an entry with these parts.

@@ -29,7 +29,8 @@ func (s *Servers) follow(ctx context.Context, h *Host, subject engine.Subject) *
 		s.feeds = slices.DeleteFunc(s.feeds, func(o *feed) bool { return o == f })
 		close(f.entries)
 	})
-	return &engine.Feed{Entries: f.entries, Lost: f.lost}
+	sh := &s.shards[subject.Shard()]
+	return &engine.Feed{Entries: f.entries, Lost: f.lost, Last: sh.lastOf(subject, sh.leader).Seq}
 }
 
 // deliver hands an entry to who follows its subject. The caller holds mu.

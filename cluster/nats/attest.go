@@ -1,0 +1,184 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+)
+
+// jsz is what a server says of its JetStream.
+type jsz struct {
+	Server struct {
+		Name    string `json:"name"`
+		Version string `json:"ver"`
+	} `json:"server"`
+	Data struct {
+		Config struct {
+			SyncAlways bool `json:"sync_always"`
+		} `json:"config"`
+		Meta struct {
+			Size int `json:"cluster_size"`
+		} `json:"meta_cluster"`
+		Accounts []struct {
+			Name    string         `json:"name"`
+			Streams []streamDetail `json:"stream_detail"`
+		} `json:"account_details"`
+	} `json:"data"`
+	Error *apiError `json:"error"`
+}
+
+// streamDetail is what one server has of a stream.
+type streamDetail struct {
+	Name    string `json:"name"`
+	Created string `json:"created"`
+	Cluster struct {
+		Leader string `json:"leader"`
+	} `json:"cluster"`
+	State struct {
+		Messages uint64 `json:"messages"`
+		First    uint64 `json:"first_seq"`
+		Last     uint64 `json:"last_seq"`
+		Deleted  uint64 `json:"num_deleted"`
+		Lost     *struct {
+			Seqs []uint64 `json:"msgs"`
+		} `json:"lost"`
+	} `json:"state"`
+}
+
+// Attest does what engine.Engine says, and returns its errors. It needs system credentials.
+func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, error) {
+	a := engine.Attestation{Shard: shard, Wanted: replicas}
+	if err := engine.CheckShard(shard); err != nil {
+		return a, err
+	}
+	list, err := e.ping(ctx, true)
+	if err != nil {
+		return a, err
+	}
+	for _, s := range list {
+		for _, account := range s.Data.Accounts {
+			if account.Name != e.opts.Account {
+				continue
+			}
+			i := slices.IndexFunc(account.Streams, func(d streamDetail) bool { return d.Name == stream(shard) })
+			if i < 0 {
+				continue
+			}
+			addReplica(&a, s.Server.Name, account.Streams[i])
+		}
+	}
+	if len(a.Replicas) < replicas/2+1 {
+		return a, fmt.Errorf("%w: %d of %d replicas of shard %d answer", engine.ErrUnreachable, len(a.Replicas), replicas, shard)
+	}
+	return a, nil
+}
+
+// addReplica adds what a server has to an attestation.
+func addReplica(a *engine.Attestation, server string, d streamDetail) {
+	r := engine.Replica{Server: server, First: d.State.First, Last: d.State.Last, Entries: d.State.Messages, Deleted: d.State.Deleted}
+	if d.State.Lost != nil {
+		r.Lost = uint64(len(d.State.Lost.Seqs))
+	}
+	if a.Replicas = append(a.Replicas, r); d.Cluster.Leader != "" {
+		a.Leader = d.Cluster.Leader
+	}
+	if a.Created == "" || d.Created < a.Created {
+		a.Created = d.Created
+	}
+}
+
+// servers returns what the servers say of themselves.
+func (e *Engine) servers(ctx context.Context) (list []Server, err error) {
+	answers, err := e.ping(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range answers {
+		list = append(list, Server{a.Server.Name, a.Server.Version, a.Data.Config.SyncAlways})
+	}
+	return list, nil
+}
+
+// ping asks all servers at once, and returns the answers of those that have JetStream, by name. It waits
+// for as many as the cluster has, and for HedgeAfter when not all answer. It returns ErrDenied without
+// system credentials, and ErrUnreachable if no server answers.
+func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	}
+	if e.system == nil {
+		return nil, fmt.Errorf("%w: there are no system credentials", engine.ErrDenied)
+	}
+	body, err := json.Marshal(map[string]any{"account": e.opts.Account, "accounts": streams, "streams": streams})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
+	defer cancel()
+	inbox := e.system.NewInbox()
+	answers := make(chan *client.Msg, 256)
+	sub, err := e.system.ChanSubscribe(inbox, answers)
+	if err == nil {
+		defer sub.Unsubscribe()
+		err = e.system.PublishRequest("$SYS.REQ.SERVER.PING.JSZ", inbox, body)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	}
+	size := replicas
+	silence := time.NewTimer(2 * HedgeAfter)
+	defer silence.Stop()
+	for len(list) < size {
+		select {
+		case <-ctx.Done():
+			size = 0
+		case <-silence.C:
+			size = 0
+		case m := <-answers:
+			var a jsz
+			if err := json.Unmarshal(m.Data, &a); err != nil || a.Error != nil || a.Server.Name == "" {
+				continue
+			}
+			list = append(list, a)
+			size = max(size, a.Data.Meta.Size)
+		}
+	}
+	slices.SortFunc(list, func(a, b jsz) int { return strings.Compare(a.Server.Name, b.Server.Name) })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%w: no server answers the system account", engine.ErrUnreachable)
+	}
+	return list, nil
+}
+
+// Trim does what engine.Engine says, and returns its errors.
+func (e *Engine) Trim(ctx context.Context, s engine.Subject, before uint64) error {
+	if before == 0 {
+		return fmt.Errorf("%w: trim without a sequence", engine.ErrInvalid)
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	return e.purge(ctx, stream(s.Shard()), map[string]any{"filter": subject(s), "seq": before})
+}
+
+// purge removes messages of a stream.
+func (e *Engine) purge(ctx context.Context, stream string, what map[string]any) error {
+	var done struct {
+		Success bool `json:"success"`
+	}
+	failed, err := e.api(ctx, "STREAM.PURGE."+stream, what, &done)
+	if err == nil {
+		err = failed.asError(stream)
+	}
+	if err == nil && !done.Success {
+		err = fmt.Errorf("%w: %s was not purged", engine.ErrUnknown, stream)
+	}
+	return err
+}

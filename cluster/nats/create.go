@@ -1,0 +1,239 @@
+package nats
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+)
+
+// Format is the format of journals, objects and names in a cluster.
+const Format = 1
+
+// Statement is what the maintenance user says of a cluster, for hosts that cannot ask every server.
+type Statement struct {
+	Store    string            `json:"store"` // id of the store, which is never used again
+	Format   int               `json:"format"`
+	Shards   int               `json:"shards"`
+	Created  map[string]string `json:"created"` // streams, and when they were made: another time is another stream
+	Servers  []Server          `json:"servers"`
+	Problems []string          `json:"problems,omitempty"`
+}
+
+// Server is one server as it describes itself.
+type Server struct {
+	Name       string `json:"name"`
+	Version    string `json:"version"`
+	SyncAlways bool   `json:"sync_always"`
+}
+
+// statementKey is where the statement lies.
+const statementKey = "$KV." + metaBucket + ".statement"
+
+// Create makes the streams of a cluster that has none of them, and the first statement. It is for the
+// maintenance user. It returns ErrInvalid if one of the streams exists, for then there is a store already
+// or what is left of one; ErrDenied, ErrUnreachable, and ErrUnsafe as Open does.
+func Create(ctx context.Context, o Options, share Share, tags ...string) (Statement, error) {
+	var s Statement
+	e, err := connect(ctx, o)
+	if err != nil {
+		return s, err
+	}
+	defer e.Close()
+	for _, c := range configs(share.limits()) {
+		if len(tags) > 0 {
+			c.Placement = &placement{tags}
+		}
+		if err := e.createStream(ctx, c); err != nil {
+			return s, err
+		}
+	}
+	s = Statement{Store: strings.ToLower(rand.Text()), Format: Format, Shards: engine.Shards}
+	if s.Created, err = e.created(ctx); err != nil {
+		return s, err
+	}
+	if s, err = e.certify(ctx, s); err != nil {
+		return s, err
+	}
+	if problems := append(e.unsafe, s.Problems...); len(problems) > 0 && !o.Unsafe {
+		return s, fmt.Errorf("%w: %s", engine.ErrUnsafe, strings.Join(problems, "; "))
+	}
+	return s, nil
+}
+
+// createStream makes one stream. Servers that have just started may not yet have a leader for it.
+func (e *Engine) createStream(ctx context.Context, c config) error {
+	if _, _, err := e.streamInfo(ctx, c.Name); err == nil {
+		return fmt.Errorf("%w: stream %s is there already", engine.ErrInvalid, c.Name)
+	} else if !errors.Is(err, engine.ErrGone) {
+		return err
+	}
+	for {
+		var made struct{}
+		failed, err := e.api(ctx, "STREAM.CREATE."+c.Name, c, &made)
+		if err != nil {
+			return err
+		}
+		if failed == nil {
+			return nil
+		}
+		if failed.Code != 503 && failed.Code != 500 && !strings.Contains(failed.Description, "no suitable peers") || !e.pause(ctx) {
+			return failed.asError(c.Name)
+		}
+	}
+}
+
+// streamInfo returns settings and creation time of a stream, or ErrGone.
+func (e *Engine) streamInfo(ctx context.Context, name string) (c config, created string, err error) {
+	var info struct {
+		Config  config `json:"config"`
+		Created string `json:"created"`
+	}
+	failed, err := e.api(ctx, "STREAM.INFO."+name, struct{}{}, &info)
+	if err != nil {
+		return c, "", readable(err)
+	}
+	return info.Config, info.Created, failed.asError(name)
+}
+
+// created returns when each stream was made.
+func (e *Engine) created(ctx context.Context) (map[string]string, error) {
+	list := map[string]string{}
+	for _, c := range configs(Share{}) {
+		_, created, err := e.streamInfo(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		list[c.Name] = created
+	}
+	return list, nil
+}
+
+// Certify looks at the servers and the streams anew, and writes the statement that hosts read. It is for
+// the maintenance user with system credentials. It returns ErrGone if a stream is missing or was made
+// anew, ErrDenied without the rights, and ErrUnreachable. What is unsafe stands in the statement.
+func (e *Engine) Certify(ctx context.Context) (Statement, error) {
+	s, err := e.Statement(ctx)
+	if err != nil {
+		return s, err
+	}
+	return e.certify(ctx, s)
+}
+
+// certify is Certify of a statement whose store, format and creation times are known.
+func (e *Engine) certify(ctx context.Context, s Statement) (Statement, error) {
+	s.Problems = nil
+	for _, want := range configs(Share{}) {
+		is, created, err := e.streamInfo(ctx, want.Name)
+		if err != nil {
+			return s, err
+		}
+		if created != s.Created[want.Name] {
+			return s, fmt.Errorf("%w: %s was made at %s and was another at %s", engine.ErrGone, want.Name, created, s.Created[want.Name])
+		}
+		for _, d := range want.differences(is) {
+			s.Problems = append(s.Problems, "stream "+want.Name+": "+d)
+		}
+	}
+	var err error
+	if s.Servers, err = e.servers(ctx); errors.Is(err, engine.ErrDenied) {
+		s.Problems = append(s.Problems, "nobody can say whether the servers sync always, because there are no system credentials")
+	} else if err != nil {
+		return s, err
+	}
+	s.Problems = append(s.Problems, serverProblems(s.Servers)...)
+	body, err := json.Marshal(s)
+	if err != nil {
+		return s, err
+	}
+	var failed *apiError
+	err = e.exchange(ctx, statementKey, nil, body, func(m *client.Msg, _ bool) verdict {
+		var got ack
+		if json.Unmarshal(m.Data, &got) == nil {
+			failed = got.Error
+		}
+		return final
+	})
+	if err == nil {
+		err = failed.asError("statement")
+	}
+	return s, err
+}
+
+// serverProblems returns what is wrong with servers.
+func serverProblems(list []Server) (problems []string) {
+	for _, s := range list {
+		if !atLeast(s.Version, minVersion) {
+			problems = append(problems, fmt.Sprintf("server %s is %s, older than %s", s.Name, s.Version, minVersion))
+		}
+		if !s.SyncAlways {
+			problems = append(problems, fmt.Sprintf("server %s does not sync always: set sync_interval: always in its jetstream block", s.Name))
+		}
+	}
+	return problems
+}
+
+// Statement reads what the maintenance user says. It returns ErrGone if there is no statement, ErrDenied
+// or ErrUnreachable.
+func (e *Engine) Statement(ctx context.Context) (s Statement, err error) {
+	p := place{"KV_" + metaBucket, statementKey}
+	m, found, err := e.lastOf(ctx, p)
+	for range 5 {
+		if found || err != nil || !e.pause(ctx) {
+			break
+		}
+		m, found, err = e.lastOf(ctx, p) // a replica that is behind may have answered
+	}
+	if err != nil {
+		return s, err
+	}
+	if !found {
+		return s, fmt.Errorf("%w: there is no store; ctxfs cluster init makes one", engine.ErrGone)
+	}
+	if err := json.Unmarshal(m.Payload, &s); err != nil {
+		return s, fmt.Errorf("%w: the statement: %w", engine.ErrGone, err)
+	}
+	return s, nil
+}
+
+// inspect returns what is unsafe about the cluster. It returns ErrGone if a stream is missing or another,
+// and ErrInvalid if the store has a format that this engine does not know.
+func (e *Engine) inspect(ctx context.Context) (reasons []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, max(e.opts.Timeout, 30*time.Second))
+	defer cancel()
+	s, err := e.Statement(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Format != Format || s.Shards != engine.Shards {
+		return nil, fmt.Errorf("%w: a cluster of format %d with %d shards", engine.ErrInvalid, s.Format, s.Shards)
+	}
+	reasons = s.Problems
+	if !e.restricted() {
+		now, err := e.created(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if !maps.Equal(now, s.Created) {
+			return nil, fmt.Errorf("%w: streams were made anew", engine.ErrGone)
+		}
+	}
+	if e.system != nil {
+		servers, err := e.servers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		reasons = append(slices.Clone(reasons), serverProblems(servers)...)
+	}
+	slices.Sort(reasons)
+	return slices.Compact(reasons), nil
+}

@@ -1,0 +1,51 @@
+package nats
+
+import (
+	"regexp"
+	"sync"
+)
+
+// violation finds the subject that a server refuses.
+var violation = regexp.MustCompile(`(?:Publish|Subscription) to "([^"]+)"`)
+
+// denials brings refusals of the servers, which come beside the answers, to who waits for an answer.
+type denials struct {
+	mu      sync.Mutex
+	waiting map[string]map[chan struct{}]bool // by subject; guarded by mu
+}
+
+// watch returns a channel that is closed when a server refuses subject, and a function that ends that.
+func (d *denials) watch(subject string) (<-chan struct{}, func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := make(chan struct{})
+	if d.waiting == nil {
+		d.waiting = map[string]map[chan struct{}]bool{}
+	}
+	if d.waiting[subject] == nil {
+		d.waiting[subject] = map[chan struct{}]bool{}
+	}
+	d.waiting[subject][c] = true
+	return c, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		delete(d.waiting[subject], c)
+		if len(d.waiting[subject]) == 0 {
+			delete(d.waiting, subject)
+		}
+	}
+}
+
+// note takes an error that a connection reports on its own.
+func (d *denials) note(err error) {
+	m := violation.FindStringSubmatch(err.Error())
+	if m == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for c := range d.waiting[m[1]] {
+		close(c)
+	}
+	delete(d.waiting, m[1])
+}

@@ -1,0 +1,260 @@
+package nats
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+)
+
+// Options are what an engine needs to know.
+type Options struct {
+	Servers []string        // URLs: "tls://host:port", or "nats://127.0.0.1:port" on one machine
+	Host    string          // name of this host: letters, digits and dashes; nobody else has it
+	Auth    []client.Option // credentials and certificates
+	Owners  []string        // whom the credentials reach; all if there are none
+
+	// System are the credentials of the system account, for who attests. Account is the account of
+	// the store, "CTX" if empty.
+	System  []client.Option
+	Account string
+
+	Timeout time.Duration // of a call; 0: 30 s
+	Unsafe  bool          // go on where Open would return ErrUnsafe
+}
+
+// Engine is the engine of one host.
+type Engine struct {
+	opts    Options
+	links   [2]*client.Conn
+	system  *client.Conn // nil without Options.System
+	prefer  atomic.Int32 // index of the link that is asked first
+	hedges  atomic.Int64
+	denials denials
+	feeds   feeds
+	unsafe  []string
+	stop    context.CancelFunc
+	ctx     context.Context
+}
+
+var _ engine.Engine = (*Engine)(nil)
+
+// Open connects to servers on which Create has been. It returns ErrUnsafe if the cluster does not keep
+// what it must, ErrUnreachable, ErrDenied if the credentials are wrong, ErrGone if it is not the store of
+// a cluster, and ErrInvalid for options that cannot be. The engine is to be closed.
+func Open(ctx context.Context, o Options) (*Engine, error) {
+	e, err := connect(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	reasons, err := e.inspect(ctx)
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	if e.unsafe = append(e.unsafe, reasons...); len(e.unsafe) > 0 && !o.Unsafe {
+		e.Close()
+		return nil, fmt.Errorf("%w: %s", engine.ErrUnsafe, strings.Join(e.unsafe, "; "))
+	}
+	return e, nil
+}
+
+// connect opens the links, and notes what is unsafe about them.
+func connect(ctx context.Context, o Options) (*Engine, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Account == "" {
+		o.Account = "CTX"
+	}
+	if len(o.Servers) == 0 || o.Host == "" || strings.Trim(o.Host, hostBytes) != "" {
+		return nil, fmt.Errorf("%w: %d servers, host %q", engine.ErrInvalid, len(o.Servers), o.Host)
+	}
+	for _, owner := range o.Owners {
+		if err := engine.CheckOwner(owner); err != nil {
+			return nil, err
+		}
+	}
+	e := &Engine{opts: o}
+	e.ctx, e.stop = context.WithCancel(context.Background())
+	e.feeds.start(e)
+	for i := range e.links {
+		c, err := e.dial(ctx, i, o.Auth)
+		if err != nil {
+			e.Close()
+			return nil, err
+		}
+		e.links[i] = c
+		e.unsafe = append(e.unsafe, linkProblems(c)...)
+	}
+	if o.System != nil {
+		c, err := e.dial(ctx, 0, o.System)
+		if err != nil {
+			e.Close()
+			return nil, err
+		}
+		e.system = c
+	}
+	slices.Sort(e.unsafe)
+	e.unsafe = slices.Compact(e.unsafe)
+	return e, nil
+}
+
+const hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
+
+// dial opens a connection that prefers the i-th server and keeps away from that of the other link.
+func (e *Engine) dial(ctx context.Context, i int, auth []client.Option) (*client.Conn, error) {
+	servers := slices.Concat(e.opts.Servers[i%len(e.opts.Servers):], e.opts.Servers[:i%len(e.opts.Servers)])
+	options := []client.Option{
+		client.Name("ctxfs " + e.opts.Host), client.CustomInboxPrefix(Inbox(e.opts.Host)), client.DontRandomize(),
+		client.MaxReconnects(-1), client.ReconnectBufSize(-1), client.Timeout(2 * time.Second), client.NoEcho(),
+		client.PingInterval(5 * time.Second), client.MaxPingsOutstanding(2), client.PermissionErrOnSubscribe(true),
+		client.ErrorHandler(func(_ *client.Conn, s *client.Subscription, err error) { e.note(s, err) }),
+		client.ReconnectHandler(func(*client.Conn) { e.feeds.missOver(i) }),
+		client.DisconnectErrHandler(func(*client.Conn, error) { e.choose(1 - i) }),
+		client.ReconnectToServer(func(list []client.Server, _ client.ServerInfo) (*client.Server, time.Duration) {
+			return e.pick(i, list)
+		}),
+		func(o *client.Options) error { o.IgnoreDiscoveredServers = true; return nil },
+	}
+	if slices.ContainsFunc(servers, func(s string) bool { return strings.HasPrefix(s, "tls:") }) {
+		options = append(options, client.Secure(&tls.Config{MinVersion: tls.VersionTLS13}))
+	}
+	var err error
+	for {
+		var c *client.Conn
+		if c, err = client.Connect(strings.Join(servers, ","), append(options, auth...)...); err == nil {
+			return c, nil
+		}
+		if errors.Is(err, client.ErrAuthorization) || strings.Contains(err.Error(), "uthorization") {
+			return nil, fmt.Errorf("%w: %w", engine.ErrDenied, err)
+		}
+		if !e.pause(ctx) {
+			return nil, fmt.Errorf("%w: %s: %w", engine.ErrUnreachable, strings.Join(servers, " "), err)
+		}
+	}
+}
+
+// pick returns to which server link i connects again: that with the fewest attempts which is not the
+// one of the other link.
+func (e *Engine) pick(i int, list []client.Server) (*client.Server, time.Duration) {
+	if len(list) == 0 {
+		return nil, maxPause
+	}
+	other := ""
+	if c := e.links[1-i]; c != nil {
+		other = c.ConnectedUrl()
+	}
+	best := -1
+	for k := range list {
+		if list[k].URL.String() == other && len(list) > 1 {
+			continue
+		}
+		if best < 0 || list[k].Reconnects < list[best].Reconnects {
+			best = k
+		}
+	}
+	best = max(best, 0)
+	if list[best].Reconnects == 0 {
+		return &list[best], 0
+	}
+	return &list[best], maxPause / 2
+}
+
+// note takes an error that a connection reports on its own.
+func (e *Engine) note(s *client.Subscription, err error) {
+	if errors.Is(err, client.ErrSlowConsumer) {
+		e.feeds.missAll()
+	}
+	e.denials.note(err)
+}
+
+// linkProblems returns what is unsafe about a connection.
+func linkProblems(c *client.Conn) (list []string) {
+	if v := c.ConnectedServerVersion(); !atLeast(v, minVersion) {
+		list = append(list, fmt.Sprintf("server %s is %s, older than %s", c.ConnectedServerName(), v, minVersion))
+	}
+	state, err := c.TLSConnectionState()
+	if err == nil && state.Version >= tls.VersionTLS13 || loopback(c.ConnectedUrl()) {
+		return list
+	}
+	return append(list, c.ConnectedUrlRedacted()+" is reached without TLS 1.3")
+}
+
+// loopback reports whether a URL does not leave the machine.
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// minVersion is the oldest server that keeps what it acknowledges.
+const minVersion = "2.15.2"
+
+// atLeast reports whether a version is not older than another one. What stands behind a dash does not
+// count, but for making it older than the same without.
+func atLeast(version, least string) bool {
+	var v, l [3]int
+	version, before, _ := strings.Cut(version, "-")
+	if n, _ := fmt.Sscanf(version, "%d.%d.%d", &v[0], &v[1], &v[2]); n != 3 {
+		return false
+	}
+	fmt.Sscanf(least, "%d.%d.%d", &l[0], &l[1], &l[2])
+	c := slices.Compare(v[:], l[:])
+	return c > 0 || c == 0 && before == ""
+}
+
+// Unsafe returns why the cluster does not keep what it must; nothing if it does.
+func (e *Engine) Unsafe() []string { return slices.Clone(e.unsafe) }
+
+// Hedges returns how many requests were answered over another link than the one that was asked first.
+func (e *Engine) Hedges() int64 { return e.hedges.Load() }
+
+// Close ends feeds and connections. Calls that wait for an answer end with ErrUnknown or ErrUnreachable
+// at their time limit. It returns nil.
+func (e *Engine) Close() error {
+	e.stop()
+	for _, c := range []*client.Conn{e.links[0], e.links[1], e.system} {
+		if c != nil {
+			c.Close()
+		}
+	}
+	return nil
+}
+
+// restricted reports whether the credentials reach some owners alone.
+func (e *Engine) restricted() bool { return len(e.opts.Owners) > 0 }
+
+// choose makes a link the one that is asked first, and moves the feeds there.
+func (e *Engine) choose(link int) {
+	if c := e.links[link]; c == nil || !c.IsConnected() {
+		return
+	}
+	if int(e.prefer.Swap(int32(link))) != link {
+		e.feeds.move(link)
+	}
+}
+
+// pause waits a moment. It reports whether ctx goes on.
+func (e *Engine) pause(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+	case <-e.ctx.Done():
+	case <-time.After(50 * time.Millisecond):
+		return true
+	}
+	return false
+}
