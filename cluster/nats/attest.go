@@ -62,6 +62,7 @@ func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, err
 	if err != nil {
 		return a, err
 	}
+	leads := map[string]int{}
 	for _, s := range list {
 		for _, account := range s.Data.Accounts {
 			if account.Name != e.opts.Account {
@@ -72,6 +73,11 @@ func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, err
 				continue
 			}
 			addReplica(&a, s.Server.Name, account.Streams[i])
+			if leader := account.Streams[i].Cluster.Leader; leader != "" { // one that is cut off may name itself
+				if leads[leader]++; leads[leader] > leads[a.Leader] {
+					a.Leader = leader
+				}
+			}
 		}
 	}
 	if len(a.Replicas) < replicas/2+1 {
@@ -83,12 +89,13 @@ func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, err
 // addReplica adds what a server has to an attestation.
 func addReplica(a *engine.Attestation, server string, d streamDetail) {
 	r := engine.Replica{Server: server, First: d.State.First, Last: d.State.Last, Entries: d.State.Messages, Deleted: d.State.Deleted}
+	if r.First == 0 && r.Last == 0 { // an empty one that was started again, elsewhere 1 and 0
+		r.First = 1
+	}
 	if d.State.Lost != nil {
 		r.Lost = uint64(len(d.State.Lost.Seqs))
 	}
-	if a.Replicas = append(a.Replicas, r); d.Cluster.Leader != "" {
-		a.Leader = d.Cluster.Leader
-	}
+	a.Replicas = append(a.Replicas, r)
 	if a.Created == "" || d.Created < a.Created {
 		a.Created = d.Created
 	}
@@ -113,7 +120,7 @@ func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error)
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}
-	if e.system == nil {
+	if e.system.conns[0] == nil {
 		return nil, fmt.Errorf("%w: there are no system credentials", engine.ErrDenied)
 	}
 	body, err := json.Marshal(map[string]any{"account": e.opts.Account, "accounts": streams, "streams": streams})
@@ -122,15 +129,13 @@ func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error)
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
-	inbox := e.system.NewInbox()
 	answers := make(chan *client.Msg, 256)
-	sub, err := e.system.ChanSubscribe(inbox, answers)
-	if err == nil {
-		defer sub.Unsubscribe()
-		err = e.system.PublishRequest("$SYS.REQ.SERVER.PING.JSZ", inbox, body)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
+	for _, c := range e.system.conns { // one of them may be cut off from the other servers
+		inbox := c.NewInbox()
+		if sub, err := c.ChanSubscribe(inbox, answers); err == nil {
+			defer sub.Unsubscribe()
+			c.PublishRequest("$SYS.REQ.SERVER.PING.JSZ", inbox, body)
+		}
 	}
 	size := replicas
 	silence := time.NewTimer(2 * HedgeAfter)
@@ -144,6 +149,9 @@ func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error)
 		case m := <-answers:
 			var a jsz
 			if err := json.Unmarshal(m.Data, &a); err != nil || a.Error != nil || a.Server.Name == "" {
+				continue
+			}
+			if slices.ContainsFunc(list, func(b jsz) bool { return a.Server.Name == b.Server.Name }) {
 				continue
 			}
 			list = append(list, a)

@@ -34,7 +34,7 @@ func (e *Engine) pull(ctx context.Context, stream, pattern string, r engine.Rang
 	if err != nil || made.Pending == 0 {
 		return nil, err
 	}
-	defer e.links[e.prefer.Load()].Publish("$JS.API.CONSUMER.DELETE."+stream+"."+name, nil)
+	defer e.links.conns[e.prefer.Load()].Publish("$JS.API.CONSUMER.DELETE."+stream+"."+name, nil)
 	size := 0
 	for len(list) < r.Count && uint64(len(list)) < made.Pending && size < r.Bytes {
 		more, err := e.pullSome(ctx, stream, name, min(r.Count-len(list), int(min(made.Pending, engine.MaxCount))), uint64(len(list)))
@@ -56,7 +56,7 @@ func (e *Engine) pull(ctx context.Context, stream, pattern string, r engine.Rang
 func (e *Engine) pullSome(ctx context.Context, stream, name string, n int, delivered uint64) (list []message, err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
-	c := e.links[e.prefer.Load()]
+	c := e.links.conns[e.prefer.Load()]
 	inbox := c.NewInbox()
 	answers := make(chan *client.Msg, n+1)
 	sub, err := c.ChanSubscribe(inbox, answers)

@@ -227,7 +227,7 @@ func (e *Engine) inspect(ctx context.Context) (reasons []string, err error) {
 			return nil, fmt.Errorf("%w: streams were made anew", engine.ErrGone)
 		}
 	}
-	if e.system != nil {
+	if e.system.conns[0] != nil {
 		servers, err := e.servers(ctx)
 		if err != nil {
 			return nil, err

@@ -64,7 +64,7 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 		sent++
 		open++
 		go func(link int) {
-			m, err := e.links[link].RequestMsgWithContext(ctx, &client.Msg{Subject: subject, Header: header, Data: body})
+			m, err := e.links.conns[link].RequestMsgWithContext(ctx, &client.Msg{Subject: subject, Header: header, Data: body})
 			answers <- answer{link, m, err}
 		}(link)
 		link = 1 - link

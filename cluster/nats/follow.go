@@ -129,7 +129,7 @@ func (fs *feeds) subscribeOver(ctx context.Context, link int, from string) error
 	fs.mu.Lock()
 	old := fs.subs[from]
 	if old == nil {
-		sub, err := fs.e.links[link].ChanSubscribe(from, fs.come)
+		sub, err := fs.e.links.conns[link].ChanSubscribe(from, fs.come)
 		if err != nil {
 			fs.mu.Unlock()
 			return err
@@ -140,7 +140,7 @@ func (fs *feeds) subscribeOver(ctx context.Context, link int, from string) error
 	fs.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, HedgeAfter)
 	defer cancel()
-	if err := fs.e.links[old.link].FlushWithContext(ctx); err != nil {
+	if err := fs.e.links.conns[old.link].FlushWithContext(ctx); err != nil {
 		fs.drop(from, old)
 		return err
 	}
@@ -239,7 +239,7 @@ func (fs *feeds) move(link int) {
 		if old.link == link {
 			continue
 		}
-		sub, err := fs.e.links[link].ChanSubscribe(from, fs.come)
+		sub, err := fs.e.links.conns[link].ChanSubscribe(from, fs.come)
 		if err != nil {
 			continue // it stays where it is
 		}

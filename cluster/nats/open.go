@@ -36,15 +36,30 @@ type Options struct {
 // Engine is the engine of one host.
 type Engine struct {
 	opts    Options
-	links   [2]*client.Conn
-	system  *client.Conn // nil without Options.System
+	links   pair
+	system  pair         // of nil without Options.System
 	prefer  atomic.Int32 // index of the link that is asked first
 	hedges  atomic.Int64
+	open    atomic.Bool // links are set
 	denials denials
 	feeds   feeds
 	unsafe  []string
 	stop    context.CancelFunc
 	ctx     context.Context
+}
+
+// pair is two connections to different servers.
+type pair struct {
+	conns [2]*client.Conn           // set before anybody else sees the engine
+	at    [2]atomic.Pointer[string] // URLs of the servers; nobody asks a connection for it, because that locks
+}
+
+// url returns the server of the i-th connection, or "".
+func (p *pair) url(i int) string {
+	if s := p.at[i].Load(); s != nil {
+		return *s
+	}
+	return ""
 }
 
 var _ engine.Engine = (*Engine)(nil)
@@ -88,23 +103,18 @@ func connect(ctx context.Context, o Options) (*Engine, error) {
 	e := &Engine{opts: o}
 	e.ctx, e.stop = context.WithCancel(context.Background())
 	e.feeds.start(e)
-	for i := range e.links {
-		c, err := e.dial(ctx, i, o.Auth)
+	for i := range e.links.conns {
+		err := e.dial(ctx, i, o.Auth, &e.links)
+		if err == nil && o.System != nil {
+			err = e.dial(ctx, i, o.System, &e.system)
+		}
 		if err != nil {
 			e.Close()
 			return nil, err
 		}
-		e.links[i] = c
-		e.unsafe = append(e.unsafe, linkProblems(c)...)
+		e.unsafe = append(e.unsafe, linkProblems(e.links.conns[i])...)
 	}
-	if o.System != nil {
-		c, err := e.dial(ctx, 0, o.System)
-		if err != nil {
-			e.Close()
-			return nil, err
-		}
-		e.system = c
-	}
+	e.open.Store(true)
 	slices.Sort(e.unsafe)
 	e.unsafe = slices.Compact(e.unsafe)
 	return e, nil
@@ -112,18 +122,31 @@ func connect(ctx context.Context, o Options) (*Engine, error) {
 
 const hostBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-"
 
-// dial opens a connection that prefers the i-th server and keeps away from that of the other link.
-func (e *Engine) dial(ctx context.Context, i int, auth []client.Option) (*client.Conn, error) {
+// dial opens the i-th connection of a pair, which prefers the i-th server and keeps away from that of the
+// other one. It returns ErrDenied or ErrUnreachable.
+func (e *Engine) dial(ctx context.Context, i int, auth []client.Option, p *pair) error {
 	servers := slices.Concat(e.opts.Servers[i%len(e.opts.Servers):], e.opts.Servers[:i%len(e.opts.Servers)])
 	options := []client.Option{
 		client.Name("ctxfs " + e.opts.Host), client.CustomInboxPrefix(Inbox(e.opts.Host)), client.DontRandomize(),
 		client.MaxReconnects(-1), client.ReconnectBufSize(-1), client.Timeout(2 * time.Second), client.NoEcho(),
 		client.PingInterval(5 * time.Second), client.MaxPingsOutstanding(2), client.PermissionErrOnSubscribe(true),
 		client.ErrorHandler(func(_ *client.Conn, s *client.Subscription, err error) { e.note(s, err) }),
-		client.ReconnectHandler(func(*client.Conn) { e.feeds.missOver(i) }),
-		client.DisconnectErrHandler(func(*client.Conn, error) { e.choose(1 - i) }),
+		client.FlusherTimeout(5 * time.Second),
+		client.ReconnectHandler(func(c *client.Conn) {
+			at := c.ConnectedUrl()
+			p.at[i].Store(&at)
+			if p == &e.links {
+				e.feeds.missOver(i)
+			}
+		}),
+		client.DisconnectErrHandler(func(*client.Conn, error) {
+			p.at[i].Store(nil)
+			if p == &e.links {
+				e.choose(1 - i)
+			}
+		}),
 		client.ReconnectToServer(func(list []client.Server, _ client.ServerInfo) (*client.Server, time.Duration) {
-			return e.pick(i, list)
+			return pick(p.url(1-i), list)
 		}),
 		func(o *client.Options) error { o.IgnoreDiscoveredServers = true; return nil },
 	}
@@ -134,26 +157,25 @@ func (e *Engine) dial(ctx context.Context, i int, auth []client.Option) (*client
 	for {
 		var c *client.Conn
 		if c, err = client.Connect(strings.Join(servers, ","), append(options, auth...)...); err == nil {
-			return c, nil
+			at := c.ConnectedUrl()
+			p.at[i].Store(&at)
+			p.conns[i] = c
+			return nil
 		}
 		if errors.Is(err, client.ErrAuthorization) || strings.Contains(err.Error(), "uthorization") {
-			return nil, fmt.Errorf("%w: %w", engine.ErrDenied, err)
+			return fmt.Errorf("%w: %w", engine.ErrDenied, err)
 		}
 		if !e.pause(ctx) {
-			return nil, fmt.Errorf("%w: %s: %w", engine.ErrUnreachable, strings.Join(servers, " "), err)
+			return fmt.Errorf("%w: %s: %w", engine.ErrUnreachable, strings.Join(servers, " "), err)
 		}
 	}
 }
 
-// pick returns to which server link i connects again: that with the fewest attempts which is not the
-// one of the other link.
-func (e *Engine) pick(i int, list []client.Server) (*client.Server, time.Duration) {
+// pick returns to which server a connection connects again: that with the fewest attempts which is not
+// the one at other. The connection is locked meanwhile.
+func pick(other string, list []client.Server) (*client.Server, time.Duration) {
 	if len(list) == 0 {
 		return nil, maxPause
-	}
-	other := ""
-	if c := e.links[1-i]; c != nil {
-		other = c.ConnectedUrl()
 	}
 	best := -1
 	for k := range list {
@@ -227,7 +249,7 @@ func (e *Engine) Hedges() int64 { return e.hedges.Load() }
 // at their time limit. It returns nil.
 func (e *Engine) Close() error {
 	e.stop()
-	for _, c := range []*client.Conn{e.links[0], e.links[1], e.system} {
+	for _, c := range slices.Concat(e.links.conns[:], e.system.conns[:]) {
 		if c != nil {
 			c.Close()
 		}
@@ -240,7 +262,7 @@ func (e *Engine) restricted() bool { return len(e.opts.Owners) > 0 }
 
 // choose makes a link the one that is asked first, and moves the feeds there.
 func (e *Engine) choose(link int) {
-	if c := e.links[link]; c == nil || !c.IsConnected() {
+	if !e.open.Load() || e.links.url(link) == "" {
 		return
 	}
 	if int(e.prefer.Swap(int32(link))) != link {

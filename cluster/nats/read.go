@@ -192,7 +192,7 @@ func (e *Engine) gather(ctx context.Context, request string, body []byte, most i
 	denied, unwatch := e.denials.watch(request)
 	defer unwatch()
 	for link := int(e.prefer.Load()); ; link = 1 - link {
-		list, done, err := e.gatherOver(ctx, e.links[link], denied, request, body, most, pattern)
+		list, done, err := e.gatherOver(ctx, e.links.conns[link], denied, request, body, most, pattern)
 		if err != nil || done || len(list) > 0 {
 			return list, err
 		}

@@ -28,8 +28,13 @@ type Writer struct {
 	doubt bool           // an entry of this writer may come to stand behind last
 }
 
-// ErrChain is the error of a writer whose journal is not the one that it has read.
-var ErrChain = errors.New("the journal does not continue what was read")
+var (
+	// ErrChain is the error of a writer whose journal is not the one that it has read.
+	ErrChain = errors.New("the journal does not continue what was read")
+	// ErrOlder is the error of a writer whose journal ends before what it has read: entries are lost, or
+	// the answer comes from a leader that is cut off and does not know.
+	ErrOlder = errors.New("the journal ends before what was read")
+)
 
 // NewWriter returns a writer of a journal that has read nothing. No two writers have the same name.
 func NewWriter(e engine.Engine, s engine.Subject, name string) *Writer {
@@ -118,14 +123,14 @@ func (w *Writer) apply(e engine.Entry) error {
 }
 
 // CatchUp reads what the journal has, to its end. It returns ErrChain if that does not continue what was
-// read, or an error of the engine.
+// read, ErrOlder if it ends before, or an error of the engine.
 func (w *Writer) CatchUp(ctx context.Context) error {
 	end, err := w.e.Last(ctx, w.s, true)
 	if err != nil {
 		return err
 	}
 	if end.Seq < w.last {
-		return fmt.Errorf("%w: it ends at %d, and %d was read", ErrChain, end.Seq, w.last)
+		return fmt.Errorf("%w: at %d, and %d was read", ErrOlder, end.Seq, w.last)
 	}
 	list, err := ReadAll(ctx, w.e, w.s, w.last+1)
 	if err != nil {

@@ -1,0 +1,284 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
+	"github.com/ctxfs/ctxfs/cluster/nats"
+	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/tests/cluster/servers"
+)
+
+// slow is why these tests are for the matrix.
+const slow = "three servers, and elections of many seconds"
+
+// shard returns the shard of the journal that all writers share.
+func (l *load) shard() int { return l.journals[0].subject.Shard() }
+
+func TestTheLeaderIsKilled(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	for range 2 {
+		l.progress(t, 200)
+		n := c.Leader(t, l.shard())
+		c.Kill(n)
+		l.progress(t, 200)
+		c.Restart(t, n)
+		l.progress(t, 200)
+		agree(t, c)
+	}
+	l.check(t)
+}
+
+func TestTheLeaderIsIsolated(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 200)
+	n := c.Leader(t, l.shard())
+	c.Isolate(n)
+	l.progress(t, 300)
+	await(t, "another server leads", func() bool { return c.Leader(t, l.shard()) != n })
+	c.Heal()
+	l.progress(t, 200)
+	l.check(t)
+}
+
+func TestTheLeaderIsPaused(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 200)
+	n := c.Leader(t, l.shard())
+	c.Pause(n)
+	l.progress(t, 300)
+	c.Resume(n)
+	l.progress(t, 200)
+	l.check(t)
+}
+
+func TestTheQuorumIsLost(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 200)
+	c.Kill(0, 1)
+	l.failures(t, 18) // each writer knows by now, and what was under way has ended
+	before := l.acked.Load()
+	l.failures(t, 12)
+	if after := l.acked.Load(); after != before {
+		t.Errorf("%d records were acknowledged by one server of three", after-before)
+	}
+	c.Restart(t, 0, 1)
+	l.progress(t, 200)
+	l.check(t)
+}
+
+func TestAllServersAreKilled(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	for range 2 {
+		l.progress(t, 300)
+		c.Kill(0, 1, 2)
+		c.Restart(t, 0, 1, 2)
+	}
+	l.progress(t, 300)
+	l.check(t)
+}
+
+func TestAcknowledgementsAreLost(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 100)
+	for round := range 4 {
+		c.SilenceHost(t, "a", round%3) // perhaps the one that it asks first
+		l.progress(t, 100)
+		c.SilenceHost(t, "a")
+		l.failures(t, 3)
+		c.HealHost(t, "a")
+		l.progress(t, 50)
+		c.CutHost(t, "b", round%3, (round+1)%3)
+		l.progress(t, 100)
+		c.HealHost(t, "b")
+	}
+	l.check(t)
+}
+
+func TestLinksAreSlow(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 50)
+	c.Slow(400 * time.Millisecond) // longer than two of them: requests are hedged
+	l.progress(t, 30)
+	c.Heal()
+	l.progress(t, 100)
+	l.check(t)
+}
+
+func TestOneLinkIsCut(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 50)
+	n := c.Leader(t, l.shard())
+	c.Cut(n, (n+1)%3)
+	l.progress(t, 300)
+	c.Heal()
+	c.Silence(n, (n+2)%3)
+	l.progress(t, 300)
+	c.Heal()
+	l.progress(t, 100)
+	l.check(t)
+}
+
+func TestADiskIsFull(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	for i := range 3 {
+		c.Shut(i)
+		c.SmallDisk(t, i, 512<<20)
+		c.Restart(t, i)
+	}
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, 200)
+	n := c.Leader(t, l.shard())
+	c.Fill(t, n)
+	l.progress(t, 200)
+	c.Free(t, n)
+	c.Shut(n) // a server whose disk was full wants a start
+	c.Restart(t, n)
+	l.progress(t, 200)
+	l.check(t)
+}
+
+// A follower does not miss what comes while its server is cut off from the others.
+func TestAFollowerIsCutOff(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	l := startLoad(t, c, "a")
+	e := c.Open(t, "c")
+	s := l.journals[0].subject
+	feed, err := e.Follow(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := enginetest.NewWriter(e, s, "follower")
+	catchUp := func() {
+		for w.CatchUp(t.Context()) != nil && t.Context().Err() == nil {
+		}
+	}
+	catchUp()
+	follow := func(n int) {
+		want := len(w.Keys()) + n
+		await(t, "records on the feed", func() bool {
+			for {
+				select {
+				case x := <-feed.Entries:
+					if w.Offer(x) {
+						catchUp()
+					}
+				case <-feed.Lost:
+					catchUp()
+				default:
+					return len(w.Keys()) >= want
+				}
+			}
+		})
+	}
+	follow(100)
+	c.CutHost(t, "c", 0)
+	follow(100)
+	c.CutHost(t, "c", 0, 1)
+	follow(100)
+	c.HealHost(t, "c")
+	c.SilenceHost(t, "c", 2)
+	if _, err := e.Last(t.Context(), s, true); err != nil { // whoever follows asks from time to time
+		t.Error(err)
+	}
+	follow(100)
+	l.check(t)
+}
+
+// A bit that changes on the disk of one server is never read as truth, and who attests finds it unless
+// the server has repaired it.
+func TestABitChanges(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	for _, follower := range []bool{true, false} {
+		l := startLoad(t, c, "a")
+		l.progress(t, 600)
+		l.stop()
+		l.wg.Wait()
+		agree(t, c)
+		n := c.Leader(t, l.shard())
+		if follower {
+			n = (n + 1) % 3
+		}
+		c.Kill(n)
+		t.Log(c.Flip(t, n, streamOf(l.shard()), "*.blk"))
+		c.Restart(t, n)
+		e := c.Open(t, "z")
+		m := c.Open(t, "maintenance")
+		await(t, "all three answer", func() bool {
+			a, err := m.Attest(t.Context(), l.shard())
+			return err == nil && len(a.Replicas) == 3
+		})
+		j, whole, refused := l.journals[0], 0, 0
+		for range 50 {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			keys, err := enginetest.Journal(ctx, e, j.subject)
+			cancel()
+			switch {
+			case err == nil && len(j.history.Check(keys)) == 0:
+				whole++
+			case err == nil:
+				t.Errorf("a journal was read as whole that is not: %q", j.history.Check(keys)[0])
+			case errors.Is(err, enginetest.ErrChain), errors.Is(err, engine.ErrUnknown), errors.Is(err, engine.ErrUnreachable):
+				refused++
+			default:
+				t.Error(err)
+			}
+		}
+		a, err := m.Attest(t.Context(), l.shard())
+		t.Logf("follower %v: read whole %d times, refused %d times; attested: %v, %v", follower, whole, refused, a.Error(), err)
+		if refused > 0 && err == nil && a.Error() == nil {
+			t.Error("a replica that is not whole is attested")
+		}
+		m.Close()
+	}
+}
+
+func streamOf(shard int) string {
+	const hex = "0123456789abcdef"
+	return "CTXJ_0" + hex[shard:shard+1]
+}
+
+// What is not safe is refused, or said for ever.
+func TestAnUnsafeClusterIsRefused(t *testing.T) {
+	suite.Matrix(t, slow)
+	c := servers.Start(t)
+	o := c.Options(t, "a")
+	o.Servers = []string{"nats://" + o.Servers[0][len("tls://"):]}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if e, err := nats.Open(ctx, o); err == nil {
+		e.Close()
+		t.Log("the client took the server's word for TLS") // and it is TLS then
+	}
+	if _, err := nats.Create(ctx, c.Options(t, "maintenance"), nats.Share{}); !errors.Is(err, engine.ErrInvalid) {
+		t.Errorf("a second store in the same cluster: %v", err)
+	}
+	wrong := c.Options(t, "a")
+	wrong.Auth = c.Auth(t, "b")[1:] // no key
+	if _, err := nats.Open(ctx, wrong); !errors.Is(err, engine.ErrDenied) {
+		t.Errorf("without credentials: %v", err)
+	}
+}
