@@ -50,8 +50,8 @@
 // reports on Lost when it may have missed something; a breach in the network may keep even that from it.
 // Whoever follows asks Last from time to time.
 //
-// An entry with an empty ID was not stored by Append. Servers that are open to others may have such; a
-// journal counts them and passes over them.
+// An entry with an empty ID was not stored by Append. Servers that are open to others may have such. A
+// journal counts them and passes over them, but they take a place: what comes next expects their sequence.
 //
 // # Files, from top to bottom
 //

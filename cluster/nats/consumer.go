@@ -87,7 +87,7 @@ func (e *Engine) pullSome(ctx context.Context, stream, name string, n int, deliv
 			if delivered++; err != nil || at.Sequence.Consumer != delivered {
 				return list, nil // one is missing
 			}
-			x := message{m.Subject, entryOf(m.Header, m.Data)}
+			x := message{m.Subject, entryOf(m.Header, m.Data, stream, 0)}
 			x.Seq = at.Sequence.Stream
 			list = append(list, x)
 			silence.Reset(HedgeAfter)

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	client "github.com/nats-io/nats.go"
-
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
@@ -155,18 +153,22 @@ func (e *Engine) certify(ctx context.Context, s Statement) (Statement, error) {
 	if err != nil {
 		return s, err
 	}
-	var failed *apiError
-	err = e.exchange(ctx, statementKey, nil, body, func(m *client.Msg, _ bool) verdict {
-		var got ack
-		if json.Unmarshal(m.Data, &got) == nil {
-			failed = got.Error
+	return s, e.publish(ctx, body)
+}
+
+// publish replaces the statement.
+func (e *Engine) publish(ctx context.Context, body []byte) error {
+	p := place{"KV_" + metaBucket, statementKey}
+	for {
+		last, _, err := e.ask(ctx, p.stream, map[string]any{"last_by_subj": p.subject})
+		if err != nil {
+			return err
 		}
-		return final
-	})
-	if err == nil {
-		err = failed.asError("statement")
+		_, err = e.store(ctx, p, last.Seq, engine.Entry{ID: "s-" + rand.Text(), Payload: body})
+		if _, ok := errors.AsType[*engine.Conflict](err); !ok && !errors.Is(err, engine.ErrBusy) || !e.pause(ctx) {
+			return err
+		}
 	}
-	return s, err
 }
 
 // serverProblems returns what is wrong with servers.
@@ -195,6 +197,9 @@ func (e *Engine) Statement(ctx context.Context) (s Statement, err error) {
 	}
 	if err != nil {
 		return s, err
+	}
+	if found && m.ID == "" {
+		return s, fmt.Errorf("%w: the statement is not from the maintenance user; ctxfs cluster serve writes it anew", engine.ErrUnreachable)
 	}
 	if !found {
 		return s, fmt.Errorf("%w: there is no store; ctxfs cluster init makes one", engine.ErrGone)

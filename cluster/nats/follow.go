@@ -178,7 +178,7 @@ func (fs *feeds) remove(from string, f *feed) {
 
 // deliver hands out an entry that was republished.
 func (fs *feeds) deliver(m *client.Msg) {
-	x := entryOf(m.Header, m.Data)
+	x := entryOf(m.Header, m.Data, lastValue(m.Header, fromHeader), 1)
 	x.Prev = lastNumber(m.Header, lastHeader)
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

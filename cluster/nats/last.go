@@ -32,7 +32,7 @@ func (e *Engine) lastOf(ctx context.Context, p place) (m message, found bool, er
 		switch status := got.Header.Get("Status"); status {
 		case "404":
 		case "":
-			m = message{lastValue(got.Header, subjHeader), entryOf(got.Header, got.Data)}
+			m = message{lastValue(got.Header, subjHeader), entryOf(got.Header, got.Data, p.stream, 1)}
 			if found = m.subject == p.subject && m.Seq > 0; !found {
 				broken = m.subject
 			}

@@ -121,6 +121,9 @@ func (o objectStore) part(ctx context.Context, key engine.Key, n int) (message, 
 	defer cancel()
 	for {
 		m, found, err := o.e.lastOf(ctx, partPlace(key, n))
+		if err == nil && found && m.ID == "" {
+			err = fmt.Errorf("%w: part %d of %s was not stored by a host of ours", engine.ErrDiffers, n, key.Name)
+		}
 		if err != nil || found {
 			return m, err
 		}
@@ -148,6 +151,9 @@ func (o objectStore) head(ctx context.Context, key engine.Key) (info engine.Obje
 	}
 	if !found {
 		return info, nil, fmt.Errorf("%w: %s", engine.ErrNotFound, key.Name)
+	}
+	if m.ID == "" {
+		return info, nil, fmt.Errorf("%w: %s was not stored by a host of ours", engine.ErrDiffers, key.Name)
 	}
 	sum, bad := hex.DecodeString(m.Header[shaHeader])
 	info.Size, err = strconv.ParseInt(m.Header[sizeHeader], 10, 64)

@@ -19,6 +19,7 @@ const (
 	seqHeader  = "Nats-Sequence"
 	lastHeader = "Nats-Last-Sequence"
 	subjHeader = "Nats-Subject"
+	fromHeader = "Nats-Stream"
 )
 
 // Read does what engine.Engine says, and returns its errors.
@@ -108,16 +109,23 @@ func (e *Engine) ask(ctx context.Context, stream string, what map[string]any) (m
 		if err != nil {
 			return m, false, nil // no entry of ours
 		}
-		m.Entry = entryOf(h, m.Payload)
+		m.Entry = entryOf(h, m.Payload, stream, 0)
 		m.Seq = got.Message.Seq
 	}
 	return m, true, nil
 }
 
-// entryOf returns the entry with a header as servers hand it out. Its sequence is the last that is named,
-// because servers add theirs behind what the entry came with.
-func entryOf(h client.Header, payload []byte) engine.Entry {
-	x := engine.Entry{ID: h.Get(client.MsgIdHdr), Payload: payload}
+// entryOf returns the entry with a header that servers hand out and have added their own to so many times.
+// Its sequence is the last that is named, because servers add theirs behind what the entry came with. Its
+// ID is empty unless it looks as store makes it: a host can have the servers send answers to any subject,
+// and such an answer, when it lands in a journal, has headers of the servers in it or lacks some of ours.
+func entryOf(h client.Header, payload []byte, stream string, added int) engine.Entry {
+	x := engine.Entry{Payload: payload, Seq: lastNumber(h, seqHeader)}
+	ids, in := h[client.MsgIdHdr], h[client.ExpectedStreamHdr]
+	if len(ids) == 1 && len(in) == 1 && in[0] == stream && len(h[client.ExpectedLastSubjSeqHdr]) == 1 &&
+		len(h[seqHeader]) == added && len(h[subjHeader]) == added && len(h[fromHeader]) == added {
+		x.ID = ids[0]
+	}
 	for name, values := range h {
 		if strings.HasPrefix(name, "Ctx-") && len(values) == 1 {
 			if x.Header == nil {
@@ -126,7 +134,6 @@ func entryOf(h client.Header, payload []byte) engine.Entry {
 			x.Header[name] = values[0]
 		}
 	}
-	x.Seq = lastNumber(h, seqHeader)
 	return x
 }
 
@@ -234,7 +241,7 @@ func (e *Engine) gatherOver(ctx context.Context, c *client.Conn, denied <-chan s
 			case status != "":
 				return list, false, nil
 			}
-			x := message{lastValue(m.Header, subjHeader), entryOf(m.Header, m.Data)}
+			x := message{lastValue(m.Header, subjHeader), entryOf(m.Header, m.Data, lastValue(m.Header, fromHeader), 1)}
 			if lastNumber(m.Header, lastHeader) != before || !matches(x.subject, pattern) {
 				return list, len(list) > 0, nil // one is missing
 			}

@@ -146,6 +146,7 @@ func TestADiskIsFull(t *testing.T) {
 		c.Shut(i)
 		c.SmallDisk(t, i, 512<<20)
 		c.Restart(t, i)
+		agree(t, c)
 	}
 	l := startLoad(t, c, "a", "b")
 	l.progress(t, 200)
@@ -212,17 +213,21 @@ func TestAFollowerIsCutOff(t *testing.T) {
 func TestABitChanges(t *testing.T) {
 	suite.Matrix(t, slow)
 	c := servers.Start(t)
-	for _, follower := range []bool{true, false} {
+	for _, v := range []struct{ follower, clean bool }{{true, false}, {false, false}, {true, true}, {false, true}} {
 		l := startLoad(t, c, "a")
 		l.progress(t, 600)
 		l.stop()
 		l.wg.Wait()
 		agree(t, c)
 		n := c.Leader(t, l.shard())
-		if follower {
+		if v.follower {
 			n = (n + 1) % 3
 		}
-		c.Kill(n)
+		if v.clean { // what it knows of its files is on the disk then, and it does not look at them when it starts
+			c.Shut(n)
+		} else {
+			c.Kill(n)
+		}
 		t.Log(c.Flip(t, n, streamOf(l.shard()), "*.blk"))
 		c.Restart(t, n)
 		e := c.Open(t, "z")
@@ -248,7 +253,7 @@ func TestABitChanges(t *testing.T) {
 			}
 		}
 		a, err := m.Attest(t.Context(), l.shard())
-		t.Logf("follower %v: read whole %d times, refused %d times; attested: %v, %v", follower, whole, refused, a.Error(), err)
+		t.Logf("%+v: read whole %d times, refused %d times; attested: %v, %v", v, whole, refused, a.Error(), err)
 		if refused > 0 && err == nil && a.Error() == nil {
 			t.Error("a replica that is not whole is attested")
 		}

@@ -137,7 +137,8 @@ func (w *Writer) CatchUp(ctx context.Context) error {
 		return err
 	}
 	for _, e := range list {
-		if e.ID == "" {
+		if e.ID == "" { // no entry, but what comes next stands behind it
+			w.last = e.Seq
 			continue
 		}
 		if err := w.apply(e); err != nil {
@@ -184,8 +185,8 @@ func Journal(ctx context.Context, e engine.Engine, s engine.Subject) (keys []str
 // Offer takes an entry of a feed, and reports whether the journal has to be read because it is not the
 // next one.
 func (w *Writer) Offer(e engine.Entry) (gap bool) {
-	if e.Seq <= w.last || e.ID == "" {
+	if e.Seq <= w.last {
 		return false
 	}
-	return e.Prev != w.last || w.apply(e) != nil
+	return e.Prev != w.last || e.ID == "" || w.apply(e) != nil
 }

@@ -1,0 +1,207 @@
+package embed
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nkeys"
+)
+
+// publicKey returns the public key of a new user.
+func publicKey(t *testing.T) string {
+	t.Helper()
+	pair, err := nkeys.CreateUser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := pair.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// good returns settings that are right.
+func good(t *testing.T) Config {
+	t.Helper()
+	dir := t.TempDir()
+	return Config{
+		Cluster: "memory", Name: "n1", Listen: "127.0.0.1:4222", Routes: "127.0.0.1:6222", Peers: []string{"127.0.0.1:6223", "127.0.0.1:6224"},
+		Store: filepath.Join(dir, "store"), KeyFile: filepath.Join(dir, "disk.key"), Monitor: "127.0.0.1:8222",
+		Users: []User{
+			{Name: "a", Key: publicKey(t), Role: RoleHost},
+			{Name: "laptop", Key: publicKey(t), Role: RoleHost, Owners: []string{"u1000"}},
+			{Name: "keeper", Key: publicKey(t), Role: RoleMaintenance},
+			{Name: "asker", Key: publicKey(t), Role: RoleSystem},
+		},
+	}
+}
+
+func TestSettingsThatAreWrong(t *testing.T) {
+	if err := good(t).Check(); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*Config){
+		"cluster:":                     func(c *Config) { c.Cluster = "a b" },
+		"name:":                        func(c *Config) { c.Name = `n1"` },
+		"zone:":                        func(c *Config) { c.Zone = "a:b" },
+		"store and key_file":           func(c *Config) { c.KeyFile = "" },
+		"1 other servers":              func(c *Config) { c.Peers = c.Peers[:1] },
+		"is no host:port":              func(c *Config) { c.Listen = "4222" },
+		"tls is needed":                func(c *Config) { c.Peers[1] = "10.0.0.3:6222" },
+		"ca, cert and key":             func(c *Config) { c.TLS = &TLS{CA: "x"} },
+		"is not of this machine":       func(c *Config) { c.Monitor = "0.0.0.0:8222" },
+		"a witness":                    func(c *Config) { c.Witness, c.Listen, c.TLS = true, "10.0.0.1:4222", &TLS{"a", "b", "c"} },
+		"no public key":                func(c *Config) { c.Users[0].Key = "SUAAA" },
+		"is there twice":               func(c *Config) { c.Users[1].Key = c.Users[0].Key },
+		"plain one, or is there twice": func(c *Config) { c.Users[1].Name = c.Users[0].Name },
+		"no role":                      func(c *Config) { c.Users[0].Role = "admin" },
+		"only hosts have owners":       func(c *Config) { c.Users[2].Owners = []string{"u1"} },
+		`owner "*"`:                    func(c *Config) { c.Users[1].Owners = []string{"*"} },
+		"are no sizes":                 func(c *Config) { c.Disk = -1 },
+	} {
+		c := good(t)
+		change(&c)
+		if err := c.Check(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+}
+
+// nats-server reads the settings as they are meant.
+func TestTheSettingsOfTheServer(t *testing.T) {
+	c := good(t)
+	c.Zone, c.Disk = "rack-1", 5<<30
+	c.Store += ` "with" $odd \names`
+	o := &server.Options{}
+	if err := o.ProcessConfigString(c.Text(`$key "with" marks`)); err != nil {
+		t.Fatal(err)
+	}
+	for what, ok := range map[string]bool{
+		"sync":      o.SyncAlways,
+		"store":     o.StoreDir == c.Store,
+		"key":       o.JetStreamKey == `$key "with" marks`,
+		"cipher":    o.JetStreamCipher == server.ChaCha,
+		"disk":      o.JetStreamMaxStore == 5<<30,
+		"memory":    o.JetStreamMaxMemory == defaultMemory,
+		"tag":       o.JetStreamUniqueTag == "az:" && len(o.Tags) == 1 && o.Tags[0] == "az:rack-1",
+		"payload":   o.MaxPayload == maxPayload,
+		"routes":    len(o.Routes) == 2 && o.Cluster.NoAdvertise && o.Cluster.Name == "memory",
+		"monitor":   o.HTTPHost == "127.0.0.1" && o.HTTPPort == 8222,
+		"system":    o.SystemAccount == SystemAccount,
+		"users":     len(o.Nkeys) == 4 && len(o.Users) == 0,
+		"no others": o.NoAuthUser == "" && o.Authorization == "" && o.Username == "",
+	} {
+		if !ok {
+			t.Errorf("%s is not as it was said", what)
+		}
+	}
+	for _, u := range o.Nkeys {
+		i := 0
+		for c.Users[i].Key != u.Nkey {
+			i++
+		}
+		account := Account
+		if c.Users[i].Role == RoleSystem {
+			account = SystemAccount
+		}
+		if u.Account == nil || u.Account.Name != account || u.Permissions == nil || len(u.Permissions.Publish.Allow) == 0 || len(u.Permissions.Subscribe.Allow) == 0 {
+			t.Errorf("user %s: %+v", c.Users[i].Name, u)
+		}
+	}
+}
+
+func TestSettingsAreReadFromAFile(t *testing.T) {
+	c := good(t)
+	c.Store, c.KeyFile = "store", "keys/disk"
+	data, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "server.json")
+	if err := os.WriteFile(name, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadConfig(name)
+	if err != nil || got.Store != filepath.Join(filepath.Dir(name), "store") || got.KeyFile != filepath.Join(filepath.Dir(name), "keys/disk") {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.WriteFile(name, []byte(strings.Replace(string(data), `"store"`, `"sync":false,"store"`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadConfig(name); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "sync") {
+		t.Errorf("a setting that is none: %v", err)
+	}
+}
+
+func TestTheKeyOfTheDisk(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "keys", "disk")
+	key, err := diskKey(name)
+	if err != nil || len(key) < 32 {
+		t.Fatalf("%q, %v", key, err)
+	}
+	if again, err := diskKey(name); err != nil || again != key {
+		t.Errorf("%q, %v, want %q", again, err, key)
+	}
+	if err := os.Chmod(name, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := diskKey(name); !errors.Is(err, ErrConfig) {
+		t.Errorf("a key that others read: %v", err)
+	}
+	if err := os.Chmod(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte("short\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := diskKey(name); !errors.Is(err, ErrConfig) {
+		t.Errorf("a short key: %v", err)
+	}
+}
+
+func TestAServerStartsAndEnds(t *testing.T) {
+	c := good(t)
+	c.Monitor, c.Witness = "", true
+	for _, address := range []*string{&c.Listen, &c.Routes, &c.Peers[0], &c.Peers[1]} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		*address = l.Addr().String()
+		defer l.Close()
+		if address == &c.Listen || address == &c.Routes {
+			l.Close()
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ready := make(chan struct{})
+	done := make(chan error, 1)
+	go func() { done <- Run(ctx, c, func() { close(ready) }) }()
+	select {
+	case <-ready:
+	case err := <-done:
+		t.Fatal(err)
+	}
+	n, err := net.Dial("tcp", c.Listen)
+	if err != nil {
+		t.Error(err)
+	} else {
+		n.Close()
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	c.Peers = nil
+	if err := Run(t.Context(), c, nil); !errors.Is(err, ErrConfig) {
+		t.Errorf("settings that are wrong: %v", err)
+	}
+}
