@@ -24,10 +24,15 @@ const module = "github.com/ctxfs/ctxfs"
 
 // arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
+	// A cluster of hosts. Nothing of it is imported by what a single host needs.
+	"cluster/engine":                 {}, // keeps bytes: what entries mean, the journal above knows
+	"cluster/engine/enginetest":      {"cluster/engine"},
+	"cluster/engine/fake":            {"cluster/engine"},
+	"cluster/nats":                   {"cluster/engine"},
+	"cluster/embed":                  {"cluster/engine", "cluster/nats"}, // a module of its own: the server
+	"cluster/embed/cmd/ctxfs-server": {"cluster/embed"},
+
 	"ctxabi":                       {},
-	"cluster/engine":               {}, // keeps bytes: what entries mean, the journal above knows
-	"cluster/engine/enginetest":    {"cluster/engine"},
-	"cluster/engine/fake":          {"cluster/engine"},
 	"internal/tokens":              {"ctxabi"},
 	"session":                      {"ctxabi", "internal/handles", "internal/memory", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
 	"session/sessiontest":          {"session", "session/arrival", "ctxabi", "internal/memory", "internal/vfs"},

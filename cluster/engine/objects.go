@@ -8,7 +8,8 @@ import (
 )
 
 // Objects keeps content that never changes under names. A name is used for one content alone; the
-// names of ctxfs end in the SHA-256 of the content.
+// names of ctxfs end in the SHA-256 of the content. An object is there for all hosts once Put returns.
+// List may lack it for a moment, and all calls may still have one that was deleted a moment ago.
 type Objects interface {
 	// Put stores data under key. It returns once the object is on the disks of a majority, was read
 	// back and was found equal. If the object is there already it is read and compared instead. Put
