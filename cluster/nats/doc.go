@@ -47,17 +47,19 @@
 //
 // # Files, from top to bottom
 //
-//	create.go    streams are made, and looked at
-//	attest.go    what each replica has, and how servers keep it
-//	append.go    an entry behind another
-//	objects.go   content in parts
-//	read.go      entries back, by direct gets
-//	consumer.go  the same for hosts of some owners
-//	last.go      the end of a journal
-//	follow.go    feeds
 //	open.go      links, and what an engine refuses
+//	create.go    streams are made, and looked at
+//	objects.go   content in parts
+//	attest.go    what each replica has, how servers keep it, and trims
+//	append.go    an entry behind another
+//	read.go      entries back
+//	follow.go    feeds
+//	last.go      the end of a journal, and what the leader has
+//	consumer.go  reads of hosts of some owners
 //	exchange.go  a request over two links
 //	denials.go   refusals, which come beside the answers
+//	links.go     two connections
+//	messages.go  entries as servers hand them out
 //	rights.go    what users may do
 //	streams.go   names and settings
 package nats

@@ -46,3 +46,35 @@ func (e *Engine) lastOf(ctx context.Context, p place) (m message, found bool, er
 	}
 	return m, found, readable(err)
 }
+
+// ask asks the leader of a stream for one message; found is false if there is none such.
+func (e *Engine) ask(ctx context.Context, stream string, what map[string]any) (m message, found bool, err error) {
+	var got struct {
+		Message struct {
+			Subject string `json:"subject"`
+			Seq     uint64 `json:"seq"`
+			Header  []byte `json:"hdrs"`
+			Data    []byte `json:"data"`
+		} `json:"message"`
+	}
+	failed, err := e.api(ctx, "STREAM.MSG.GET."+stream, what, &got)
+	if err != nil {
+		return m, false, readable(err)
+	}
+	if failed != nil && failed.ErrCode == codeNoMessage {
+		return m, false, nil
+	}
+	if err := failed.asError(stream); err != nil {
+		return m, false, err
+	}
+	m.subject, m.Seq, m.Payload = got.Message.Subject, got.Message.Seq, got.Message.Data
+	if len(got.Message.Header) > 0 {
+		h, err := client.DecodeHeadersMsg(got.Message.Header)
+		if err != nil {
+			return m, false, nil // no entry of ours
+		}
+		m.Entry = entryOf(h, m.Payload, stream, 0)
+		m.Seq = got.Message.Seq
+	}
+	return m, true, nil
+}

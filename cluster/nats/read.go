@@ -5,21 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	client "github.com/nats-io/nats.go"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
-)
-
-// Headers that servers add to what they hand out.
-const (
-	seqHeader  = "Nats-Sequence"
-	lastHeader = "Nats-Last-Sequence"
-	subjHeader = "Nats-Subject"
-	fromHeader = "Nats-Stream"
 )
 
 // Read does what engine.Engine says, and returns its errors.
@@ -42,20 +32,6 @@ func (e *Engine) entries(ctx context.Context, p place, r engine.Range) ([]engine
 	return e.batch(ctx, p, r)
 }
 
-// message is an entry with its subject.
-type message struct {
-	subject string
-	engine.Entry
-}
-
-// plain returns the entries of messages.
-func plain(list []message) (entries []engine.Entry) {
-	for _, m := range list {
-		entries = append(entries, m.Entry)
-	}
-	return entries
-}
-
 // oneByOne reads from the leader, which hands out one entry at a time.
 func (e *Engine) oneByOne(ctx context.Context, p place, r engine.Range) (list []engine.Entry, err error) {
 	size := 0
@@ -72,88 +48,6 @@ func (e *Engine) oneByOne(ctx context.Context, p place, r engine.Range) (list []
 		from = m.Seq + 1
 	}
 	return list, nil
-}
-
-// length returns how many bytes an entry counts for in a range.
-func length(x engine.Entry) int {
-	n := len(x.Payload)
-	for name, value := range x.Header {
-		n += len(name) + len(value)
-	}
-	return n
-}
-
-// ask asks the leader of a stream for one message; found is false if there is none such.
-func (e *Engine) ask(ctx context.Context, stream string, what map[string]any) (m message, found bool, err error) {
-	var got struct {
-		Message struct {
-			Subject string `json:"subject"`
-			Seq     uint64 `json:"seq"`
-			Header  []byte `json:"hdrs"`
-			Data    []byte `json:"data"`
-		} `json:"message"`
-	}
-	failed, err := e.api(ctx, "STREAM.MSG.GET."+stream, what, &got)
-	if err != nil {
-		return m, false, readable(err)
-	}
-	if failed != nil && failed.ErrCode == codeNoMessage {
-		return m, false, nil
-	}
-	if err := failed.asError(stream); err != nil {
-		return m, false, err
-	}
-	m.subject, m.Seq, m.Payload = got.Message.Subject, got.Message.Seq, got.Message.Data
-	if len(got.Message.Header) > 0 {
-		h, err := client.DecodeHeadersMsg(got.Message.Header)
-		if err != nil {
-			return m, false, nil // no entry of ours
-		}
-		m.Entry = entryOf(h, m.Payload, stream, 0)
-		m.Seq = got.Message.Seq
-	}
-	return m, true, nil
-}
-
-// entryOf returns the entry with a header that servers hand out and have added their own to so many times.
-// Its sequence is the last that is named, because servers add theirs behind what the entry came with. Its
-// ID is empty unless it looks as store makes it: a host can have the servers send answers to any subject,
-// and such an answer, when it lands in a journal, has headers of the servers in it or lacks some of ours.
-func entryOf(h client.Header, payload []byte, stream string, added int) engine.Entry {
-	x := engine.Entry{Payload: payload, Seq: lastNumber(h, seqHeader)}
-	ids, in := h[client.MsgIdHdr], h[client.ExpectedStreamHdr]
-	if len(ids) == 1 && len(in) == 1 && in[0] == stream && len(h[client.ExpectedLastSubjSeqHdr]) == 1 &&
-		len(h[seqHeader]) == added && len(h[subjHeader]) == added && len(h[fromHeader]) == added {
-		x.ID = ids[0]
-	}
-	for name, values := range h {
-		if strings.HasPrefix(name, "Ctx-") && len(values) == 1 {
-			if x.Header == nil {
-				x.Header = engine.Header{}
-			}
-			x.Header[name] = values[0]
-		}
-	}
-	return x
-}
-
-// lastNumber returns the number in the last of the values of a header, or 0.
-func lastNumber(h client.Header, name string) uint64 {
-	values := h[name]
-	if len(values) == 0 {
-		return 0
-	}
-	n, _ := strconv.ParseUint(values[len(values)-1], 10, 64)
-	return n
-}
-
-// lastValue returns the last of the values of a header, or "".
-func lastValue(h client.Header, name string) string {
-	values := h[name]
-	if len(values) == 0 {
-		return ""
-	}
-	return values[len(values)-1]
 }
 
 // errElsewhere is the error of reading a sequence at which another subject has its entry.
@@ -250,21 +144,4 @@ func (e *Engine) gatherOver(ctx context.Context, c *client.Conn, denied <-chan s
 			silence.Reset(HedgeAfter)
 		}
 	}
-}
-
-// matches reports whether a subject is one of a pattern, in which "*" stands for a token.
-func matches(subject, pattern string) bool {
-	if subject == pattern {
-		return true
-	}
-	s, p := strings.Split(subject, "."), strings.Split(pattern, ".")
-	if len(s) != len(p) {
-		return false
-	}
-	for i := range s {
-		if p[i] != "*" && p[i] != s[i] {
-			return false
-		}
-	}
-	return true
 }

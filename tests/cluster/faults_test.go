@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
@@ -218,6 +219,7 @@ func TestABitChanges(t *testing.T) {
 		l.progress(t, 600)
 		l.stop()
 		l.wg.Wait()
+		more(t, c.Open(t, "b"), l.shard()) // so that the damaged file is not the last one, which is looked at
 		agree(t, c)
 		n := c.Leader(t, l.shard())
 		if v.follower {
@@ -228,19 +230,20 @@ func TestABitChanges(t *testing.T) {
 		} else {
 			c.Kill(n)
 		}
-		t.Log(c.Flip(t, n, streamOf(l.shard()), "*.blk"))
+		t.Log(c.Flip(t, n, streamOf(l.shard()), "1.blk", 0.05))
 		c.Restart(t, n)
-		e := c.Open(t, "z")
 		m := c.Open(t, "maintenance")
 		await(t, "all three answer", func() bool {
 			a, err := m.Attest(t.Context(), l.shard())
 			return err == nil && len(a.Replicas) == 3
 		})
 		j, whole, refused := l.journals[0], 0, 0
-		for range 50 {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		for i := range 3 {
+			e := c.OpenAt(t, "z", i)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			keys, err := enginetest.Journal(ctx, e, j.subject)
 			cancel()
+			e.Close()
 			switch {
 			case err == nil && len(j.history.Check(keys)) == 0:
 				whole++
@@ -248,16 +251,35 @@ func TestABitChanges(t *testing.T) {
 				t.Errorf("a journal was read as whole that is not: %q", j.history.Check(keys)[0])
 			case errors.Is(err, enginetest.ErrChain), errors.Is(err, engine.ErrUnknown), errors.Is(err, engine.ErrUnreachable):
 				refused++
+				t.Logf("server %d: %v", i, err)
 			default:
 				t.Error(err)
 			}
 		}
 		a, err := m.Attest(t.Context(), l.shard())
-		t.Logf("%+v: read whole %d times, refused %d times; attested: %v, %v", v, whole, refused, a.Error(), err)
+		t.Logf("%+v, server %d: whole through %d servers, refused through %d; attested: %v, %v", v, n, whole, refused, a.Error(), err)
 		if refused > 0 && err == nil && a.Error() == nil {
 			t.Error("a replica that is not whole is attested")
 		}
 		m.Close()
+	}
+}
+
+// more appends some megabytes to another journal of a shard.
+func more(t *testing.T, e engine.Engine, shard int) {
+	t.Helper()
+	s := enginetest.NewSession("u1001")
+	for s.Shard() != shard {
+		s = enginetest.NewSession("u1001")
+	}
+	payload, last := make([]byte, 400<<10), uint64(0)
+	for range 30 {
+		rand.Read(payload)
+		seq, err := e.Append(t.Context(), s, last, rand.Text(), nil, payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = seq
 	}
 }
 

@@ -158,25 +158,6 @@ func otherOwners(t *testing.T, r Rig) {
 	}
 }
 
-// ReadAllOf returns the entries of a subject from a sequence up to another, which is known to be there.
-// It returns the error of the engine, or that of ctx if it ends before the replicas have caught up.
-func ReadAllOf(ctx context.Context, e engine.Engine, s engine.Subject, from, to uint64) (list []engine.Entry, err error) {
-	for from <= to {
-		more, err := e.Read(ctx, s, engine.Range{From: from})
-		if err == nil && len(more) == 0 {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, more...)
-		if len(more) > 0 {
-			from = more[len(more)-1].Seq + 1
-		}
-	}
-	return list, nil
-}
-
 func onlyMaintenance(t *testing.T, r Rig) {
 	ctx, e := deadline(t), r.Host(t, "a")
 	s := NewSession("u1000")

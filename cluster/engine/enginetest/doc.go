@@ -10,10 +10,11 @@
 //
 // # Files, from top to bottom
 //
-//	suite.go    Run and what tests of an engine begin with
-//	appends.go  appends, conflicts and ids
-//	reads.go    reads, feeds and trims
-//	contents.go objects, rights and attestations
-//	history.go  what was done, and whether the journal agrees
-//	writer.go   records into a journal, exactly once
+//	suite.go     Run
+//	appends.go   appends, conflicts and ids
+//	reads.go     reads, feeds and trims
+//	contents.go  objects, rights and attestations
+//	history.go   what was done, and whether the journal agrees
+//	writer.go    records into a journal, exactly once
+//	helpers.go   what tests begin with
 package enginetest

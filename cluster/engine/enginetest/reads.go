@@ -158,15 +158,6 @@ func feeds(t *testing.T, r Rig) {
 	}
 }
 
-// newDigits returns eight digits that nobody has used.
-func newDigits() string {
-	d := body(8)
-	for i := range d {
-		d[i] = '0' + d[i]%10
-	}
-	return string(d)
-}
-
 func trims(t *testing.T, r Rig) {
 	ctx, a, m := deadline(t), r.Host(t, "a"), r.Maintenance(t)
 	s := NewSession("u1000")

@@ -11,9 +11,9 @@
 //
 // # Files, from top to bottom
 //
-//	host.go     the engine of one host
-//	faults.go   what goes wrong
 //	objects.go  content beside the journals
-//	feeds.go    who follows
+//	host.go     the engine of one host
 //	servers.go  the journals
+//	feeds.go    who follows
+//	faults.go   what goes wrong
 package fake

@@ -19,8 +19,8 @@ type feed struct {
 	held    *engine.Entry // to be delivered behind the next one
 }
 
-// follow returns a feed until ctx is done. The caller holds mu.
-func (s *Servers) follow(ctx context.Context, h *Host, subject engine.Subject) *engine.Feed {
+// follow returns a feed of what comes behind the entry last, until ctx is done. The caller holds mu.
+func (s *Servers) follow(ctx context.Context, h *Host, subject engine.Subject, last uint64) *engine.Feed {
 	f := &feed{h, subject, make(chan engine.Entry, feedLength), make(chan struct{}, 1), nil}
 	s.feeds = append(s.feeds, f)
 	context.AfterFunc(ctx, func() {
@@ -29,8 +29,7 @@ func (s *Servers) follow(ctx context.Context, h *Host, subject engine.Subject) *
 		s.feeds = slices.DeleteFunc(s.feeds, func(o *feed) bool { return o == f })
 		close(f.entries)
 	})
-	sh := &s.shards[subject.Shard()]
-	return &engine.Feed{Entries: f.entries, Lost: f.lost, Last: sh.lastOf(subject, sh.leader).Seq}
+	return &engine.Feed{Entries: f.entries, Lost: f.lost, Last: last}
 }
 
 // deliver hands an entry to who follows its subject. The caller holds mu.

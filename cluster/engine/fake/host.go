@@ -139,7 +139,8 @@ func (h *Host) Follow(ctx context.Context, s engine.Subject) (*engine.Feed, erro
 		return nil, err
 	}
 	defer h.s.mu.Unlock()
-	return h.s.follow(ctx, h, s), nil
+	sh := &h.s.shards[s.Shard()]
+	return h.s.follow(ctx, h, s, sh.lastOf(s, sh.leader).Seq), nil
 }
 
 // Trim does what engine.Engine says, and returns its errors.

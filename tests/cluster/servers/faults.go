@@ -122,9 +122,9 @@ func (c *Cluster) Store(i int) string { return c.nodes[i].dir }
 // Log returns the file of what a server prints.
 func (c *Cluster) Log(i int) string { return c.nodes[i].log() }
 
-// Flip changes one bit in the middle of the largest file of a server whose name matches a pattern of
-// path.Match, and returns its path. It fails the test if there is none. The server should not run.
-func (c *Cluster) Flip(tb testing.TB, i int, under, pattern string) string {
+// Flip changes one bit of the largest file of a server whose name matches a pattern of path.Match, at a
+// fraction of its length, and returns its path. It fails the test if there is none. The server should not run.
+func (c *Cluster) Flip(tb testing.TB, i int, under, pattern string, at float64) string {
 	tb.Helper()
 	found, largest := "", int64(0)
 	err := filepath.WalkDir(c.nodes[i].dir, func(name string, d fs.DirEntry, err error) error {
@@ -147,7 +147,7 @@ func (c *Cluster) Flip(tb testing.TB, i int, under, pattern string) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	data[len(data)/2] ^= 1
+	data[int(at*float64(len(data)))] ^= 1
 	if err := os.WriteFile(found, data, 0o600); err != nil {
 		tb.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func contains(path, dir string) bool {
 	return false
 }
 
-// SmallDisk gives a server that does not run a disk of some bytes for its entries, which moves there. It
-// skips the test without the right to mount.
+// SmallDisk moves the entries of a server that does not run to a disk of some bytes. It skips the test
+// without the right to mount.
 func (c *Cluster) SmallDisk(tb testing.TB, i int, bytes int64) {
 	tb.Helper()
 	dir := c.nodes[i].dir
