@@ -213,8 +213,9 @@ func TestAFollowerIsCutOff(t *testing.T) {
 // the server has repaired it.
 func TestABitChanges(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	for _, v := range []struct{ follower, clean bool }{{true, false}, {false, false}, {true, true}, {false, true}} {
+	found := 0
+	for _, v := range []struct{ follower, clean bool }{{true, true}, {false, false}} {
+		c := servers.Start(t)
 		l := startLoad(t, c, "a")
 		l.progress(t, 600)
 		l.stop()
@@ -230,7 +231,7 @@ func TestABitChanges(t *testing.T) {
 		} else {
 			c.Kill(n)
 		}
-		t.Log(c.Flip(t, n, streamOf(l.shard()), "1.blk", 0.05))
+		t.Log(c.Flip(t, n, streamOf(l.shard()), "1.blk", 0.01))
 		c.Restart(t, n)
 		m := c.Open(t, "maintenance")
 		await(t, "all three answer", func() bool {
@@ -261,7 +262,13 @@ func TestABitChanges(t *testing.T) {
 		if refused > 0 && err == nil && a.Error() == nil {
 			t.Error("a replica that is not whole is attested")
 		}
+		if refused > 0 || err == nil && a.Error() != nil {
+			found++
+		}
 		m.Close()
+	}
+	if found == 0 {
+		t.Error("the servers repaired all: this says nothing about what a reader does")
 	}
 }
 

@@ -2,6 +2,7 @@ package fake
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
@@ -77,4 +78,11 @@ func (f *feed) miss() {
 	case f.lost <- struct{}{}:
 	default:
 	}
+}
+
+// copy returns the entry with a header and a payload of its own.
+func (e entry) copy() engine.Entry {
+	c := e.Entry
+	c.Header, c.Payload = maps.Clone(c.Header), slices.Clone(c.Payload)
+	return c
 }

@@ -143,13 +143,6 @@ func (sh *shard) lastOf(subject engine.Subject, replica int) engine.Entry {
 	return engine.Entry{}
 }
 
-// copy returns the entry with a header and a payload of its own.
-func (e entry) copy() engine.Entry {
-	c := e.Entry
-	c.Header, c.Payload = maps.Clone(c.Header), slices.Clone(c.Payload)
-	return c
-}
-
 // read returns entries of a subject that a replica has, but for the last few of the shard.
 func (sh *shard) read(subject engine.Subject, r engine.Range, replica, behind int) (list []engine.Entry) {
 	size := 0
