@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"cluster/engine":                 {}, // keeps bytes: what entries mean, the journal above knows
 	"cluster/engine/enginetest":      {"cluster/engine"},
 	"cluster/engine/fake":            {"cluster/engine"},
+	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/embed":                  {"cluster/engine", "cluster/nats"}, // a module of its own: the server
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed"},

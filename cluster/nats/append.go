@@ -68,6 +68,11 @@ func (e *Engine) store(ctx context.Context, p place, expected uint64, x engine.E
 		}
 		return final
 	})
+	if errors.Is(err, engine.ErrUnreachable) && !e.restricted() && ctx.Err() == nil { // nobody takes it: is there a stream?
+		if _, _, missing := e.streamInfo(ctx, p.stream); errors.Is(missing, engine.ErrGone) {
+			err = missing
+		}
+	}
 	if err != nil {
 		return 0, err
 	}

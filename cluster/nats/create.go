@@ -90,19 +90,6 @@ func (e *Engine) createStream(ctx context.Context, c config) error {
 	}
 }
 
-// streamInfo returns settings and creation time of a stream, or ErrGone.
-func (e *Engine) streamInfo(ctx context.Context, name string) (c config, created string, err error) {
-	var info struct {
-		Config  config `json:"config"`
-		Created string `json:"created"`
-	}
-	failed, err := e.api(ctx, "STREAM.INFO."+name, struct{}{}, &info)
-	if err != nil {
-		return c, "", readable(err)
-	}
-	return info.Config, info.Created, failed.asError(name)
-}
-
 // created returns when each stream was made.
 func (e *Engine) created(ctx context.Context) (map[string]string, error) {
 	list := map[string]string{}

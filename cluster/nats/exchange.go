@@ -16,7 +16,7 @@ const (
 	// HedgeAfter is how long a request waits for an answer before it goes over the other link, too.
 	HedgeAfter = 750 * time.Millisecond
 
-	maxAttempts = 64
+	maxAttempts = 128
 	minPause    = 10 * time.Millisecond
 	maxPause    = 500 * time.Millisecond
 )

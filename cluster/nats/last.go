@@ -78,3 +78,16 @@ func (e *Engine) ask(ctx context.Context, stream string, what map[string]any) (m
 	}
 	return m, true, nil
 }
+
+// streamInfo returns settings and creation time of a stream, or ErrGone.
+func (e *Engine) streamInfo(ctx context.Context, name string) (c config, created string, err error) {
+	var info struct {
+		Config  config `json:"config"`
+		Created string `json:"created"`
+	}
+	failed, err := e.api(ctx, "STREAM.INFO."+name, struct{}{}, &info)
+	if err != nil {
+		return c, "", readable(err)
+	}
+	return info.Config, info.Created, failed.asError(name)
+}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
-	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 )
@@ -293,26 +292,4 @@ func more(t *testing.T, e engine.Engine, shard int) {
 func streamOf(shard int) string {
 	const hex = "0123456789abcdef"
 	return "CTXJ_0" + hex[shard:shard+1]
-}
-
-// What is not safe is refused, or said for ever.
-func TestAnUnsafeClusterIsRefused(t *testing.T) {
-	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	o := c.Options(t, "a")
-	o.Servers = []string{"nats://" + o.Servers[0][len("tls://"):]}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if e, err := nats.Open(ctx, o); err == nil {
-		e.Close()
-		t.Log("the client took the server's word for TLS") // and it is TLS then
-	}
-	if _, err := nats.Create(ctx, c.Options(t, "maintenance"), nats.Share{}); !errors.Is(err, engine.ErrInvalid) {
-		t.Errorf("a second store in the same cluster: %v", err)
-	}
-	wrong := c.Options(t, "a")
-	wrong.Auth = c.Auth(t, "b")[1:] // no key
-	if _, err := nats.Open(ctx, wrong); !errors.Is(err, engine.ErrDenied) {
-		t.Errorf("without credentials: %v", err)
-	}
 }
