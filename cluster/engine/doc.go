@@ -44,9 +44,11 @@
 // # What readers see
 //
 // Last with leader set returns the last entry as of some moment during the call: it is at or behind all
-// entries whose Append had returned before. Last without it, and Read, may come from a replica that is
-// behind: what they return is true, but newer entries may be missing. Their end is never the end of the
-// subject. Follow is a hint that is fast: it delivers what it can, in any order, perhaps twice, and
+// entries whose Append had returned before. There is one exception: a leader that was cut off from the
+// other servers goes on to answer until it notices, for some seconds. So an answer that ends before what
+// the caller has read is an old one or a loss, and only an Append proves that nothing newer exists. Last
+// without leader, and Read, may come from a replica that is behind: what they return is true, but newer
+// entries may be missing. Their end is never the end of the subject. Follow is a hint that is fast: it delivers what it can, in any order, perhaps twice, and
 // reports on Lost when it may have missed something; a breach in the network may keep even that from it.
 // Whoever follows asks Last from time to time.
 //

@@ -38,8 +38,8 @@ type Engine interface {
 	Read(ctx context.Context, s Subject, r Range) ([]Entry, error)
 
 	// Last returns the last entry of a subject, or an entry with the sequence 0 if it has none. With
-	// leader set, the answer includes every entry whose Append returned before Last was called; else
-	// it may be an older one. It returns ErrUnreachable if nobody answers that can, and ErrDenied if
+	// leader set, the answer includes every entry whose Append returned before Last was called, but for
+	// a leader that is cut off and does not know it yet; else it may be an older one. It returns ErrUnreachable if nobody answers that can, and ErrDenied if
 	// the host may not read the subject, or may not ask the leader.
 	Last(ctx context.Context, s Subject, leader bool) (Entry, error)
 

@@ -108,7 +108,9 @@ func (e *Engine) outcome(ctx context.Context, p place, expected uint64, x engine
 	case codeNoStream, codeOtherStream:
 		return 0, fmt.Errorf("%w: %s: %s", engine.ErrGone, p.stream, got.Error.Description)
 	case codeNoResources:
-		return 0, fmt.Errorf("%w: %s", engine.ErrFull, got.Error.Description)
+		if !doubt {
+			return 0, fmt.Errorf("%w: %s", engine.ErrFull, got.Error.Description)
+		}
 	case codeStoreFailed:
 		if strings.Contains(got.Error.Description, "maximum bytes") && !doubt {
 			return 0, fmt.Errorf("%w: %s: %s", engine.ErrFull, p.stream, got.Error.Description)

@@ -84,6 +84,48 @@ func TestSpeed(t *testing.T) {
 		}
 	}
 	speedOfReads(t, e, payload)
+	speedOfFeeds(t, e, c.Open(t, "c"), payload)
+}
+
+// speedOfFeeds prints how long after its acknowledgement an entry is seen on another host, and how long it
+// takes to follow many journals.
+func speedOfFeeds(t *testing.T, writer, follower engine.Engine, payload []byte) {
+	s, last := enginetest.NewSession("u1000"), uint64(0)
+	feed, err := follower.Follow(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var behind []time.Duration
+	for range 300 {
+		seen := make(chan time.Time, 1)
+		go func() { <-feed.Entries; seen <- time.Now() }()
+		if last, err = writer.Append(t.Context(), s, last, rand.Text(), nil, payload); err != nil {
+			t.Fatal(err)
+		}
+		acked := time.Now()
+		behind = append(behind, max(0, (<-seen).Sub(acked)))
+	}
+	slices.Sort(behind)
+	t.Logf("seen on another host after the acknowledgement: p50 %v  p99 %v", behind[150].Round(10*time.Microsecond), behind[297].Round(10*time.Microsecond))
+	const many = 2000
+	begin := time.Now()
+	work := make(chan engine.Subject)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			for s := range work {
+				if _, err := follower.Follow(t.Context(), s); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range many {
+		work <- enginetest.NewSession("u1000")
+	}
+	close(work)
+	wg.Wait()
+	t.Logf("%d journals are followed after %v", many, time.Since(begin).Round(time.Millisecond))
 }
 
 // speedOfReads prints how fast a journal is read, and how fast its end is known.
