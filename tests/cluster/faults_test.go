@@ -281,7 +281,7 @@ func more(t *testing.T, e engine.Engine, shard int) {
 	payload, last := make([]byte, 400<<10), uint64(0)
 	for range 30 {
 		rand.Read(payload)
-		seq, err := e.Append(t.Context(), s, last, rand.Text(), nil, payload)
+		seq, err := enginetest.Append(t.Context(), e, s, last, rand.Text(), nil, payload)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func TestAnUnsafeClusterIsRefused(t *testing.T) {
 		}
 	}
 	o := c.Options(t, "maintenance")
-	o.Unsafe = true
+	o.Unsafe, o.Timeout = true, 5*time.Second
 	m, err := nats.Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func entriesStay(t *testing.T, r Rig) {
 		if len(x.ID) == engine.MaxID {
 			x.ID = newID() + x.ID[26:]
 		}
-		seq, err := appendOne(ctx, a, s, last, x.ID, x.Header, x.Payload)
+		seq, err := Append(ctx, a, s, last, x.ID, x.Header, x.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,19 +75,19 @@ func subjectsAreApart(t *testing.T, r Rig) {
 		}
 		wantEntries(t, []engine.Entry{end}, c.want[len(c.want)-1:])
 	}
-	_, err := appendOne(ctx, e, s, second[2].Seq, newID(), nil, nil)
+	_, err := Append(ctx, e, s, second[2].Seq, newID(), nil, nil)
 	wantConflict(t, err, first[3].Seq)
 }
 
 func expectations(t *testing.T, r Rig) {
 	ctx, e := deadline(t), r.Host(t, "a")
 	s := NewSession("u1000")
-	_, err := appendOne(ctx, e, s, 7, newID(), nil, []byte("x"))
+	_, err := Append(ctx, e, s, 7, newID(), nil, []byte("x"))
 	wantConflict(t, err, 0)
 	list := fill(t, ctx, e, s, 3)
 	end := list[2].Seq
 	for _, expected := range []uint64{0, list[0].Seq, list[1].Seq, end + 1, end + 1000} {
-		_, err := appendOne(ctx, e, s, expected, newID(), nil, []byte("x"))
+		_, err := Append(ctx, e, s, expected, newID(), nil, []byte("x"))
 		wantConflict(t, err, end)
 		if err != nil && !engine.Settled(err) {
 			t.Errorf("%v is not settled", err)
@@ -112,7 +112,7 @@ func oneWins(t *testing.T, r Rig) {
 			last := uint64(0)
 			for len(won[h]) < each {
 				x := engine.Entry{ID: newID(), Payload: fmt.Appendf(nil, "%d/%d", h, len(won[h]))}
-				seq, err := appendOne(ctx, e, s, last, x.ID, nil, x.Payload)
+				seq, err := Append(ctx, e, s, last, x.ID, nil, x.Payload)
 				if c, ok := errors.AsType[*engine.Conflict](err); ok {
 					if c.Last > last { // else the answer is an old one
 						last = c.Last
@@ -155,13 +155,13 @@ func onceUnderAnID(t *testing.T, r Rig) {
 	s := NewSession("u1000")
 	list := fill(t, ctx, a, s, 2)
 	x := engine.Entry{ID: newID(), Header: engine.Header{"Ctx-I": "2"}, Payload: []byte("once")}
-	seq, err := appendOne(ctx, a, s, list[1].Seq, x.ID, x.Header, x.Payload)
+	seq, err := Append(ctx, a, s, list[1].Seq, x.ID, x.Header, x.Payload)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x.Seq = seq
 	for _, e := range []engine.Engine{a, b} {
-		again, err := appendOne(ctx, e, s, list[1].Seq, x.ID, x.Header, x.Payload)
+		again, err := Append(ctx, e, s, list[1].Seq, x.ID, x.Header, x.Payload)
 		if err != nil || again != seq {
 			t.Errorf("appended again: %d, %v, want %d", again, err, seq)
 		}
@@ -178,7 +178,7 @@ func onceUnderAnID(t *testing.T, r Rig) {
 	for h := range 6 {
 		e := []engine.Engine{a, b}[h%2]
 		wg.Go(func() {
-			if n, err := appendOne(ctx, e, s, seq, y.ID, nil, y.Payload); err != nil || n <= seq {
+			if n, err := Append(ctx, e, s, seq, y.ID, nil, y.Payload); err != nil || n <= seq {
 				t.Errorf("%d, %v", n, err)
 			}
 		})
@@ -199,11 +199,11 @@ func takenIDs(t *testing.T, r Rig) {
 	same := engine.Subject{Owner: "u1001", Session: s.Session} // of the same shard
 	list := fill(t, ctx, e, s, 1)
 	x := list[0]
-	_, err := appendOne(ctx, e, same, 0, x.ID, x.Header, x.Payload)
+	_, err := Append(ctx, e, same, 0, x.ID, x.Header, x.Payload)
 	wantError(t, err, engine.ErrIDTaken)
-	_, err = appendOne(ctx, e, s, x.Seq, x.ID, x.Header, []byte("another"))
+	_, err = Append(ctx, e, s, x.Seq, x.ID, x.Header, []byte("another"))
 	wantError(t, err, engine.ErrIDTaken)
-	_, err = appendOne(ctx, e, s, x.Seq, x.ID, engine.Header{"Ctx-I": "9"}, x.Payload)
+	_, err = Append(ctx, e, s, x.Seq, x.ID, engine.Header{"Ctx-I": "9"}, x.Payload)
 	wantError(t, err, engine.ErrIDTaken)
 	end, err := e.Last(ctx, same, true)
 	if err != nil || end.Seq != 0 {
@@ -226,7 +226,7 @@ func fences(t *testing.T, r Rig) {
 		var errs [2]error
 		var wg sync.WaitGroup
 		for k, e := range []engine.Engine{a, b} {
-			wg.Go(func() { seqs[k], errs[k] = appendOne(ctx, e, s, last, ids[k], nil, fmt.Append(nil, i, k)) })
+			wg.Go(func() { seqs[k], errs[k] = Append(ctx, e, s, last, ids[k], nil, fmt.Append(nil, i, k)) })
 		}
 		wg.Wait()
 		won := 0

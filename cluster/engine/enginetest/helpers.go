@@ -36,8 +36,9 @@ func body(n int) []byte {
 	return b
 }
 
-// appendOne appends an entry, again and again while another one is under way.
-func appendOne(ctx context.Context, e engine.Engine, s engine.Subject, expected uint64, id string, h engine.Header, payload []byte) (uint64, error) {
+// Append appends an entry, again and again while another one is under way: servers may say so for a moment
+// after the entry before it was acknowledged. It returns the error of the engine.
+func Append(ctx context.Context, e engine.Engine, s engine.Subject, expected uint64, id string, h engine.Header, payload []byte) (uint64, error) {
 	for {
 		seq, err := e.Append(ctx, s, expected, id, h, payload)
 		if !errors.Is(err, engine.ErrBusy) {
@@ -52,7 +53,7 @@ func fill(t testing.TB, ctx context.Context, e engine.Engine, s engine.Subject, 
 	last := uint64(0)
 	for i := range n {
 		x := engine.Entry{ID: newID(), Header: engine.Header{"Ctx-I": fmt.Sprint(i)}, Payload: fmt.Appendf(nil, "entry %d", i)}
-		seq, err := appendOne(ctx, e, s, last, x.ID, x.Header, x.Payload)
+		seq, err := Append(ctx, e, s, last, x.ID, x.Header, x.Payload)
 		if err != nil {
 			t.Fatalf("entry %d: %v", i, err)
 		}

@@ -45,7 +45,7 @@ func ranges(t *testing.T, r Rig) {
 	big := NewSession("u1000")
 	last := uint64(0)
 	for range 5 {
-		seq, err := appendOne(ctx, e, big, last, newID(), nil, body(200<<10))
+		seq, err := Append(ctx, e, big, last, newID(), nil, body(200<<10))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func theLeaderKnows(t *testing.T, r Rig) {
 	}
 	last, hint := uint64(0), uint64(0)
 	for range 50 {
-		seq, err := appendOne(ctx, a, s, last, newID(), engine.Header{"Ctx-I": "1"}, []byte("x"))
+		seq, err := Append(ctx, a, s, last, newID(), engine.Header{"Ctx-I": "1"}, []byte("x"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func feeds(t *testing.T, r Rig) {
 	want := []engine.Entry{}
 	for i := range 40 {
 		x := engine.Entry{ID: newID(), Header: engine.Header{"Ctx-I": "7"}, Payload: body(10 * i)}
-		seq, err := appendOne(ctx, a, s, last, x.ID, x.Header, x.Payload)
+		seq, err := Append(ctx, a, s, last, x.ID, x.Header, x.Payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,11 +176,11 @@ func trims(t *testing.T, r Rig) {
 		}
 		wantEntries(t, got, list[c.left:])
 	}
-	seq, err := appendOne(ctx, a, s, list[9].Seq, newID(), nil, []byte("goes on"))
+	seq, err := Append(ctx, a, s, list[9].Seq, newID(), nil, []byte("goes on"))
 	if err != nil || seq <= list[9].Seq {
 		t.Errorf("behind a trim: %d, %v", seq, err)
 	}
-	_, err = appendOne(ctx, a, s, list[9].Seq, newID(), nil, []byte("late"))
+	_, err = Append(ctx, a, s, list[9].Seq, newID(), nil, []byte("late"))
 	wantConflict(t, err, seq)
 	if err := m.Trim(ctx, s, list[9].Seq+1); err != nil { // an entry has come meanwhile
 		t.Fatal(err)
@@ -207,12 +207,12 @@ func revivals(t *testing.T, r Rig) {
 	if x, err := a.Last(ctx, s, true); err != nil || x.Seq != 0 {
 		t.Errorf("the end is %d, %v, want none", x.Seq, err)
 	}
-	_, err := appendOne(ctx, a, s, end, newID(), nil, nil)
+	_, err := Append(ctx, a, s, end, newID(), nil, nil)
 	wantConflict(t, err, 0)
-	first, err := appendOne(ctx, a, s, 0, newID(), nil, []byte("revived"))
+	first, err := Append(ctx, a, s, 0, newID(), nil, []byte("revived"))
 	if err != nil || first <= end {
 		t.Fatalf("revived at %d, %v, behind %d", first, err, end)
 	}
-	_, err = appendOne(ctx, b, s, 0, newID(), nil, []byte("revived, too"))
+	_, err = Append(ctx, b, s, 0, newID(), nil, []byte("revived, too"))
 	wantConflict(t, err, first)
 }

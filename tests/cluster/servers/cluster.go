@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -123,16 +124,18 @@ func (c *Cluster) configure(tb testing.TB) {
 	}
 }
 
-// freePorts returns addresses of this machine on which nobody listens.
+// freePorts returns addresses of this machine on which nobody listens. They are not among the ports that
+// the kernel chooses for others, which would take one before the server does.
 func freePorts(tb testing.TB, n int) (list []string) {
 	tb.Helper()
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			tb.Fatal(err)
+	for len(list) < n {
+		address := fmt.Sprint("127.0.0.1:", 12000+rand.IntN(18000))
+		l, err := net.Listen("tcp", address)
+		if err != nil || slices.Contains(list, address) {
+			continue
 		}
-		defer l.Close()
-		list = append(list, l.Addr().String())
+		l.Close()
+		list = append(list, address)
 	}
 	return list
 }
