@@ -238,12 +238,11 @@ func TestABitChanges(t *testing.T) {
 			return err == nil && len(a.Replicas) == 3
 		})
 		j, whole, refused := l.journals[0], 0, 0
-		for i := range 3 {
-			e := c.OpenAt(t, "z", i)
+		e := c.Open(t, "z")
+		for range 40 { // any replica may answer, at random
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			keys, err := enginetest.Journal(ctx, e, j.subject)
 			cancel()
-			e.Close()
 			switch {
 			case err == nil && len(j.history.Check(keys)) == 0:
 				whole++
@@ -251,13 +250,12 @@ func TestABitChanges(t *testing.T) {
 				t.Errorf("a journal was read as whole that is not: %q", j.history.Check(keys)[0])
 			case errors.Is(err, enginetest.ErrChain), errors.Is(err, engine.ErrUnknown), errors.Is(err, engine.ErrUnreachable):
 				refused++
-				t.Logf("server %d: %v", i, err)
 			default:
 				t.Error(err)
 			}
 		}
 		a, err := m.Attest(t.Context(), l.shard())
-		t.Logf("%+v, server %d: whole through %d servers, refused through %d; attested: %v, %v", v, n, whole, refused, a.Error(), err)
+		t.Logf("%+v, server %d: read whole %d times, refused %d times; attested: %v, %v", v, n, whole, refused, a.Error(), err)
 		if refused > 0 && err == nil && a.Error() == nil {
 			t.Error("a replica that is not whole is attested")
 		}

@@ -104,25 +104,28 @@ func (l *load) failures(t *testing.T, n int64) {
 	await(t, fmt.Sprintf("%d failures more than %d", n, from), func() bool { return l.failed.Load() >= from+n })
 }
 
-// check ends the load, waits until all replicas agree, and reads each journal through each server.
+// reads is how often a journal is read at the end. Servers let any replica answer, at random.
+const reads = 8
+
+// check ends the load, waits until all replicas agree, and reads each journal several times.
 func (l *load) check(t *testing.T) {
 	t.Helper()
 	l.stop()
 	l.wg.Wait()
 	agree(t, l.c)
 	total := 0
-	for i := range 3 {
-		e := l.c.OpenAt(t, "z", i)
+	e := l.c.Open(t, "z")
+	for i := range reads {
 		for _, j := range l.journals {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			keys, err := enginetest.Journal(ctx, e, j.subject)
 			cancel()
 			if err != nil {
-				t.Errorf("server %d: %v", i, err)
+				t.Errorf("read %d: %v", i, err)
 				continue
 			}
 			for _, wrong := range j.history.Check(keys) {
-				t.Errorf("server %d: %s", i, wrong)
+				t.Errorf("read %d: %s", i, wrong)
 			}
 			total += len(keys)
 		}
@@ -132,7 +135,7 @@ func (l *load) check(t *testing.T) {
 		s, r, u := j.history.Counts()
 		stored, refused, unknown = stored+s, refused+r, unknown+u
 	}
-	t.Logf("%d records acknowledged, %d refused, %d unknown, %d stored; the longest append took %v", stored, refused, unknown, total/3, time.Duration(l.longest.Load()).Round(time.Millisecond))
+	t.Logf("%d records acknowledged, %d refused, %d unknown, %d stored; the longest append took %v", stored, refused, unknown, total/reads, time.Duration(l.longest.Load()).Round(time.Millisecond))
 	if stored == 0 {
 		t.Error("nothing was stored")
 	}

@@ -213,24 +213,11 @@ func (c *Cluster) link(tb testing.TB, user string, i int) *Proxy {
 // Open returns the engine of a user until the test ends.
 func (c *Cluster) Open(tb testing.TB, user string, owners ...string) *nats.Engine {
 	tb.Helper()
-	return open(tb, c.Options(tb, user, owners...))
-}
-
-// OpenAt is Open for a user that knows one server alone, and so reads what that one has.
-func (c *Cluster) OpenAt(tb testing.TB, user string, i int) *nats.Engine {
-	tb.Helper()
-	o := c.Options(tb, user)
-	o.Servers = o.Servers[i : i+1]
-	return open(tb, o)
-}
-
-func open(tb testing.TB, o nats.Options) *nats.Engine {
-	tb.Helper()
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	defer cancel()
-	e, err := nats.Open(ctx, o)
+	e, err := nats.Open(ctx, c.Options(tb, user, owners...))
 	if err != nil {
-		tb.Fatalf("%s: %v", o.Host, err)
+		tb.Fatalf("%s: %v", user, err)
 	}
 	tb.Cleanup(func() { e.Close() })
 	return e
