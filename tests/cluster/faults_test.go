@@ -117,6 +117,7 @@ func TestLinksAreSlow(t *testing.T) {
 	l := startLoad(t, c, "a", "b")
 	l.progress(t, 50)
 	c.Slow(400 * time.Millisecond) // longer than two of them: requests are hedged
+	await(t, "an append that takes as long", func() bool { return time.Duration(l.longest.Load()) >= 800*time.Millisecond })
 	l.progress(t, 30)
 	c.Heal()
 	l.progress(t, 100)
