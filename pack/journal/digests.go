@@ -108,7 +108,7 @@ func (d *digests) prepare(m record.Records, n int) {
 		d.bytesBetween += int(m.At(n).Len)
 	}
 	d.first = min(d.first, n)
-	for range readAhead {
+	for range ReadAhead {
 		if d.first <= max(1, n-WindowRecords) || d.bytesBetween > windowBytes {
 			return
 		}
@@ -118,8 +118,9 @@ func (d *digests) prepare(m record.Records, n int) {
 	}
 }
 
-// readAhead is how many records one build reads for a compaction to come.
-const readAhead = 16
+// ReadAhead is how many records one build reads for the digests of a compaction to come, and how many for its files
+// and runs.
+const ReadAhead = 16
 
 func (d *digests) keep(at int, one *digest) {
 	if d.kept == nil {

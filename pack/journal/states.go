@@ -41,7 +41,7 @@ func stateFrom(major int) int { return max(0, major/stateWindow-1) * stateWindow
 func (s *states) at(m record.Records, from, to int) (state, error) {
 	best, next := s.newest(from, to), s.newest(from+stateWindow, to)
 	begun := best.to
-	along := next.to == begun || to-begun <= readAhead
+	along := next.to == begun || to-begun <= ReadAhead
 	for best.to < to {
 		r, err := callsAndResults(m, best.to+1)
 		if err != nil {
@@ -55,7 +55,7 @@ func (s *states) at(m record.Records, from, to int) (state, error) {
 	if begun == to {
 		return best, nil
 	}
-	for range readAhead {
+	for range ReadAhead {
 		if next.to >= to {
 			break
 		}
@@ -73,7 +73,7 @@ func (s *states) at(m record.Records, from, to int) (state, error) {
 // prepare goes through some of the records behind a place up to another one, as far as nobody did yet.
 func (s *states) prepare(m record.Records, from, to int) {
 	if known := s.newest(from, to); known.to < to {
-		s.at(m, from, min(to, known.to+readAhead)) // what cannot be read is read by whoever needs it
+		s.at(m, from, min(to, known.to+ReadAhead)) // what cannot be read is read by whoever needs it
 	}
 }
 
