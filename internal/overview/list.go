@@ -2,6 +2,7 @@ package overview
 
 import (
 	"cmp"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,4 +49,18 @@ func (s *Source) Entry(ref string) (e Entry, ok bool) {
 		return e, false
 	}
 	return Entry{ref, fi.ModTime()}, true
+}
+
+// Answers asks the daemon of the mount that dir is in, and returns nil if it answers; else the error of the system. It
+// reads a name of dir: the kernel itself answers a stat for a while after the daemon has died.
+func Answers(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if _, err := d.Readdirnames(1); err != io.EOF {
+		return err
+	}
+	return nil
 }

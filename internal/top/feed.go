@@ -3,7 +3,6 @@ package top
 import (
 	"context"
 	"maps"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -231,12 +230,12 @@ func (f *feed) ask(ctx context.Context) {
 	}
 }
 
-// state asks the mount for its root. It hangs where the daemon is stopped.
+// state asks the mount for a name of its root. It hangs where the daemon is stopped.
 func (c *Config) state() mountState {
 	if _, _, ok := mounts.At(c.Source.Root); !ok {
 		return isGone
 	}
-	if _, err := os.Stat(c.Source.Root); err != nil {
+	if overview.Answers(c.Source.Root) != nil {
 		return isGone
 	}
 	return serves

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 // dir returns the directory of the session whose path below Root is ref. It returns ctxabi.ErrNotFound
@@ -50,7 +51,7 @@ func (s *Server) gone() error {
 	if s.Only == nil {
 		at = filepath.Join(s.Root, ctxabi.HomeDir)
 	}
-	if _, err := os.Stat(at); err != nil {
+	if err := overview.Answers(at); err != nil {
 		return fmt.Errorf("%w, %s: %s", errGone, s.Root, reason(err))
 	}
 	return nil

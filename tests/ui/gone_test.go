@@ -1,8 +1,12 @@
 package ui
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -53,4 +57,29 @@ func TestNothingToShow(t *testing.T) {
 	look("pack back", viewPath("pack", s), "tokens")
 	m.Stop()
 	look("mount-ended", "/", "The mount is gone")
+}
+
+// A page said that there was no session yet when the daemon had died: the kernel answers a stat of what it knows for a
+// second longer than the daemon lives.
+func TestADeadMountStillAnsweredAStat(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	home := filepath.Join(m.Dir, ctxabi.HomeDir)
+	for _, dir := range []string{m.Dir, home} { // known anew, for a second from now
+		if _, err := os.ReadDir(dir); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := overview.Answers(home); err != nil {
+		t.Errorf("the daemon lives: %v", err)
+	}
+	m.Kill()
+	if _, err := os.Stat(home); err != nil {
+		t.Logf("the kernel has forgotten %s already: %v", home, err)
+	}
+	if err := overview.Answers(home); err == nil {
+		t.Error("the daemon is dead and answers")
+	}
 }
