@@ -64,16 +64,13 @@ func TestNothingToShow(t *testing.T) {
 func TestADeadMountStillAnsweredAStat(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	home := filepath.Join(m.Dir, ctxabi.HomeDir)
+	if err := overview.Answers(home); err != nil {
+		t.Errorf("the daemon lives: %v", err)
+	}
 	for _, dir := range []string{m.Dir, home} { // known anew, for a second from now
-		if _, err := os.ReadDir(dir); err != nil {
-			t.Fatal(err)
-		}
 		if _, err := os.Stat(dir); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if err := overview.Answers(home); err != nil {
-		t.Errorf("the daemon lives: %v", err)
 	}
 	m.Kill()
 	if _, err := os.Stat(home); err != nil {
