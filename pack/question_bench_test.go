@@ -88,7 +88,7 @@ func BenchmarkQuestion(b *testing.B) {
 			in := Input{Session: "s1", Budget: 32000, Messages: log}
 			mm := NewMemo()
 			files := blockFiles(b.TempDir())
-			mm.Share(recall.NewTerms(files))
+			mm.Share(recall.NewTerms(files, 1))
 			ask := func() {
 				k := log.Len()*7919%n + 1
 				raw, _ := log.Record(k)
@@ -109,7 +109,7 @@ func BenchmarkQuestion(b *testing.B) {
 			b.ReportMetric(float64(mm.Terms.Size())/float64(log.Len()), "memory-B/record")
 			before := cpuTime()
 			mm = NewMemo()
-			mm.Share(recall.NewTerms(files))
+			mm.Share(recall.NewTerms(files, 1))
 			ask()
 			b.ReportMetric(float64((cpuTime()-before).Microseconds())/1000, "cpu-ms/restarted")
 			b.ReportMetric(float64(used.Microseconds())/1000/float64(b.N), "cpu-ms/question")

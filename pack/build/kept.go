@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -107,6 +108,9 @@ func (b *Builder) foldAhead(e *entry, in *pack.Input) {
 	})
 }
 
+// mostReaders is how many goroutines read a history at a time that lacks several blocks of that index.
+const mostReaders = 4
+
 // termsBlocks begins the names of derived content that has a block of the index by which questions are answered.
 const termsBlocks = "notes/terms."
 
@@ -169,7 +173,7 @@ func (e *entry) termsOf(x *session.Session) *recall.Terms {
 		if !e.Redacts() {
 			s = keptTerms{x}
 		}
-		e.terms.terms.Store(recall.NewTerms(s))
+		e.terms.terms.Store(recall.NewTerms(s, min(mostReaders, runtime.GOMAXPROCS(0))))
 	})
 	return e.terms.terms.Load()
 }

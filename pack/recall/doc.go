@@ -8,8 +8,10 @@
 //	units.go       parts of a record, and what a question asks for
 //	memo.go        what a look reuses of those before
 //	terms_find.go  the records that have the words of a question
-//	terms.go       the index of all records
+//	terms_fill.go  how the index of all records is made
 //	terms_keep.go  its blocks on the disk
+//	terms_open.go  its newest block
+//	terms.go       the index, and its blocks
 //	view.go        what stands in the pack already
 //	among.go       which lines stand in its zones
 //	index.go       the index of the newest old records

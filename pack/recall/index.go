@@ -245,14 +245,31 @@ func oldAt(m record.Records, at int) (old *oldRecord, r record.Excerpt) {
 		return old, r
 	}
 	old.read, old.who = true, Speaker(&r, m, at)
-	said := r
-	said.Calls = slices.DeleteFunc(slices.Clone(r.Calls), func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) }) // its state is elsewhere, and newer
+	said := recalled(&r)
 	old.text, old.whole = journal.BothEnds(said.Whole(), Ends)
 	old.said = len(old.text)
 	if len(said.Calls) > 0 {
 		old.said = min(old.said, len(said.Text))
 	}
 	return old, r
+}
+
+// recalled is a record without the calls whose state is elsewhere, and newer.
+func recalled(r *record.Excerpt) record.Excerpt {
+	said := *r
+	said.Calls = slices.DeleteFunc(slices.Clone(r.Calls), func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) })
+	return said
+}
+
+// wordsAt returns what can be recalled of the record at a place, as oldAt reads it; ok is false when it cannot be read.
+func wordsAt(m record.Records, at int) (text string, ok bool) {
+	r, err := record.WordsOf(m, at)
+	if err != nil || record.IsUnread(m, at) {
+		return "", false
+	}
+	said := recalled(&r)
+	text, _ = journal.BothEnds(said.Whole(), Ends)
+	return text, true
 }
 
 // Speaker is what a heading calls the one who says it.

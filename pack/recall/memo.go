@@ -14,7 +14,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo beside that of the journal.
 func NewMemo(mm *journal.Memo) *Memo {
-	return &Memo{Memo: mm, Terms: NewTerms(nil), inventories: map[string]*inventory{}}
+	return &Memo{Memo: mm, Terms: NewTerms(nil, 1), inventories: map[string]*inventory{}}
 }
 
 // Share makes mm use an index that others use, too, and that they account for.

@@ -1,13 +1,9 @@
 package recall
 
 import (
-	"context"
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
-
-	"github.com/ctxfs/ctxfs/compress"
-	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // blockRecords is how many records a block of [Terms] has that grows no more.
@@ -22,15 +18,22 @@ type Terms struct {
 	busy   chan struct{} // holds one token while somebody reads or changes what follows
 	sealed []*termBlock
 	open   openBlock
-	kept   int   // bytes of memory that the sealed ones take
+	sizes  int   // bytes of memory that the sealed ones take
 	unread []int // places that said nothing because they could not be read
 	store  Store // of sealed blocks; nil: they stay in memory
 
-	size atomic.Int64 // about, in bytes
+	workers int // that may read at a time
+
+	size    atomic.Int64 // about, in bytes
+	indexed atomic.Int64 // records, as size was noted
+	stored  atomic.Int64 // records whose blocks the store was seen to have
 }
 
-// NewTerms returns an empty index whose blocks s keeps; nil: nothing does.
-func NewTerms(s Store) *Terms { return &Terms{store: s, busy: make(chan struct{}, 1)} }
+// NewTerms returns an empty index whose blocks s keeps; nil: nothing does. Up to workers goroutines read a history at a time that
+// lacks several blocks; it is safe for concurrent use then.
+func NewTerms(s Store, workers int) *Terms {
+	return &Terms{store: s, workers: workers, busy: make(chan struct{}, 1)}
+}
 
 // termBlock has the terms of blockRecords records. It never changes.
 type termBlock struct {
@@ -42,14 +45,6 @@ type termBlock struct {
 	postings []byte // see appendPosting; likewise
 	count    int    // of terms
 	from     int64  // where the terms begin in what the store has
-}
-
-// openBlock has the terms of the newest records.
-type openBlock struct {
-	terms    map[uint32][]posting
-	lengths  []uint16
-	postings int
-	tools    int // events up to its last record, or where it begins
 }
 
 // posting is how often a term stands in a record, by its place in the block from 0.
@@ -103,9 +98,10 @@ func (x *Terms) len() int { return len(x.sealed)*blockRecords + len(x.open.lengt
 // Size is about how many bytes of memory x takes. It waits for nobody.
 func (x *Terms) Size() int { return int(x.size.Load()) }
 
-// weigh notes how many bytes of memory x takes; x.busy is held.
+// weigh notes how many bytes of memory x takes, and how many records it has; x.busy is held.
 func (x *Terms) weigh() {
-	x.size.Store(int64(x.kept + 4*x.open.postings + 64*len(x.open.terms) + 2*len(x.open.lengths)))
+	x.size.Store(int64(x.sizes + x.open.bytes()))
+	x.indexed.Store(int64(x.len()))
 }
 
 // Clear forgets all of it.
@@ -118,115 +114,20 @@ func (x *Terms) Clear() {
 // reset forgets the block of the record at a place and all behind it; x.busy is held.
 func (x *Terms) reset(from int) {
 	for n := len(x.sealed); n > 0 && n*blockRecords >= from; n-- {
-		x.kept -= x.sealed[n-1].bytes()
+		x.sizes -= x.sealed[n-1].bytes()
 		x.sealed = x.sealed[:n-1]
 		if x.store != nil {
 			x.store.Remove(n - 1)
 		}
 	}
 	x.open = openBlock{}
+	x.stored.Store(min(x.stored.Load(), int64(from-1)))
 	if n := len(x.sealed); n > 0 {
 		x.open.tools = x.sealed[n-1].tools
 	}
 	first := len(x.sealed)*blockRecords + 1
 	x.unread = slices.DeleteFunc(x.unread, func(at int) bool { return at >= first })
 	x.weigh()
-}
-
-// upTo indexes the records of m that are not yet, up to the one at place n; x.busy is held. It returns the error of ctx when that ends.
-func (x *Terms) upTo(ctx context.Context, m record.Records, n int) error {
-	for k, b := range x.sealed { // an event came to stand in front of others
-		if end := (k + 1) * blockRecords; end <= m.Len() && record.ToolsUpTo(m, end) != b.tools {
-			x.reset(end)
-			break
-		}
-	}
-	if all := x.len(); all <= m.Len() && record.ToolsUpTo(m, all) != x.open.tools {
-		x.reset(all)
-	}
-	for _, at := range slices.Clone(x.unread) {
-		if at > m.Len() {
-			continue
-		}
-		if old, _ := oldAt(m, at); old.read {
-			x.reset(at)
-			break
-		}
-	}
-	defer x.weigh()
-	for x.len() < n {
-		if len(x.open.lengths) == 0 && x.load(m) {
-			continue
-		}
-		at := x.len() + 1
-		if at%64 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		old, _ := oldAt(m, at)
-		if !old.read {
-			x.unread = append(x.unread, at)
-		}
-		x.add(old.text)
-		x.open.tools = record.ToolsUpTo(m, at)
-		if len(x.open.lengths) == blockRecords {
-			b := x.open.seal()
-			x.keep(m, b)
-			x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
-			x.kept += b.bytes()
-			x.weigh()
-		}
-	}
-	return nil
-}
-
-// add indexes the next record; x.busy is held.
-func (x *Terms) add(text string) {
-	o := &x.open
-	if o.terms == nil {
-		o.terms = map[uint32][]posting{}
-	}
-	doc, length := uint16(len(o.lengths)), 0
-	compress.Terms(text, func(term uint64) {
-		length++
-		t := numberOf(term)
-		list := o.terms[t]
-		if k := len(list) - 1; k >= 0 && list[k].doc == doc {
-			list[k].count = uint16(min(int(list[k].count)+1, maxCount))
-			return
-		}
-		o.terms[t] = append(list, posting{doc, 1})
-		o.postings++
-	})
-	o.lengths = append(o.lengths, uint16(min(length, maxCount)))
-}
-
-// termEntry is how a block has a term: its number, where its postings end, and how many there are less one.
-const termEntry = 4 + 4 + 2
-
-// seal returns the block of the records in o.
-func (o *openBlock) seal() *termBlock {
-	b := &termBlock{lengths: slices.Clip(o.lengths), tools: o.tools, count: len(o.terms)}
-	for _, n := range o.lengths {
-		b.sum += int64(n)
-	}
-	terms := make([]uint32, 0, len(o.terms))
-	for t := range o.terms {
-		terms = append(terms, t)
-	}
-	slices.Sort(terms)
-	b.terms = make([]byte, 0, termEntry*len(terms))
-	for _, t := range terms {
-		list, before := o.terms[t], -1
-		for _, p := range list {
-			b.postings = appendPosting(b.postings, p, before)
-			before = int(p.doc)
-		}
-		b.terms = binary.LittleEndian.AppendUint32(b.terms, t)
-		b.terms = binary.LittleEndian.AppendUint32(b.terms, uint32(len(b.postings)))
-		b.terms = binary.LittleEndian.AppendUint16(b.terms, uint16(len(list)-1))
-	}
-	b.postings = slices.Clip(b.postings)
-	return b
 }
 
 func (b *termBlock) bytes() int { return 160 + len(b.terms) + len(b.postings) + 2*len(b.lengths) }

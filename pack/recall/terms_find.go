@@ -41,7 +41,7 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	case <-ctx.Done():
 		return found{}, ctx.Err()
 	}
-	if err := x.upTo(ctx, m, n); err != nil {
+	if err := x.upTo(ctx, m, n, x.workers); err != nil {
 		return found{}, err
 	}
 	lists, err := x.lists(terms, n)
@@ -50,7 +50,7 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 		if again {
 			x.store = nil
 		}
-		if err := x.upTo(ctx, m, n); err != nil {
+		if err := x.upTo(ctx, m, n, x.workers); err != nil {
 			return found{}, err
 		}
 		lists, err = x.lists(terms, n)
@@ -160,11 +160,11 @@ func (x *Terms) lists(terms []asked, n int) ([]termLists, error) {
 	out := make([]termLists, len(terms))
 	for i, t := range terms {
 		out[i] = termLists{asked: t, sealed: make([][]byte, 0, len(x.sealed))}
-		for _, p := range x.open.terms[numberOf(t.term)] {
+		x.open.of(numberOf(t.term), func(p posting) {
 			if len(x.sealed)*blockRecords+int(p.doc) < n {
 				out[i].having++
 			}
-		}
+		})
 	}
 	for k, b := range x.sealed {
 		first := k * blockRecords
@@ -208,9 +208,9 @@ func (x *Terms) each(l *termLists, n int, do func(at int, count, length uint16))
 			}
 		})
 	}
-	for _, p := range x.open.terms[numberOf(l.term)] {
+	x.open.of(numberOf(l.term), func(p posting) {
 		if at := len(x.sealed)*blockRecords + 1 + int(p.doc); at <= n {
 			do(at, p.count, x.open.lengths[p.doc])
 		}
-	}
+	})
 }

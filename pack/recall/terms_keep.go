@@ -77,7 +77,7 @@ func (x *Terms) load(m record.Records) bool {
 		return false
 	}
 	x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
-	x.kept += b.bytes()
+	x.sizes += b.bytes()
 	return true
 }
 

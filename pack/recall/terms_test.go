@@ -33,6 +33,9 @@ func (s *shelf) Open(k int) (Stored, error) {
 }
 
 func (s *shelf) Keep(k int, data []byte) error {
+	if s.blocks == nil {
+		return errors.New("full")
+	}
 	s.blocks[k] = bytes.Clone(data)
 	return nil
 }
@@ -59,31 +62,49 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 	n := 3*blockRecords + 200
 	l := wordy(n)
 	kept := &shelf{blocks: map[int][]byte{}}
-	fill := NewTerms(kept)
+	fill := NewTerms(kept, 1)
 	ask := func(x *Terms, upTo int, question string) string {
 		t.Helper()
-		f, err := x.find(context.Background(), l.Prefix(max(upTo, 1)), upTo, termsOf(question), 20)
+		m := record.Records(l)
+		if x.workers > 1 { // l counts what is read, for one reader alone
+			m = l.MemLog
+		}
+		if upTo < n {
+			m = l.MemLog.Prefix(upTo)
+		}
+		f, err := x.find(context.Background(), m, upTo, termsOf(question), 20)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return fmt.Sprint(f.terms, f.places, f.scores)
 	}
-	inMemory := NewTerms(nil)
+	inMemory := NewTerms(nil, 1)
 	ask(inMemory, n, "ship1")
 	ask(fill, n, "ship1")
 	if len(kept.blocks) != 3 || fill.Size() > inMemory.Size()/2 {
 		t.Fatalf("%d blocks are kept, %d bytes of %d in memory", len(kept.blocks), fill.Size(), inMemory.Size())
 	}
 	reads := l.Reads
-	again := NewTerms(kept)
+	again := NewTerms(kept, 1)
 	ask(again, n, "ship1")
 	if l.Reads-reads > 300 {
 		t.Errorf("%d records were read of a history whose blocks are kept", l.Reads-reads)
 	}
-	for _, upTo := range []int{1, blockRecords - 3000, blockRecords, blockRecords + 1, 2*blockRecords - 1, n} {
+	want := ask(inMemory, n, "cargo3 of ship12 to port33")
+	partly := &shelf{blocks: map[int][]byte{1: kept.blocks[1]}}
+	for name, x := range map[string]*Terms{"kept": fill, "loaded": again, "made by several": NewTerms(&shelf{blocks: map[int][]byte{}}, 3), "in memory by several": NewTerms(nil, 2),
+		"made by several around a kept one": NewTerms(partly, 3)} {
+		if got := ask(x, n, "cargo3 of ship12 to port33"); got != want {
+			t.Errorf("%s: %s, not %s", name, got, want)
+		}
+	}
+	if len(partly.blocks) != 3 {
+		t.Errorf("%d blocks are kept around one", len(partly.blocks))
+	}
+	for _, upTo := range []int{1, blockRecords - 3000, blockRecords, blockRecords + 1, 2*blockRecords - 1} {
 		for _, question := range []string{"Which ship sails to port500?", "cargo3 of ship12 to port33", "nothing of all this"} {
-			want := ask(NewTerms(nil), upTo, question)
-			for name, x := range map[string]*Terms{"in memory": inMemory, "kept": fill, "loaded": again, "loaded for it": NewTerms(kept)} {
+			want := ask(NewTerms(nil, 1), upTo, question)
+			for name, x := range map[string]*Terms{"in memory": inMemory, "kept": fill, "loaded": again, "loaded for it": NewTerms(kept, 1)} {
 				if got := ask(x, upTo, question); got != want {
 					t.Errorf("%s, %d records, %q: %s, not %s", name, upTo, question, got, want)
 				}
@@ -103,9 +124,9 @@ func TestTermsAreMadeAgain(t *testing.T) {
 		}
 		return f.places
 	}
-	fresh := want(NewTerms(nil))
+	fresh := want(NewTerms(nil, 1))
 	kept := &shelf{blocks: map[int][]byte{}}
-	x := NewTerms(kept)
+	x := NewTerms(kept, 1)
 	want(x)
 	for what, spoil := range map[string]func(){
 		"gone":            func() { kept.Remove(0) },
@@ -117,7 +138,7 @@ func TestTermsAreMadeAgain(t *testing.T) {
 			t.Errorf("%s: %v, not %v", what, got, fresh)
 		}
 		spoil()
-		if got := want(NewTerms(kept)); !slices.Equal(got, fresh) {
+		if got := want(NewTerms(kept, 1)); !slices.Equal(got, fresh) {
 			t.Errorf("%s, loaded: %v, not %v", what, got, fresh)
 		}
 		if len(kept.blocks) != 2 {
@@ -129,7 +150,7 @@ func TestTermsAreMadeAgain(t *testing.T) {
 // An end of the context ends the reading of a long history, which goes on from there the next time.
 func TestTermsEndWithTheContext(t *testing.T) {
 	l := wordy(1000)
-	x := NewTerms(nil)
+	x := NewTerms(nil, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := x.find(ctx, l, l.Len(), termsOf("ship1"), 10); !errors.Is(err, context.Canceled) {
@@ -141,9 +162,55 @@ func TestTermsEndWithTheContext(t *testing.T) {
 	}
 }
 
+// A history is indexed block by block before a question comes, which reads no more than the rest. What a store has is not read again,
+// and one that keeps nothing gets no more than one block.
+func TestBlocksAreMadeAhead(t *testing.T) {
+	n := 3*blockRecords + 100
+	l := wordy(n)
+	kept := &shelf{blocks: map[int][]byte{}}
+	ahead := func(x *Terms, m record.Records) (steps int) {
+		t.Helper()
+		for more := true; more; steps++ {
+			var err error
+			if more, err = x.FillBlock(context.Background(), m); err != nil || steps > 3 {
+				t.Fatalf("step %d: %v", steps, err)
+			}
+		}
+		return steps
+	}
+	x := NewTerms(kept, 1)
+	if !x.LacksBlock(n) || x.LacksBlock(blockRecords-1) {
+		t.Error("an empty index does not lack whole blocks alone")
+	}
+	if steps := ahead(x, l); steps != 3 || len(kept.blocks) != 3 || l.Reads != 3*blockRecords || x.LacksBlock(n) {
+		t.Errorf("%d steps, %d blocks, %d records read", steps, len(kept.blocks), l.Reads)
+	}
+	want, err := NewTerms(nil, 1).find(context.Background(), l.MemLog, n, termsOf("ship12 to port33"), 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Reads = 0
+	if f, err := x.find(context.Background(), l, n, termsOf("ship12 to port33"), 10); err != nil || !slices.Equal(f.places, want.places) || l.Reads != 100 {
+		t.Errorf("%v, not %v (%v); %d records read", f.places, want.places, err, l.Reads)
+	}
+	again := NewTerms(kept, 1)
+	l.Reads = 0
+	if steps := ahead(again, l); steps != 1 || l.Reads+kept.loads > 3 || again.LacksBlock(n) {
+		t.Errorf("%d steps, %d records and %d blocks read of what is kept", steps, l.Reads, kept.loads)
+	}
+	again.Clear()
+	if !again.LacksBlock(n) {
+		t.Error("what was forgotten does not lack")
+	}
+	full := NewTerms(&shelf{}, 1) // its map takes nothing
+	if steps := ahead(full, l); steps != 1 {
+		t.Errorf("%d blocks in memory alone", steps)
+	}
+}
+
 // A memo that shares an index does not count it.
 func TestMemoCountsItsTerms(t *testing.T) {
-	mm, x := NewMemo(journal.NewMemo()), NewTerms(nil)
+	mm, x := NewMemo(journal.NewMemo()), NewTerms(nil, 1)
 	l := wordy(500)
 	own := mm.Size()
 	if _, err := mm.Terms.find(context.Background(), l, 500, termsOf("ship1"), 10); err != nil {

@@ -39,7 +39,14 @@ func (s *Excerpt) Whole() string {
 
 // ExcerptOf reads the record at a place. Of a text that is very long, both ends are given.
 // It returns ctxabi.ErrIO when a record cannot be read.
-func ExcerptOf(m Records, at int) (Excerpt, error) {
+func ExcerptOf(m Records, at int) (Excerpt, error) { return read(m, at, true) }
+
+// WordsOf is ExcerptOf for Text and Calls alone: it reads no call that a result answers.
+// It returns ctxabi.ErrIO when the record cannot be read.
+func WordsOf(m Records, at int) (Excerpt, error) { return read(m, at, false) }
+
+// read is ExcerptOf, or without answers WordsOf.
+func read(m Records, at int, answers bool) (Excerpt, error) {
 	a := AddressOf(m, at)
 	log := m
 	if t, ok := m.(*Merged); ok {
@@ -49,34 +56,15 @@ func ExcerptOf(m Records, at int) (Excerpt, error) {
 	if err != nil {
 		return Excerpt{}, Unreadable(a, err)
 	}
-	var s Excerpt
 	if a.Event {
-		ev, ok := ctxabi.DecodeToolEvent(raw)
-		if !ok {
-			ev.Text = strings.ToValidUTF8(string(raw), "\uFFFD")
-		}
-		s = Excerpt{Text: ev.Text, Name: ev.Name, Result: ev.IsResult, Failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images, Exit: ev.ExitCode}
-		if !ev.IsResult {
-			s.Calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
-		} else if call := int(log.At(a.Line).CallOf); call > 0 && s.Name == "" {
-			asked, err := EventCall(log, call)
-			if err != nil {
-				return s, err
-			}
-			s.Name = asked.Name
-		}
-		if s.Result {
-			s.Answers = []derived.Answer{{Call: ev.CallID, Tool: s.Name, Text: s.Text, Failed: ev.Failed}}
-		}
-		s.Bytes, s.Text = len(s.Text), Ends(s.Text)
-		return s, nil
+		return eventExcerpt(log, a.Line, raw, answers)
 	}
 	e := log.At(a.Line)
 	msg := ctxabi.DecodeMessage(raw)
 	if e.Flags&ctxabi.Damaged != 0 {
 		msg = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
 	}
-	s = Excerpt{Text: msg.Text, Name: msg.Name, Calls: msg.Calls, Result: IsResult(e), images: msg.Images}
+	s := Excerpt{Text: msg.Text, Name: msg.Name, Calls: msg.Calls, Result: IsResult(e), images: msg.Images}
 	for i, r := range msg.Results {
 		if i > 0 || s.Text != "" {
 			s.Text += "\n"
@@ -84,7 +72,7 @@ func ExcerptOf(m Records, at int) (Excerpt, error) {
 		s.Text += r.Text
 		s.Failed = s.Failed || r.IsError
 	}
-	if s.Result {
+	if s.Result && answers {
 		var answered Answers
 		if e.CallOf > 0 && (s.Name == "" || len(msg.Results) > 1) {
 			if answered, err = CallsAt(log, int(e.CallOf)); err != nil {
@@ -99,6 +87,29 @@ func ExcerptOf(m Records, at int) (Excerpt, error) {
 			s.Answers = append(s.Answers, derived.Answer{Call: r.CallID, Tool: cmp.Or(answered.Name(r.CallID), s.Name), Text: Ends(r.Text), Failed: r.IsError})
 		}
 		s.Name = cmp.Or(s.Name, s.Answers[0].Tool)
+	}
+	s.Bytes, s.Text = len(s.Text), Ends(s.Text)
+	return s, nil
+}
+
+// eventExcerpt is read for the record raw of a line of events.jsonl.
+func eventExcerpt(log Records, line int, raw []byte, answers bool) (Excerpt, error) {
+	ev, ok := ctxabi.DecodeToolEvent(raw)
+	if !ok {
+		ev.Text = strings.ToValidUTF8(string(raw), "\uFFFD")
+	}
+	s := Excerpt{Text: ev.Text, Name: ev.Name, Result: ev.IsResult, Failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images, Exit: ev.ExitCode}
+	if !ev.IsResult {
+		s.Calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
+	} else if call := int(log.At(line).CallOf); answers && call > 0 && s.Name == "" {
+		asked, err := EventCall(log, call)
+		if err != nil {
+			return s, err
+		}
+		s.Name = asked.Name
+	}
+	if s.Result {
+		s.Answers = []derived.Answer{{Call: ev.CallID, Tool: s.Name, Text: s.Text, Failed: ev.Failed}}
 	}
 	s.Bytes, s.Text = len(s.Text), Ends(s.Text)
 	return s, nil
