@@ -55,6 +55,8 @@ type Builder struct {
 	work    context.Context // of what goes on behind the readers' backs
 	endWork context.CancelFunc
 	working sync.WaitGroup
+	indexes chan struct{} // holds one token while a block of an index is made that nobody asked for
+	quiet   time.Duration // how long nobody asks for a pack of a session before its history is indexed
 
 	mu       sync.Mutex
 	sessions lru.Cache[string, *entry] // by session id, with about how many bytes they take; guarded by mu
@@ -71,7 +73,7 @@ func NewBuilder(c Config) (*Builder, error) {
 	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
+	b := &Builder{config: c, indexes: make(chan struct{}, 1), quiet: quietTime, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
 		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
 	c.Memory.Cache(&b.digests)
@@ -249,6 +251,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		e.last = g
 		return e.build, nil
 	}
+	b.indexAhead(e, x, in.History().Len())
 	e.memo.Context = ctx
 	build, err := b.compileEpoch(x, e, &in, c, around)
 	if err != nil {

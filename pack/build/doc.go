@@ -27,7 +27,7 @@
 //	outputs_look.go      what the cache of an output goes by
 //	remembered.go        what is remembered of a session
 //	notes.go             notes that are derived
-//	room.go              memory kept free
+//	room.go              memory kept free, and work that nobody waits for
 //	notes_events.go      notes of events
 //	entries.go           entries of sessions, and their eviction
 //	summarizer_store.go  summaries that are kept

@@ -70,6 +70,15 @@ func (b *Builder) entry(id string) *entry {
 	return e
 }
 
+// logs is an input of both logs as they are in t, and of nothing else.
+func (e *entry) logs(t *session.Timeline) pack.Input {
+	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
+	if len(t.Tools) > 0 {
+		in.Events = e.Readable(t, true)
+	}
+	return in
+}
+
 func (e *entry) bytes() int {
 	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() + e.terms.bytes() + e.project.bytes()
 	if e.build != nil {

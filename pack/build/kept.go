@@ -157,6 +157,7 @@ func (f termsFile) ReadAt(p []byte, off int64) (int, error) {
 type entryTerms struct {
 	once  sync.Once
 	terms atomic.Pointer[recall.Terms] // made once
+	ahead atomic.Bool                  // somebody indexes what nobody asked for yet
 }
 
 func (t *entryTerms) bytes() int {

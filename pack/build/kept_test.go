@@ -63,3 +63,43 @@ func TestAQuestionIsAnsweredAlikeWhateverIsKept(t *testing.T) {
 	}
 	same("at its moment", b)
 }
+
+// A long history is indexed once nobody asks for its pack any more, before a question comes, and what answers is the same.
+func TestALongHistoryIsIndexedBeforeAQuestion(t *testing.T) {
+	c := Config{Budget: 4000}
+	d := newDesk(t, c)
+	defer func() { d.b.Close() }()
+	var records [][]byte
+	for k := range 16500 {
+		records = append(records, packtest.Message([]string{"user", "assistant"}[k%2], fmt.Sprintf("On day %d the tide stood at %d and ship %d came in.", k, k*37%911, k%53)))
+	}
+	for some := range slices.Chunk(records, 500) {
+		d.append(some...)
+	}
+	d.b.quiet = 0
+	d.pack()
+	blocks := func() (n int) {
+		for _, name := range d.x.DerivedNames("notes") {
+			if strings.HasPrefix(name, termsBlocks) {
+				n++
+			}
+		}
+		return n
+	}
+	eventually(t, "two blocks", func() bool { return blocks() == 2 })
+	d.append(packtest.Message("user", "Which ship came in on day 77?"))
+	then := d.pack()
+	if !strings.Contains(string(then.Markdown[then.Prefix:]), "ship 24 came in") {
+		t.Errorf("%s", then.Markdown[then.Prefix:])
+	}
+	for k := range 2 {
+		if err := d.x.RemoveDerived(termsName(k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.restart(c)
+	same(t, then, d.pack())
+	if n := blocks(); n != 2 {
+		t.Errorf("%d blocks are made for a question that comes first", n)
+	}
+}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/swap"
@@ -126,10 +125,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
-	if len(t.Tools) > 0 {
-		in.Events = e.Readable(t, true)
-	}
+	in := e.logs(t)
 	children, err := x.Children()
 	if err != nil {
 		return nil, err
@@ -165,10 +161,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 // records were looked at: somebody does that behind the readers' backs. It returns the error of ctx when that ends, and
 // ctxabi.ErrIO when a record cannot be read.
 func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *session.Timeline, count func(string) int) (rows finds.Notes, late bool, err error) {
-	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
-	if len(t.Tools) > 0 {
-		in.Events = e.Readable(t, true)
-	}
+	in := e.logs(t)
 	m, found := in.History(), e.findsOf(x)
 	if late = found.Behind(m); late {
 		if found.Catching.CompareAndSwap(false, true) {

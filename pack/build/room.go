@@ -3,6 +3,7 @@ package build
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
@@ -106,6 +107,71 @@ func (b *Builder) catchUp(x *session.Session, e *entry, all *finds.Finds, m reco
 			e.notes.starved.Store(false)
 		}
 	})
+}
+
+// The first question about a long history needs the index of all its records. A pack of the session is a sign that somebody will ask:
+// once nobody has asked for one for a moment, the history is indexed block by block, behind the readers' backs.
+const (
+	quietTime  = 2 * time.Second
+	indexBytes = 24 << 20 // of memory, about, while a block is made
+)
+
+// indexAhead has the history of x indexed that has n records, unless that is done or nothing of it may be kept.
+func (b *Builder) indexAhead(e *entry, x *session.Session, n int) {
+	terms := e.termsOf(x)
+	if e.Redacts() || !terms.LacksBlock(n) || !e.terms.ahead.CompareAndSwap(false, true) {
+		return
+	}
+	b.background(func(ctx context.Context) {
+		defer e.terms.ahead.Store(false)
+		before := terms.Size()
+		seen := uint64(0) // flights; there was one at least
+		for more := true; more && !x.Removed() && b.waitForQuiet(ctx, e, &seen); {
+			release, err := b.config.Memory.Spare("pack", ctxabi.PackFile, indexBytes)
+			if err != nil {
+				break // a later pack tries again
+			}
+			more = b.indexBlock(ctx, x, e)
+			release()
+		}
+		b.grow(x.ID(), terms.Size()-before)
+	})
+}
+
+// waitForQuiet returns when nobody asked for a pack for a moment, and notes in seen how many did so far. It reports whether that
+// came before the end of ctx.
+func (b *Builder) waitForQuiet(ctx context.Context, e *entry, seen *uint64) bool {
+	for {
+		now := e.flights.Load()
+		if now == *seen {
+			return ctx.Err() == nil
+		}
+		*seen = now
+		t := time.NewTimer(b.quiet)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		}
+	}
+}
+
+// indexBlock indexes a block of the history, when no other session has one indexed, and reports whether there may be more.
+func (b *Builder) indexBlock(ctx context.Context, x *session.Session, e *entry) (more bool) {
+	select {
+	case b.indexes <- struct{}{}:
+		defer func() { <-b.indexes }()
+	case <-ctx.Done():
+		return false
+	}
+	t, err := e.Timeline(x)
+	if err != nil {
+		return false // whoever asks is told
+	}
+	in := e.logs(t)
+	more, err = e.termsOf(x).FillBlock(ctx, in.History())
+	return more && err == nil
 }
 
 // background does what nobody waits for, until Close.
