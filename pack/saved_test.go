@@ -2,12 +2,11 @@ package pack
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -40,37 +39,9 @@ func headOf(m record.Records, at int) string {
 }
 
 // findsInMemory keeps what was found for a test.
-type findsInMemory struct{ lines [][]byte }
+type findsInMemory struct{ packtest.Findings }
 
-func (k *findsInMemory) Load(add func(line []byte) bool) (places, tools int, err error) {
-	for _, line := range k.lines {
-		var of finds.BatchOf
-		if !add(line) || json.Unmarshal(line, &of) != nil {
-			k.Remove()
-			return 0, 0, nil
-		}
-		places, tools = of.To, of.Tools
-	}
-	return places, tools, nil
-}
-
-func (k *findsInMemory) Each(do func(line []byte) bool) error {
-	for _, line := range k.lines {
-		if !do(line) {
-			break
-		}
-	}
-	return nil
-}
-
-func (k *findsInMemory) Head(m record.Records, at int) (string, error) { return headOf(m, at), nil }
-
-func (k *findsInMemory) Append(line []byte) error {
-	k.lines = append(k.lines, line)
-	return nil
-}
-
-func (k *findsInMemory) Remove() { k.lines = nil }
+func (*findsInMemory) Head(m record.Records, at int) (string, error) { return headOf(m, at), nil }
 
 // A pack that goes on from what an earlier process kept is the one that folds all records, and reads few.
 func TestFoldsOutliveTheProcess(t *testing.T) {

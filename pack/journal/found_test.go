@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"reflect"
 	"testing"
 
@@ -11,43 +10,10 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// findsInMemory keeps findings for a test.
-type findsInMemory struct {
-	lines [][]byte
-}
+// findsInMemory keeps findings of one history for a test.
+type findsInMemory struct{ packtest.Findings }
 
-func (k *findsInMemory) Load(add func(line []byte) bool) (places, tools int, err error) {
-	for _, line := range k.lines {
-		if !add(line) {
-			k.Remove()
-			return 0, 0, nil
-		}
-		var of finds.BatchOf
-		if err := json.Unmarshal(line, &of); err != nil {
-			return 0, 0, err
-		}
-		places, tools = of.To, of.Tools
-	}
-	return places, tools, nil
-}
-
-func (k *findsInMemory) Each(do func(line []byte) bool) error {
-	for _, line := range k.lines {
-		if !do(line) {
-			break
-		}
-	}
-	return nil
-}
-
-func (k *findsInMemory) Head(record.Records, int) (string, error) { return "", nil }
-
-func (k *findsInMemory) Append(line []byte) error {
-	k.lines = append(k.lines, line)
-	return nil
-}
-
-func (k *findsInMemory) Remove() { k.lines = nil }
+func (*findsInMemory) Head(record.Records, int) (string, error) { return "", nil }
 
 // What is found of the ends of a long history is the same whether it was kept or is found anew, and no record is read twice for it.
 func TestNearbyFindsGoOn(t *testing.T) {

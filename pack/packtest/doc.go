@@ -3,9 +3,10 @@
 //
 // # Files, from top to bottom
 //
-//	draw.go     what is drawn
-//	history.go  both logs of a session
-//	picture.go  images
-//	log.go      logs in memory, and sessions of a kind
-//	golden.go   what was written down once
+//	draw.go      what is drawn
+//	history.go   both logs of a session
+//	picture.go   images
+//	log.go       logs in memory, and sessions of a kind
+//	findings.go  what was found in a history, kept
+//	golden.go    what was written down once
 package packtest
