@@ -238,6 +238,21 @@ func (w *world) damage(name, how string) {
 	}
 }
 
+// killed begins again after the daemon ended at a change that the disk was told to stop at, with a loss of power in every other
+// case, and returns how often the disk stopped one.
+func (w *world) killed(at int) (hit int) {
+	hit, _ = w.disk.Hit()
+	w.e.Close()
+	w.store.Close() // ends its goroutine; nothing of it reaches the disk
+	w.disk.Heal()
+	w.disk.Kill()
+	if at%2 == 1 {
+		w.disk.Crash(int64(at))
+	}
+	w.start(Config{Wait: -1})
+	return hit
+}
+
 // Whatever the last thing is that reaches the disk when the daemon is killed, and whatever a loss of power takes of it: the next
 // one finds every record.
 func TestAKilledBuilderLeavesAnIndexThatServes(t *testing.T) {
@@ -253,15 +268,7 @@ func TestAKilledBuilderLeavesAnIndexThatServes(t *testing.T) {
 		w.append(x.Messages(), message("user", "needle"))
 		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
 		w.build(x)
-		hit, _ := w.disk.Hit()
-		w.e.Close()
-		w.store.Close() // ends its goroutine; nothing of it reaches the disk
-		w.disk.Heal()
-		w.disk.Kill()
-		if at%2 == 1 {
-			w.disk.Crash(int64(at))
-		}
-		w.start(Config{Wait: -1})
+		hit := w.killed(at)
 		x = w.session(s1)
 		if r := w.search(x, "needle"); x.Messages().Len() > 0 && r.Count != strings.Count(messagesOf(w, x), "needle") {
 			t.Errorf("killed at change %d: %d records", at, r.Count)

@@ -185,15 +185,7 @@ func TestAKilledPurgeIsMadeUpFor(t *testing.T) {
 		}
 		w.disk.Fail(sessiontest.Fault{Kind: sessiontest.Stopped, At: at, Changes: true})
 		w.e.running.Wait()
-		hit, _ := w.disk.Hit()
-		w.e.Close()
-		w.store.Close() // ends its goroutine; nothing of it reaches the disk
-		w.disk.Heal()
-		w.disk.Kill()
-		if at%2 == 1 {
-			w.disk.Crash(int64(at))
-		}
-		w.start(Config{Wait: -1})
+		hit := w.killed(at)
 		want := 0
 		for _, i := range []int{0, 2} {
 			if x := w.session(refs[i]); x.Messages().Len() > 0 { // a loss of power may take it
