@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -133,6 +134,7 @@ func collectStore(ctx context.Context, f gcFlags, dir string, named []locate.Pla
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
+	defer search.Follow(store)()
 	c, end, err := collectorOf(store)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
@@ -175,5 +176,6 @@ func removeSession(arg string, at locate.Place) (err error) {
 		return err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
+	defer search.Follow(store)()
 	return store.Remove(at.Ref)
 }

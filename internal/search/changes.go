@@ -42,6 +42,16 @@ func (e *Engine) Named(c session.NameChange) {
 	e.release(n)
 }
 
+// Follow has the words of sessions that are removed from now on taken out of the indexes of their owners, for a program that removes
+// sessions of a store which no daemon serves. End waits until that is done; it is to be called before the store is closed.
+func Follow(store *session.Store) (end func()) {
+	e := New(store, Config{})
+	return func() {
+		e.running.Wait()
+		e.Close()
+	}
+}
+
 // purgeSoon has a builder take out of the segments what is of sessions that are there no more.
 func (n *index) purgeSoon() {
 	if n.e.c.ReadOnly || n.purging.Swap(true) {

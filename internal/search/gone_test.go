@@ -64,6 +64,42 @@ func TestARemovedSessionLeavesTheIndex(t *testing.T) {
 	}
 }
 
+// A program that removes sessions while no daemon serves the store takes their words out of the files before it ends, and makes no
+// index where there is none.
+func TestSessionsRemovedWithoutADaemonLeaveTheIndex(t *testing.T) {
+	w := newWorld(t, Config{Wait: -1})
+	defer func() { w.stop() }()
+	stranger := ctxabi.Ref{UID: s1.UID + 1, Agent: s1.Agent, Session: "s0"}
+	for i := range 3 {
+		ref := s1
+		ref.Session = fmt.Sprint("s", i)
+		x := w.session(ref)
+		fillSession(w, x, 50)
+		w.append(x.Messages(), message("user", fmt.Sprintf("shared unique%dx", i)))
+		w.build(x)
+	}
+	w.session(stranger)
+	w.e.Close()
+	end := Follow(w.store)
+	gone := s1
+	gone.Session = "s1"
+	for _, ref := range []ctxabi.Ref{gone, stranger} {
+		if err := w.store.Remove(ref); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end()
+	checkFiles(t, w, []string{"unique1x"})
+	if names := w.store.Owned(stranger).DerivedNames(Dir); len(names) > 0 {
+		t.Errorf("an index was made of nothing: %q", names)
+	}
+	w.stop()
+	w.start(Config{Wait: -1})
+	if r, err := w.e.Owner(context.Background(), ctxabi.Ref{UID: s1.UID}, Query{Text: "shared"}); err != nil || r.Count != 2 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // What becomes of sessions while no daemon serves the store is found at the next start: copies,
 // renames, removals, edits, appends, and a whole store that was copied.
 func TestChangesWithoutADaemonAreFound(t *testing.T) {

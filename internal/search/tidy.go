@@ -88,6 +88,13 @@ func (n *index) purge(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	n.mu.Lock()
+	n.settle()
+	none := len(n.segments) == 0 && n.last == nil
+	n.mu.Unlock()
+	if none {
+		return // nobody's words
+	}
 	n.walk()
 	n.mu.Lock()
 	n.settle()
