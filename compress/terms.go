@@ -185,6 +185,10 @@ func (r *termReader) word(s string) {
 	if len(s) == 1 || len(s) > maxWhole {
 		return
 	}
+	if r.memo != nil && len(s) <= memoLen && isASCII(s) {
+		r.plain(s)
+		return
+	}
 	if r.finder != nil && !r.finder.mayHave(s) {
 		if !r.isStopWord(s) {
 			r.count++
@@ -197,13 +201,18 @@ func (r *termReader) word(s string) {
 	}
 }
 
-// isStopWord reports whether a word is one in lower case.
-func (r *termReader) isStopWord(s string) bool {
+// isASCII reports whether a text has ASCII characters alone.
+func isASCII(s string) bool {
 	any := byte(0)
 	for i := range len(s) {
 		any |= s[i]
 	}
-	if c := s[0] | 0x20; any < utf8.RuneSelf && (len(s) >= len(stopStarts) || c < 'a' || stopStarts[len(s)]>>(c-'a')&1 == 0) {
+	return any < utf8.RuneSelf
+}
+
+// isStopWord reports whether a word is one in lower case.
+func (r *termReader) isStopWord(s string) bool {
+	if c := s[0] | 0x20; isASCII(s) && (len(s) >= len(stopStarts) || c < 'a' || stopStarts[len(s)]>>(c-'a')&1 == 0) {
 		return false
 	}
 	r.lower(s)
