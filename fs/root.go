@@ -123,17 +123,13 @@ func (s *statusSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno
 
 // status returns the text of the file: KEY=VALUE in each line, and no user's name.
 func (t *tree) status() []byte {
-	sessions := 0
-	for range t.store.Sessions() {
-		sessions++
-	}
 	var b strings.Builder
 	row := func(k string, v any) { fmt.Fprintf(&b, "%s=%v\n", k, v) }
 	row("version", ctxabi.Version)
 	row("store", t.store.Dir())
 	row("store_id", t.store.ID())
 	row("uptime_seconds", int(time.Since(t.started).Seconds()))
-	row("sessions", sessions)
+	row("sessions", t.store.CountSessions())
 	row("requests", t.raw.requests.Load())
 	row("open_files", t.raw.open.Load())
 	compiled, reused := t.builder.Counts()

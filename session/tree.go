@@ -126,15 +126,8 @@ func (s *Store) Homes() []uint32 {
 // it goes.
 func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
 	return func(yield func(ctxabi.Ref) bool) {
-		var owners []ctxabi.Ref
-		for _, uid := range s.Homes() {
-			owners = append(owners, ctxabi.Ref{UID: uid})
-		}
-		for _, sp := range s.Spaces() {
-			owners = append(owners, ctxabi.Ref{Space: sp.Name})
-		}
-		for _, ref := range owners {
-			for ref := range s.SessionsOf(ref) {
+		for _, owner := range s.owners() {
+			for ref := range s.SessionsOf(owner) {
 				if !yield(ref) {
 					return
 				}
@@ -143,9 +136,44 @@ func (s *Store) Sessions() iter.Seq[ctxabi.Ref] {
 	}
 }
 
+// CountSessions returns the number of sessions in the store. It reads the directories that hold
+// sessions and none of a session's own, so one that lost its id counts, too.
+func (s *Store) CountSessions() (n int) {
+	for _, owner := range s.owners() {
+		for range s.sessionNames(owner) {
+			n++
+		}
+	}
+	return n
+}
+
+// owners returns the homes and the shared spaces, in order.
+func (s *Store) owners() []ctxabi.Ref {
+	var owners []ctxabi.Ref
+	for _, uid := range s.Homes() {
+		owners = append(owners, ctxabi.Ref{UID: uid})
+	}
+	for _, sp := range s.Spaces() {
+		owners = append(owners, ctxabi.Ref{Space: sp.Name})
+	}
+	return owners
+}
+
 // SessionsOf walks over the sessions of one owner, in the order of their names; where of has an
 // agent, over those of that agent alone.
 func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
+	return func(yield func(ctxabi.Ref) bool) {
+		for ref := range s.sessionNames(of) {
+			if _, err := s.disk.FS.Stat(s.disk.Join(ref.Path(), disk.IDFile)); err == nil && !yield(ref) {
+				return
+			}
+		}
+	}
+}
+
+// sessionNames is SessionsOf without a look at the sessions: over all directories with names of
+// sessions.
+func (s *Store) sessionNames(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 	return func(yield func(ctxabi.Ref) bool) {
 		ref := of
 		agents := []string{of.Agent}
@@ -154,10 +182,7 @@ func (s *Store) SessionsOf(of ctxabi.Ref) iter.Seq[ctxabi.Ref] {
 		}
 		for _, ref.Agent = range agents {
 			for _, ref.Session = range s.disk.Dirs(ref.AgentHome(), ctxabi.SessionDir) {
-				if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
-					continue
-				}
-				if _, err := s.disk.FS.Stat(s.disk.Join(ref.Path(), disk.IDFile)); err == nil && !yield(ref) {
+				if ctxabi.ValidName(ref.Agent) == nil && ctxabi.ValidName(ref.Session) == nil && !yield(ref) {
 					return
 				}
 			}
