@@ -39,7 +39,7 @@ func (x *Session) JournalSize(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p := &x.journal
+	p := x.journal.Get()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var m journalMaker
@@ -170,7 +170,7 @@ func (r *JournalReader) ReadAt(ctx context.Context, p []byte, off int64) (n int,
 		}
 		if r.next == 0 || at != int64(len(r.m.made)) {
 			r.m.drop()
-			r.next, r.begin = r.x.journal.find(off + int64(n))
+			r.next, r.begin = r.x.journal.Get().find(off + int64(n))
 		}
 		if err = r.more(ctx, off+int64(n)); err != nil {
 			break
@@ -192,7 +192,7 @@ func (r *JournalReader) more(ctx context.Context, off int64) error {
 	}
 	for ; r.next <= ix.Len() && len(r.m.made) < journalPiece; r.next++ {
 		if err = ctx.Err(); err == nil {
-			err = r.x.journal.check(r.next, r.begin+int64(len(r.m.made)))
+			err = r.x.journal.Get().check(r.next, r.begin+int64(len(r.m.made)))
 		}
 		if err == nil {
 			err = r.m.line(r.x, ix, r.next)

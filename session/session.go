@@ -39,7 +39,7 @@ type Session struct {
 
 	notes sync.Mutex // held while a note changes
 
-	journal journalPlaces
+	journal disk.Lazy[journalPlaces]
 
 	mu      sync.Mutex
 	outside string   // where its directory is since it was taken out of the store; guarded by mu

@@ -34,6 +34,9 @@ type Data struct {
 
 var _ vfs.File = (*Data)(nil)
 
+// Location returns where the sealed parts are.
+func (d *Data) Location() *Location { return d.at }
+
 // ReadAt implements io.ReaderAt. Bytes of a sealed part that is damaged give a [DamageError].
 func (d *Data) ReadAt(b []byte, off int64) (n int, err error) {
 	d.mu.RLock()

@@ -16,17 +16,17 @@ import (
 type Dir struct {
 	Root    *Root
 	id      string
-	created time.Time
+	created int64 // unix ns
 	place   atomic.Pointer[place]
 	removed atomic.Bool // it was taken out of the store
 	grown   atomic.Bool // a watcher was told that it grew, and has not looked yet
-	reports reports
+	reports Lazy[reports]
 }
 
 // Init makes x the directory of the session at ref, which has an id and was made at a time. It is
 // called once, before x is used.
 func (x *Dir) Init(root *Root, ref ctxabi.Ref, id string, created time.Time) {
-	x.Root, x.id, x.created = root, id, created
+	x.Root, x.id, x.created = root, id, created.UnixNano()
 	x.place.Store(&place{ref: ref, dir: root.Join(ref.Path())})
 }
 
@@ -96,7 +96,7 @@ func (x *Dir) SetRef(ref ctxabi.Ref) {
 }
 
 // Created is when the session was made.
-func (x *Dir) Created() time.Time { return x.created }
+func (x *Dir) Created() time.Time { return time.Unix(0, x.created) }
 
 // Path returns the absolute name of a file of the session. Callers that open it hold Root.Move for
 // reading.

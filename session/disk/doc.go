@@ -29,6 +29,7 @@
 //	aside.go   quarantine
 //	report.go  rows of context/errors.jsonl
 //	dir.go     the directory of a session
+//	lazy.go    what few sessions need
 //	owner.go   to whom files belong
 //	quota.go   who writes, and how much is staged
 //	root.go    the directory of a store

@@ -56,7 +56,7 @@ func (x *Dir) Report(row ErrorRow) {
 	row.Time = row.Time.UTC()
 	row.Reason = clip(row.Reason, maxReason)
 	x.Root.Logger.Debug("refused", "session", x.ID(), "op", row.Op, "path", row.Path, "errno", row.Errno, "reason", row.Reason)
-	r := &x.reports
+	r := x.reports.Get()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load(x)
@@ -111,7 +111,7 @@ func RowOf(op, name string, uid uint32, err error) ErrorRow {
 
 // Errors returns context/errors.jsonl as it stands.
 func (x *Dir) Errors() []byte {
-	r := &x.reports
+	r := x.reports.Get()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.load(x)

@@ -29,7 +29,7 @@ func (l *Log) Audit() (*Audit, error) {
 	a := &Audit{Log: l, f: f, fresh: logIndex{log: l, loaded: true}}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a.Tail, a.End = l.tail, l.length.Load()
+	a.Tail, a.End = f.tail, l.length.Load()
 	return a, nil
 }
 

@@ -64,11 +64,12 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 		}
 		return 0, err
 	}
+	turn := l.turnOf()
 	select {
-	case l.turn <- struct{}{}:
+	case turn <- struct{}{}:
 	default:
 		select {
-		case l.turn <- struct{}{}:
+		case turn <- struct{}{}:
 		case <-ctx.Done():
 			return 0, ctx.Err()
 		}
@@ -76,7 +77,7 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	l.pending.Store(true)
 	defer func() {
 		l.pending.Store(false)
-		<-l.turn
+		<-turn
 	}()
 	for {
 		expected := l.length.Load()
@@ -107,13 +108,14 @@ func (l *Log) committed(k Key) (int64, bool) {
 	if k == (Key{}) {
 		return 0, false
 	}
-	if _, err := l.acquire(); err != nil {
+	f, err := l.acquire()
+	if err != nil {
 		return 0, false
 	}
 	defer l.release()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.loadKeys()
-	position, ok := l.keys.find(k)
+	f.loadKeys()
+	position, ok := f.keys.find(k)
 	return position, ok
 }

@@ -29,16 +29,34 @@ func sharesTurn(c Committer) bool {
 	return ok && s.SharesTurn()
 }
 
+// turnOf returns the log's turn, which is that of the session's log of events if the committer wants
+// one for both.
+func (l *Log) turnOf() chan struct{} {
+	at := &l.turn
+	if l.set.shared && l.events != nil {
+		at = &l.events.turn
+	}
+	if turn := at.Load(); turn != nil {
+		return *turn
+	}
+	turn := make(chan struct{}, 1)
+	if !at.CompareAndSwap(nil, &turn) {
+		return *at.Load()
+	}
+	return turn
+}
+
 // Hold waits for the turns of logs, for who must have nothing appended to them: until release is
 // called, nothing is. Turns are taken in the order of logs, and one that two of them share once.
 func Hold(logs ...*Log) (release func()) {
 	var held []chan struct{}
 	for _, l := range logs {
-		if n := len(held); n > 0 && held[n-1] == l.turn {
+		turn := l.turnOf()
+		if n := len(held); n > 0 && held[n-1] == turn {
 			continue
 		}
-		l.turn <- struct{}{}
-		held = append(held, l.turn)
+		turn <- struct{}{}
+		held = append(held, turn)
 	}
 	return func() {
 		for _, turn := range held {

@@ -75,7 +75,9 @@ func (c *converter) convert() error {
 	}
 	c.f.arrivals.Close()
 	c.f.arrivals = rows
-	c.l.marks.forget()
+	if few := c.l.few; few != nil {
+		few.marks.forget()
+	}
 	if err := v.SyncDir(path.Dir(name)); err != nil {
 		// The old file may be back after a loss of power; it announces the same, but for what comes from now on.
 		x.Root.Logger.Warn("sync converted arrival rows", "session", x.ID(), "log", c.l.name, "err", err)

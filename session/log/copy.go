@@ -44,7 +44,7 @@ func (l *Log) CopyTo(dir string, o disk.Owner, size int64, id string) (shared bo
 		return false, err
 	}
 	l.mu.Lock()
-	end := l.tail.Arrivals
+	end := f.tail.Arrivals
 	l.mu.Unlock()
 	rows, err := w.rows(f, parts, size, end, id)
 	if err == nil {

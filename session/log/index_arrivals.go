@@ -21,7 +21,7 @@ func (x *logIndex) arrivalsFrom(f *logFiles) (*arrivalWalk, error) {
 	l := x.log
 	w := &arrivalWalk{behind: l.events.length.Load()}
 	l.mu.Lock()
-	end := l.tail.Arrivals
+	end := f.tail.Arrivals
 	l.mu.Unlock()
 	from, err := seekArrival(f.arrivals, end, x.size)
 	if err != nil {

@@ -34,19 +34,19 @@ func (r *keyRing) add(k Key, position int64) {
 }
 
 // loadKeys reads the keys of the last rows, the first time one is asked for;
-// mu is held and the log is open. Rows that cannot be read remember nothing.
-func (l *Log) loadKeys() {
-	if l.keys != nil {
+// Log.mu is held. Rows that cannot be read remember nothing.
+func (f *logFiles) loadKeys() {
+	if f.keys != nil {
 		return
 	}
-	l.keys = newKeyRing()
+	f.keys = newKeyRing()
 	type known struct {
 		key      Key
 		position int64
 	}
 	var rows []known
 	seen := 0
-	vfs.ScanLinesBackward(l.files.arrivals, l.tail.Arrivals, func(_ int64, line []byte) bool {
+	vfs.ScanLinesBackward(f.arrivals, f.tail.Arrivals, func(_ int64, line []byte) bool {
 		if a, ok := arrival.ParseRow(line); ok && a.Key != (Key{}) {
 			rows = append(rows, known{a.Key, a.End()})
 		}
@@ -54,6 +54,6 @@ func (l *Log) loadKeys() {
 		return seen < MaxKeys
 	})
 	for i := len(rows) - 1; i >= 0; i-- {
-		l.keys.add(rows[i].key, rows[i].position)
+		f.keys.add(rows[i].key, rows[i].position)
 	}
 }

@@ -24,12 +24,11 @@ type Log struct {
 	set    *Set
 	events *Log // of the same session, of which messages note the length; nil: this is it
 	name   string
-	check  func(line []byte) error
 
 	// turn is held by the one append that is under way; others wait in line for
-	// it. Both logs of a session have one where the committer wants that. It is a channel and not a mutex because Commit may block for long and
-	// whoever waits must be able to give up.
-	turn chan struct{}
+	// it. It is a channel and not a mutex because Commit may block for long and
+	// whoever waits must be able to give up. nil: nobody has asked for it, see turnOf.
+	turn atomic.Pointer[chan struct{}]
 
 	length  atomic.Int64 // committed bytes, as published
 	modTime atomic.Int64 // unix ns
@@ -41,26 +40,37 @@ type Log struct {
 	mu    sync.Mutex
 	files *logFiles // nil while closed; guarded by mu
 	users int       // calls that use files now; guarded by mu
-	tail  Tail      // guarded by mu; changed only by the holder of turn and by opening
-	keys  *keyRing  // nil: not read yet; guarded by mu
 	dirty bool      // written to since the last syncAll; guarded by mu
-	told  string    // why it could not be opened the last time; guarded by mu
+	few   *fewLogs  // nil: it is not one of them; guarded by mu
 
-	row  []byte // scratch of the holder of turn
 	pace pace
-
-	sealing chan struct{} // as turn, of those who seal a part; nil: nobody did; guarded by mu
-	parts   archive.Location
-
-	made  atomic.Pointer[logIndex] // see index; nil: nobody has asked for it
-	marks arrivalMarks
+	made atomic.Pointer[logIndex] // see index; nil: nobody has asked for it
 }
 
-// logFiles are a log's open descriptors.
+// fewLogs is what a few logs need. A store may have very many logs, each of which was looked at once.
+type fewLogs struct {
+	told    string        // why it could not be opened the last time; guarded by Log.mu
+	sealing chan struct{} // as turn, of those who seal a part
+	marks   arrivalMarks
+}
+
+// asOneOfFew returns what only a few logs have. mu is held.
+func (l *Log) asOneOfFew() *fewLogs {
+	if l.few == nil {
+		l.few = &fewLogs{sealing: make(chan struct{}, 1)}
+	}
+	return l.few
+}
+
+// logFiles are a log's open descriptors, and what is known while it is open.
 type logFiles struct {
 	data     *archive.Data
 	arrivals vfs.File
 	nameless func() bool // whether somebody removed arrivals
+
+	tail Tail     // guarded by Log.mu; changed only by the holder of turn and by opening
+	keys *keyRing // nil: not read yet; guarded by Log.mu
+	row  []byte   // scratch of the holder of turn
 }
 
 // Tail is where the log ends.
@@ -77,15 +87,14 @@ type Tail struct {
 // l is used.
 func (l *Log) Init(dir *disk.Dir, set *Set, events *Log, name string) {
 	l.dir, l.set, l.events, l.name = dir, set, events, name
-	l.turn = make(chan struct{}, 1)
-	if events != nil && sharesTurn(set.committer) {
-		l.turn = events.turn
+}
+
+// check returns an error if a line is no record of the log; see ctxabi.
+func (l *Log) check(line []byte) error {
+	if l.name == ctxabi.EventsFile {
+		return ctxabi.CheckEvent(line)
 	}
-	l.check = ctxabi.CheckMessage
-	if name == ctxabi.EventsFile {
-		l.check = ctxabi.CheckEvent
-	}
-	l.parts = archive.Location{Dir: dir, Log: name, Frames: &set.frames, Windows: &set.windows}
+	return ctxabi.CheckMessage(line)
 }
 
 // Name is the log's file name.
@@ -107,13 +116,11 @@ func (l *Log) ModTime() time.Time {
 // Head returns the last value of the log's chain in hex, a hash over everything that was ever
 // appended. It returns an error if the log cannot be opened.
 func (l *Log) Head() (string, error) {
-	if _, err := l.acquire(); err != nil {
+	tail, err := l.Tail()
+	if err != nil {
 		return "", err
 	}
-	defer l.release()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return hex.EncodeToString(l.tail.Chain[:]), nil
+	return hex.EncodeToString(tail.Chain[:]), nil
 }
 
 // Lines is the number of records. It returns the errors of Index.
@@ -201,7 +208,11 @@ func (l *Log) openFiles() (err error) {
 	if !l.known.Load() {
 		l.modTime.Store(fi.ModTime().UnixNano())
 	}
-	l.files, l.tail, l.keys, l.told = f, tail, nil, ""
+	f.tail = tail
+	l.files = f
+	if l.few != nil {
+		l.few.told = ""
+	}
 	l.length.Store(length)
 	l.known.Store(true)
 	return nil
@@ -211,8 +222,8 @@ func (l *Log) openFiles() (err error) {
 // same. mu is held.
 func (l *Log) cannotOpen(cause error) error {
 	err := vfs.Failed("open", l.name, cause, "the log cannot be opened")
-	if told := err.Error(); told != l.told {
-		l.told = told
+	if few, told := l.asOneOfFew(), err.Error(); told != few.told {
+		few.told = told
 		l.dir.Root.Logger.Error("open log", "session", l.dir.ID(), "err", err)
 		if !errors.Is(err, ctxabi.ErrNoFiles) { // whoever needed it says so himself
 			l.dir.ReportError("open", l.name, err)

@@ -30,13 +30,14 @@ var _ Replica = (*Log)(nil)
 
 // Tail returns where the log ends; see [Replica]. It returns the error of a log that cannot be opened.
 func (l *Log) Tail() (Tail, error) {
-	if _, err := l.acquire(); err != nil {
+	f, err := l.acquire()
+	if err != nil {
 		return Tail{}, err
 	}
 	defer l.release()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.tail, nil
+	return f.tail, nil
 }
 
 // Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply
@@ -63,9 +64,9 @@ func (l *Log) Apply(row, data []byte) error {
 	}
 	l.mu.Lock()
 	if a.Key != (Key{}) {
-		l.loadKeys()
+		f.loadKeys()
 	}
-	tail := l.tail
+	tail := f.tail
 	l.dirty = true
 	l.mu.Unlock()
 	if a.Off != tail.Size {
@@ -99,21 +100,21 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	}
 	l.mu.Lock()
 	if b.Key != (Key{}) {
-		l.loadKeys()
-		if position, ok := l.keys.find(b.Key); ok {
+		f.loadKeys()
+		if position, ok := f.keys.find(b.Key); ok {
 			l.mu.Unlock()
 			return position, nil
 		}
 	}
-	tail := l.tail
+	tail := f.tail
 	l.dirty = true
 	l.mu.Unlock()
 	if tail.Size != expected {
 		return 0, ctxabi.E("append", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, expected)
 	}
 	a := l.order(tail, &b)
-	l.row = arrival.AppendRow(l.row[:0], &a)
-	if err := l.apply(f, tail, &a, l.row, b.Data); err != nil {
+	f.row = arrival.AppendRow(f.row[:0], &a)
+	if err := l.apply(f, tail, &a, f.row, b.Data); err != nil {
 		return 0, err
 	}
 	return a.End(), nil
@@ -156,9 +157,9 @@ func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tail = tail.behind(a, len(line))
+	f.tail = tail.behind(a, len(line))
 	if a.Key != (Key{}) {
-		l.keys.add(a.Key, a.End())
+		f.keys.add(a.Key, a.End())
 	}
 	return nil
 }

@@ -12,8 +12,9 @@ import (
 // openData opens the tail and the sealed parts in front of it. Root.Move is held for reading.
 func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 	x := l.dir
+	parts := &archive.Location{Dir: x, Log: l.name, Frames: &l.set.frames, Windows: &l.set.windows}
 	for {
-		before, err := l.parts.ReadList()
+		before, err := parts.ReadList()
 		if err != nil {
 			return nil, err
 		}
@@ -21,7 +22,7 @@ func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 		if err != nil {
 			return nil, err
 		}
-		after, err := l.parts.ReadList()
+		after, err := parts.ReadList()
 		if err == nil && x.Root.ReadOnly && string(after) != string(before) {
 			tail.Close() // a daemon beside us sealed a part meanwhile
 			continue
@@ -30,7 +31,7 @@ func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 			tail.Close()
 			return nil, err
 		}
-		return archive.Open(&l.parts, tail, before, rowsOf{arrivals})
+		return archive.Open(parts, tail, before, rowsOf{arrivals})
 	}
 }
 

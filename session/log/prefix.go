@@ -89,9 +89,9 @@ func (l *Log) sizeAt(when int64) (int64, error) {
 	}
 	defer l.release()
 	l.mu.Lock()
-	end := l.tail.Arrivals
+	end := f.tail.Arrivals
+	m := &l.asOneOfFew().marks
 	l.mu.Unlock()
-	m := &l.marks
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.list) == 0 {

@@ -39,10 +39,7 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 		return 0, 0, err
 	}
 	l.mu.Lock()
-	if l.sealing == nil {
-		l.sealing = make(chan struct{}, 1)
-	}
-	sealing := l.sealing
+	sealing := l.asOneOfFew().sealing
 	l.mu.Unlock()
 	select {
 	case sealing <- struct{}{}:
@@ -59,8 +56,8 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 		return 0, 0, err
 	}
 	l.mu.Lock()
-	to := l.tail.Size
-	rows := l.tail.Arrivals
+	to := f.tail.Size
+	rows := f.tail.Arrivals
 	l.mu.Unlock()
 	from := f.data.Sealed()
 	if to-from < l.set.limits.SealMin {
@@ -129,7 +126,7 @@ func (s *sealer) write(ctx context.Context, from, to, rows int64) error {
 	if err != nil {
 		return err
 	}
-	s.part = archive.NewPart(&l.parts, archive.Entry{
+	s.part = archive.NewPart(s.f.data.Location(), archive.Entry{
 		Chain: m.Chain, Off: from, Packed: fi.Size(), Records: m.Records, SHA256: m.SHA256, Size: m.Size, Sums: m.Sums()})
 	s.part.CheckIn(in, func(raw []byte, bad error) bool {
 		if err = cmpErr(bad, ctx.Err()); err == nil {
@@ -161,9 +158,10 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err := s.f.data.Sync(); err != nil { // the most of it, before others have to wait
 		return l.breakDown("fsync", err)
 	}
+	turn := l.turnOf()
 	select {
-	case l.turn <- struct{}{}:
-		defer func() { <-l.turn }()
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -218,7 +216,7 @@ func (s *sealer) newTail() error {
 		return err
 	}
 	s.l.mu.Lock()
-	end := s.l.tail.Size
+	end := s.f.tail.Size
 	s.l.mu.Unlock()
 	err = vfs.CopyRange(v, s.tail, s.f.data, s.part.End(), end)
 	for _, file := range []string{s.tail, s.tmp} {

@@ -39,6 +39,7 @@ func DefaultLimits() Limits {
 // Store.Close waits for it.
 type Set struct {
 	committer Committer
+	shared    bool          // both logs of a session have one turn
 	memory    *memory.Limit // nil: none
 	limits    *Limits
 	frames    archive.Cache
@@ -57,6 +58,7 @@ type Set struct {
 // Init makes o the logs of a store. It is called once, before o is used.
 func (o *Set) Init(c Committer, m *memory.Limit, limits *Limits) {
 	o.committer, o.memory, o.limits = c, m, limits
+	o.shared = sharesTurn(c)
 	o.logs = map[*Log]struct{}{}
 }
 
@@ -168,7 +170,7 @@ func (o *Set) closeAfter(l *Log, save func(x *logIndex)) bool {
 		return false
 	}
 	l.files.close()
-	l.files, l.keys = nil, nil
+	l.files = nil
 	if x != nil {
 		x.dropLocked()
 	}

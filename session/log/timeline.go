@@ -170,7 +170,7 @@ func (l *Log) HeadAt(size int64) (string, error) {
 	}
 	defer l.release()
 	l.mu.Lock()
-	tail := l.tail
+	tail := f.tail
 	l.mu.Unlock()
 	if size >= tail.Size {
 		return hex.EncodeToString(tail.Chain[:]), nil
