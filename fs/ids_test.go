@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
@@ -45,7 +46,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(tr.rootFd)
-	tr.raw = &rawFS{t: tr, RawFileSystem: gofs.NewNodeFS(&rootDir{t: tr}, &gofs.Options{ExternalNodeID: true, NullPermissions: true,
+	tr.raw = &rawFS{t: tr, work: memory.NewIdle(), RawFileSystem: gofs.NewNodeFS(&rootDir{t: tr}, &gofs.Options{ExternalNodeID: true, NullPermissions: true,
 		RootStableAttr: &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1}})}
 	cancel := make(chan struct{})
 	revive := func(rel string, mode uint32) (id uint64) {

@@ -97,7 +97,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		ExternalNodeID:  true,
 		RootStableAttr:  &gofs.StableAttr{Ino: fuse.FUSE_ROOT_ID, Gen: 1},
 	}
-	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t}
+	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t, work: memory.NewIdle()}
 	t.gc.Mounted(&t.raw.files)
 	var server *fuse.Server
 	var stderr string
@@ -113,6 +113,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		return nil, mountpoint.Explain(o.Mountpoint, err, stderr)
 	}
 	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
+	go t.raw.work.Run(s.done)
 	go func() {
 		server.Serve()
 		t.search.Close()

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"github.com/ctxfs/ctxfs/internal/memory"
 )
 
 // rawFS stands between the kernel and go-fuse's tree of nodes. It counts every request and records
@@ -16,10 +18,10 @@ type rawFS struct {
 	fuse.RawFileSystem // go-fuse's tree
 	t                  *tree
 
-	requests atomic.Uint64
-	open     atomic.Int64
-	files    openFiles
-	numbers  numbers
+	work    *memory.Idle // counts requests
+	open    atomic.Int64
+	files   openFiles
+	numbers numbers
 
 	// What the tree drops, by the request's cancel channel: that is the one
 	// thing of a request which it does hand on. A map per shard costs about
@@ -44,7 +46,7 @@ func (r *rawFS) shard(cancel <-chan struct{}) int {
 }
 
 func (r *rawFS) put(cancel <-chan struct{}, req request) {
-	r.requests.Add(1)
+	r.work.Busy()
 	s := &r.shards[r.shard(cancel)]
 	s.mu.Lock()
 	if s.live == nil {
@@ -75,12 +77,12 @@ func (r *rawFS) request(ctx context.Context) request {
 func (r *rawFS) String() string { return "ctxfs" }
 
 func (r *rawFS) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.given(r.RawFileSystem.Lookup(cancel, header, name, out), out)
 }
 
 func (r *rawFS) Forget(nodeid, nlookup uint64) {
-	r.requests.Add(1)
+	r.work.Busy()
 	r.numbers.forget(nodeid, nlookup)
 	r.RawFileSystem.Forget(nodeid, nlookup)
 }
@@ -102,7 +104,7 @@ func (r *rawFS) shown(node uint64) uint64 {
 }
 
 func (r *rawFS) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	code := r.RawFileSystem.GetAttr(cancel, in, out)
 	out.Ino = r.shown(in.NodeId)
 	return code
@@ -117,71 +119,71 @@ func (r *rawFS) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.At
 }
 
 func (r *rawFS) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.given(r.RawFileSystem.Mknod(cancel, in, name, out), out)
 }
 
 func (r *rawFS) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.given(r.RawFileSystem.Mkdir(cancel, in, name, out), out)
 }
 
 func (r *rawFS) Unlink(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Unlink(cancel, header, name)
 }
 
 func (r *rawFS) Rmdir(cancel <-chan struct{}, header *fuse.InHeader, name string) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Rmdir(cancel, header, name)
 }
 
 // Rename holds moves, so that a request which finds a file gone from where the tree has it can
 // wait: the disk renames first, the tree after it.
 func (r *rawFS) Rename(cancel <-chan struct{}, in *fuse.RenameIn, oldName, newName string) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	r.t.moves.RLock()
 	defer r.t.moves.RUnlock()
 	return r.RawFileSystem.Rename(cancel, in, oldName, newName)
 }
 
 func (r *rawFS) Link(cancel <-chan struct{}, in *fuse.LinkIn, name string, out *fuse.EntryOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.given(r.RawFileSystem.Link(cancel, in, name, out), out)
 }
 
 func (r *rawFS) Symlink(cancel <-chan struct{}, header *fuse.InHeader, target, name string, out *fuse.EntryOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.given(r.RawFileSystem.Symlink(cancel, header, target, name, out), out)
 }
 
 func (r *rawFS) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte, fuse.Status) {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Readlink(cancel, header)
 }
 
 func (r *rawFS) Access(cancel <-chan struct{}, in *fuse.AccessIn) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Access(cancel, in)
 }
 
 func (r *rawFS) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr string, dest []byte) (uint32, fuse.Status) {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.GetXAttr(cancel, header, attr, dest)
 }
 
 func (r *rawFS) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (uint32, fuse.Status) {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.ListXAttr(cancel, header, dest)
 }
 
 func (r *rawFS) SetXAttr(cancel <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.SetXAttr(cancel, in, attr, data)
 }
 
 func (r *rawFS) RemoveXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr string) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.RemoveXAttr(cancel, header, attr)
 }
 
@@ -213,27 +215,27 @@ func (r *rawFS) opened(code fuse.Status, handle uint64, req request) fuse.Status
 }
 
 func (r *rawFS) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Read(cancel, in, buf)
 }
 
 func (r *rawFS) Lseek(cancel <-chan struct{}, in *fuse.LseekIn, out *fuse.LseekOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Lseek(cancel, in, out)
 }
 
 func (r *rawFS) GetLk(cancel <-chan struct{}, in *fuse.LkIn, out *fuse.LkOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.GetLk(cancel, in, out)
 }
 
 func (r *rawFS) SetLk(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.SetLk(cancel, in)
 }
 
 func (r *rawFS) SetLkw(cancel <-chan struct{}, in *fuse.LkIn) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.SetLkw(cancel, in)
 }
 
@@ -259,12 +261,12 @@ func (r *rawFS) Writev(cancel <-chan struct{}, in *fuse.WriteIn, data [][]byte) 
 }
 
 func (r *rawFS) CopyFileRange(cancel <-chan struct{}, in *fuse.CopyFileRangeIn) (uint32, fuse.Status) {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.CopyFileRange(cancel, in)
 }
 
 func (r *rawFS) Ioctl(cancel <-chan struct{}, in *fuse.IoctlIn, inbuf []byte, out *fuse.IoctlOut, outbuf []byte) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Ioctl(cancel, in, inbuf, out, outbuf)
 }
 
@@ -281,7 +283,7 @@ func (r *rawFS) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 }
 
 func (r *rawFS) Fallocate(cancel <-chan struct{}, in *fuse.FallocateIn) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.Fallocate(cancel, in)
 }
 
@@ -292,17 +294,17 @@ func (r *rawFS) OpenDir(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenO
 }
 
 func (r *rawFS) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.ReadDir(cancel, in, out)
 }
 
 func (r *rawFS) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.ReadDirPlus(cancel, in, out)
 }
 
 func (r *rawFS) ReleaseDir(in *fuse.ReleaseIn) {
-	r.requests.Add(1)
+	r.work.Busy()
 	file := r.files.take(in.Fh)
 	r.RawFileSystem.ReleaseDir(in)
 	r.files.done(file)
@@ -310,19 +312,19 @@ func (r *rawFS) ReleaseDir(in *fuse.ReleaseIn) {
 }
 
 func (r *rawFS) FsyncDir(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return r.RawFileSystem.FsyncDir(cancel, in)
 }
 
 // StatFs answers for every node, because go-fuse would answer with a disk of no blocks for those
 // that have no StatFs.
 func (r *rawFS) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	return fuse.Status(r.t.statfs(out))
 }
 
 func (r *rawFS) Statx(cancel <-chan struct{}, in *fuse.StatxIn, out *fuse.StatxOut) fuse.Status {
-	r.requests.Add(1)
+	r.work.Busy()
 	code := r.RawFileSystem.Statx(cancel, in, out)
 	out.Ino = r.shown(in.NodeId)
 	return code

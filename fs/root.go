@@ -130,7 +130,7 @@ func (t *tree) status() []byte {
 	row("store_id", t.store.ID())
 	row("uptime_seconds", int(time.Since(t.started).Seconds()))
 	row("sessions", t.store.CountSessions())
-	row("requests", t.raw.requests.Load())
+	row("requests", t.raw.work.Works())
 	row("open_files", t.raw.open.Load())
 	compiled, reused := t.builder.Counts()
 	row("packs_compiled", compiled)

@@ -6,4 +6,6 @@
 // ([Limit.Reserve]). What does not fit, even when all caches let go, is refused
 // with ctxabi.ErrNoMemory: one user's heavy read fails, and the others are
 // served. Nobody waits for memory.
+//
+// Without a limit, too, a process that waits returns what it does not use ([Idle]).
 package memory

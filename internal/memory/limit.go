@@ -177,12 +177,23 @@ func (l *Limit) sweep() {
 
 // heap returns what counts towards the runtime's limit and cannot be used for anything else: objects, stacks, its own tables.
 func heap() int64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
-		{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}}
+	return taken() - sum("/memory/classes/heap/free:bytes", "/memory/classes/heap/unused:bytes")
+}
+
+// taken returns how much of the system's memory the runtime has.
+func taken() int64 {
+	return sum("/memory/classes/total:bytes") - sum("/memory/classes/heap/released:bytes")
+}
+
+// sum returns the sum of some of the runtime's metrics.
+func sum(names ...string) (n int64) {
+	s := make([]metrics.Sample, len(names))
+	for i, name := range names {
+		s[i].Name = name
+	}
 	metrics.Read(s)
-	n := int64(s[0].Value.Uint64())
-	for _, free := range s[1:] {
-		n -= int64(free.Value.Uint64())
+	for _, v := range s {
+		n += int64(v.Value.Uint64())
 	}
 	return n
 }
