@@ -176,16 +176,18 @@ type Ref struct {
 // Owner returns "home/1000" or "shared/team".
 func (r Ref) Owner() string {
 	if r.Space != "" {
-		return path.Join(SharedDir, r.Space)
+		return path.Clean(SharedDir + "/" + r.Space)
 	}
-	return path.Join(HomeDir, strconv.FormatUint(uint64(r.UID), 10))
+	return HomeDir + "/" + strconv.FormatUint(uint64(r.UID), 10)
 }
 
 // AgentHome returns the agent's home: "home/1000/agent/coder".
-func (r Ref) AgentHome() string { return path.Join(r.Owner(), AgentDir, r.Agent) }
+func (r Ref) AgentHome() string { return path.Clean(r.Owner() + "/" + AgentDir + "/" + r.Agent) }
 
 // Path returns "home/1000/agent/coder/session/s1", the same in the store and in the mount.
-func (r Ref) Path() string { return path.Join(r.AgentHome(), SessionDir, r.Session) }
+func (r Ref) Path() string {
+	return path.Clean(r.Owner() + "/" + AgentDir + "/" + r.Agent + "/" + SessionDir + "/" + r.Session)
+}
 
 func (r Ref) String() string { return r.Path() }
 

@@ -74,22 +74,22 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 }
 
 func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
-	notFound := ctxabi.E("open", "", ctxabi.ErrNotFound, "there is no session %s", ref)
+	notFound := func() error { return ctxabi.E("open", "", ctxabi.ErrNotFound, "there is no session %s", ref) }
 	if ctxabi.ValidName(ref.Agent) != nil || ctxabi.ValidName(ref.Session) != nil {
-		return nil, notFound
+		return nil, notFound()
 	}
 	// A symbolic link that the owner planted must not lead the daemon elsewhere.
 	for _, rel := range []string{ref.Owner(), path.Join(ref.Owner(), ctxabi.AgentDir), ref.AgentHome(),
 		path.Join(ref.AgentHome(), ctxabi.SessionDir), ref.Path(), path.Join(ref.Path(), ctxabi.InternalDir)} {
 		fi, err := s.disk.FS.Stat(s.disk.Join(rel))
 		if err != nil || !fi.IsDir() {
-			return nil, notFound
+			return nil, notFound()
 		}
 	}
 	dir := s.disk.Join(ref.Path())
 	fi, err := s.disk.FS.Stat(path.Join(dir, disk.IDFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notFound
+		return nil, notFound()
 	}
 	if err != nil {
 		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")

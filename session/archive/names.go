@@ -22,9 +22,12 @@ func ListFile(log string) string {
 // ParsePartName returns the log and the number of a sealed part from its file's name.
 func ParsePartName(name string) (log string, number int, ok bool) {
 	rest, zst := strings.CutSuffix(name, ".zst")
+	if !zst {
+		return "", 0, false
+	}
 	log, digits, cut := cutLast(rest, ".")
 	number, err := strconv.Atoi(digits)
-	ok = zst && cut && err == nil && number > 0 && strconv.Itoa(number) == digits && (log == ctxabi.MessagesFile || log == ctxabi.EventsFile)
+	ok = cut && err == nil && number > 0 && strconv.Itoa(number) == digits && (log == ctxabi.MessagesFile || log == ctxabi.EventsFile)
 	return log, number, ok
 }
 

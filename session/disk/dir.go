@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -101,7 +102,7 @@ func (x *Dir) Created() time.Time { return time.Unix(0, x.created) }
 // Path returns the absolute name of a file of the session. Callers that open it hold Root.Move for
 // reading.
 func (x *Dir) Path(rel ...string) string {
-	return path.Join(x.Dir(), path.Join(rel...))
+	return path.Clean(x.Dir() + "/" + strings.Join(rel, "/"))
 }
 
 // Owner reads to whom the session's files belong from its directory. It returns the error of a disk

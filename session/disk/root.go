@@ -70,7 +70,7 @@ func NewID() string {
 
 // Join returns the absolute name of a path relative to the store.
 func (s *Root) Join(elem ...string) string {
-	return path.Join(s.Dir, path.Join(elem...))
+	return path.Clean(s.Dir + "/" + strings.Join(elem, "/")) // path.Join copies more often
 }
 
 // RemoveAll removes what is called name in the store, and what is in it, as far as it can. Where
