@@ -42,7 +42,7 @@ var goals = []goal{
 	{"first-largest", "the same, 10,000,000 messages", "ns", 400e6, false, "the same of 100 messages", "the same, and the offsets of all rows"},
 	{"first-memory", "the daemon's private memory then, 1,000,000 messages", "bytes", 80e6, false, "the same of 100 messages", "records that are read for the first pack, and the collector's room"},
 	{"busy-memory", "the daemon's memory after 1,000 packs of one session", "bytes", 90e6, false, "the same after one pack", "builds that are kept for the next ones"},
-	{"many-memory", "10,000 sessions, the daemon's memory after a stat of each", "bytes", 70e6, false, "the same before", "what is kept of each session that was touched"},
+	{"many-memory", "10,000 sessions, the daemon's memory after a stat of each", "bytes", 70e6, false, "the same before", "what is kept of each session and of its nodes, and as much again that the collector leaves free"},
 	{"many-search", "the same, a search of all of them, p50", "ns", 15e6, false, "the same of one session with as many records", "sessions with a hit are opened for their excerpts"},
 	{"many-first", "the same, the first search after a start", "ns", 200e6, false, "the next searches", "the index is read and compared with the sessions"},
 	{"indexing", "indexing for search, of one processor", "MB/s", 40, true, "SQLite FTS5", "words are cut, sorted and written"},

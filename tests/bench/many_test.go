@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -61,7 +62,7 @@ func benchMany(t *testing.T, z sizes, tab *table) {
 			t.Fatal(err)
 		}
 	}
-	answer, started, held, stat, after := samples{}, samples{}, samples{}, samples{}, samples{}
+	answer, started, held, stat, after, idle := samples{}, samples{}, samples{}, samples{}, samples{}, samples{}
 	for range z.rounds {
 		for _, p := range serving {
 			p.mount.Stop()
@@ -85,6 +86,8 @@ func benchMany(t *testing.T, z sizes, tab *table) {
 				}
 			})/float64(z.sessions))
 			after.add(p.name, memoryOf(t, p.daemon()).resident)
+			time.Sleep(z.idle / 4) // a daemon that nobody asks returns what is free
+			idle.add(p.name, memoryOf(t, p.daemon()).resident)
 		}
 	}
 	of := thousands(z.sessions) + " sessions"
@@ -94,6 +97,7 @@ func benchMany(t *testing.T, z sizes, tab *table) {
 	tab.compare("stat messages.jsonl of each of them", "ns", stat, 50, "")
 	r := tab.compare("... the daemon's memory after it", "bytes", after, 50, "")
 	note(tab, "many-memory", r, begin.Figure[ctxfs])
+	tab.compare(fmt.Sprintf("... after %s more in which nobody asks", z.idle/4), "bytes", idle, 50, "")
 	searchMany(t, z, tab, serving, func(p *site) string { return filepath.Join(home(p), ctxabi.HomeSearchDir) })
 }
 
