@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,16 +9,17 @@ import (
 
 func TestMemoryIsReleasedWhenNothingIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		now, released := int64(50<<20), 0
+		var now, released atomic.Int64
+		now.Store(50 << 20)
 		i := NewIdle()
-		i.taken = func() int64 { return now }
-		i.release = func() { released, now = released+1, 30<<20 }
+		i.taken = now.Load
+		i.release = func() { released.Add(1); now.Store(30 << 20) }
 		done, ended := make(chan struct{}), make(chan struct{})
 		go func() { defer close(ended); i.Run(done) }()
-		want := func(n int, when string) {
+		want := func(n int64, when string) {
 			t.Helper()
-			if synctest.Wait(); released != n {
-				t.Fatalf("%s: released %d times, want %d", when, released, n)
+			if synctest.Wait(); released.Load() != n {
+				t.Fatalf("%s: released %d times, want %d", when, released.Load(), n)
 			}
 		}
 		for range 20 {
@@ -27,17 +29,17 @@ func TestMemoryIsReleasedWhenNothingIsDone(t *testing.T) {
 		}
 		time.Sleep(2 * idleAfter)
 		want(1, "idle")
-		now = 100 << 20
+		now.Store(100 << 20)
 		time.Sleep(time.Hour)
 		want(1, "idle all the time")
 		i.Busy()
 		time.Sleep(2 * idleAfter)
 		want(2, "idle again")
-		now += idleLeast - 1
+		now.Add(idleLeast - 1)
 		i.Busy()
 		time.Sleep(2 * idleAfter)
 		want(2, "little was taken")
-		now++
+		now.Add(1)
 		i.Busy()
 		time.Sleep(2 * idleAfter)
 		want(3, "enough was taken")
