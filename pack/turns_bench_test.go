@@ -150,10 +150,10 @@ func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{20_000, 1_000_000, 10_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				log, folds, found := &unasked{cycle{codingLog(2500), n}}, &foldsInMemory{}, &findsInMemory{}
+				log, folds, states, found := &unasked{cycle{codingLog(2500), n}}, &keptInMemory{}, &keptInMemory{}, &findsInMemory{}
 				started := func() *Memo {
 					mm := NewMemo()
-					mm.Store(folds, RendererVersion)
+					mm.Store(folds, states, RendererVersion)
 					mm.Near = found
 					return mm
 				}

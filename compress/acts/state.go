@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
 // Bounds of a state.
@@ -35,6 +36,22 @@ type State struct {
 
 // Acts returns them, the oldest first. The caller must not change them.
 func (s State) Acts() []*Act { return s.list }
+
+// Code writes s, or reads what was written.
+func (s *State) Code(c *coder.Coder) {
+	s.open.Code(c)
+	coder.Pointers(c, &s.list, func(a *Act) {
+		coder.Text(c, &a.Tool, &a.Object, &a.Said)
+		coder.Number(c, &a.At)
+		c.Flag(&a.Failed)
+	})
+	coder.Pointers(c, &s.objects, func(o *object) {
+		o.id.code(c)
+		coder.List(c, &o.leaves, func(l *leaf) { l.code(c) })
+	})
+}
+
+func (l *leaf) code(c *coder.Coder) { coder.Text(c, &l.path, &l.value) }
 
 // Apply returns the state after a record. Records come in the order of their places.
 func (s State) Apply(r toolcall.Record) State {

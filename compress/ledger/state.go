@@ -70,11 +70,10 @@ func (s State) Files() []*File { return s.files }
 
 // File returns what is known of a file; ok is false if that is nothing.
 func (s State) File(path string) (f *File, ok bool) {
-	i, ok := s.find(s.canonical(path))
-	if !ok {
-		return nil, false
+	if i, ok := s.find(s.canonical(path)); ok {
+		return s.files[i], true
 	}
-	return s.files[i], true
+	return nil, false
 }
 
 // RanSince returns the newest of the programs that may have changed f's content without a trace

@@ -3,6 +3,8 @@ package ledger
 import (
 	"cmp"
 	"slices"
+
+	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
 // Sure reports whether f's presence or absence is known, and no program ran since that may have
@@ -69,4 +71,30 @@ func (s *State) learnBase(dir string) {
 			d.path = s.canonical(d.path)
 		}
 	}
+}
+
+// Code writes s, or reads what was written.
+func (s *State) Code(c *coder.Coder) {
+	s.open.Code(c)
+	coder.Pointers(c, &s.files, func(f *File) { f.code(c) })
+	coder.Text(c, &s.base)
+	coder.List(c, &s.dirs, func(d *shellDir) { coder.Text(c, &d.tool, &d.at.path, &d.repeats); c.Flag(&d.at.known, &d.fresh) })
+	coder.List(c, &s.statuses, func(tool *string) { coder.Text(c, tool) })
+	coder.List(c, &s.ran, func(r *Run) { coder.Text(c, &r.By); coder.Number(c, &r.At, &r.step) })
+	coder.Number(c, &s.step, &s.ranSoft)
+}
+
+func (f *File) code(c *coder.Coder) {
+	coder.Text(c, &f.Path, &f.By, &f.From, &f.to)
+	coder.Text(c, &f.Act)
+	coder.Number(c, &f.Exists)
+	coder.Number(c, &f.Kind)
+	coder.Number(c, &f.At, &f.Created, &f.Changes, &f.Reads, &f.Seen, &f.step)
+	c.Flag(&f.haunted, &f.shared)
+	coder.Maybe(c, &f.Text, func(t *Text) {
+		coder.Text(c, &t.Body)
+		c.Flag(&t.Held, &t.Loose)
+		coder.Number(c, &t.At, &t.Bytes, &t.Lines, &t.step)
+	})
+	coder.Maybe(c, &f.Change, func(o *Change) { coder.Text(c, &o.Old, &o.New); coder.Number(c, &o.At) })
 }

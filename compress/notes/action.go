@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
 // Action is what one call of a tool does, as far as it is needed to know whether the success of
@@ -40,6 +41,17 @@ const (
 	actTest
 	actCheck // all of these
 )
+
+// Code writes a, or reads what was written.
+func (a *Action) Code(c *coder.Coder) {
+	coder.List(c, &a.acts, func(one *act) {
+		coder.Text(c, &one.name, &one.narrow)
+		coder.List(c, &one.targets, func(target *string) { coder.Text(c, target) })
+		coder.Number(c, &one.kind)
+		c.Flag(&one.spared, &one.decides, &one.whole)
+	})
+	c.Flag(&a.asks, &a.reads)
+}
 
 // maxTargets is how many targets of one command are looked at.
 const maxTargets = 32

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
 // Record is what one record has of calls and of results. Most have neither.
@@ -93,4 +94,13 @@ func (o Open) Waiting() (done []Done) {
 		done = append(done, Done{At: c.at, Called: c.at, Tool: c.call.Name, Arguments: c.call.Arguments, Open: true})
 	}
 	return done
+}
+
+// Code writes o, or reads what was written.
+func (o *Open) Code(c *coder.Coder) {
+	coder.List(c, &o.calls, func(one *openCall) {
+		coder.Number(c, &one.at)
+		coder.Text(c, &one.call.ID, &one.call.Name, &one.call.Arguments)
+		c.Flag(&one.reported)
+	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
 // MaxVerdicts is how many verdicts a [State] holds; the oldest leave, those that are mended first.
@@ -50,6 +51,22 @@ type State struct {
 
 // Verdicts returns them, the oldest first. The caller must not change them.
 func (s State) Verdicts() []*Verdict { return s.list }
+
+// Code writes s, or reads what was written.
+func (s *State) Code(c *coder.Coder) {
+	s.open.Code(c)
+	coder.Pointers(c, &s.list, func(v *Verdict) {
+		coder.Text(c, &v.What, &v.Exit, &v.Said, &v.By, &v.Was, &v.code, &v.Report.Why)
+		coder.Number(c, &v.At, &v.Runs, &v.Mended, &v.Before)
+		coder.Number(c, &v.Outcome)
+		c.Flag(&v.Likely)
+		r := &v.Report
+		coder.Number(c, &r.Passed, &r.Failed, &r.Errors, &r.Skipped)
+		c.Flag(&r.Counted, &r.Good, &r.Bad)
+		coder.List(c, &r.Names, func(name *string) { coder.Text(c, name) })
+		v.deed.Code(c)
+	})
+}
 
 // Apply returns the state after a record. Records come in the order of their places.
 func (s State) Apply(r toolcall.Record) State {

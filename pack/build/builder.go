@@ -228,7 +228,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		e.memo.Finds = e.findsOf(x)
 		e.memo.Share(e.termsOf(x))
 		if !e.Redacts() {
-			e.memo.Store(keptFolds{x}, pack.RendererVersion)
+			e.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
 			e.memo.Near = keptFinds{x, nearName}
 		}
 	}

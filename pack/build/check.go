@@ -32,6 +32,7 @@ func FileKinds() []check.FileKind {
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + foldsName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckFolds(data) })},
+		{Name: in + statesName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckStates(data) })},
 		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
 		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},
 		{Name: in + path.Dir(swap.NotesName) + "/", Class: check.Cache},

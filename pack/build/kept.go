@@ -60,26 +60,32 @@ func (e *entry) keeper(x *session.Session, name string) finds.Keeper {
 	return keptFinds{x, name}
 }
 
-// foldsName is the derived content that has the folds of a session and the zones of its last compaction.
-const foldsName = "notes/folds"
+// Derived contents that have the folds of a session with the zones of its last compaction, and what its records say of files and runs.
+const (
+	foldsName  = "notes/folds"
+	statesName = "notes/states"
+)
 
-// keptFolds keeps them as derived content of a session.
-type keptFolds struct{ x *session.Session }
+// keptMemo keeps a part of a memo as derived content of a session.
+type keptMemo struct {
+	x    *session.Session
+	name string
+}
 
-// Load implements [journal.FoldStore].
-func (k keptFolds) Load() []byte {
-	data, err := k.x.Derived(foldsName)
+// Load implements [journal.Store].
+func (k keptMemo) Load() []byte {
+	data, err := k.x.Derived(k.name)
 	if err != nil {
 		return nil
 	}
 	return data
 }
 
-// Keep implements [journal.FoldStore]; it returns an error when they are not kept.
-func (k keptFolds) Keep(data []byte) error { return k.x.SetDerived(foldsName, data) }
+// Keep implements [journal.Store]; it returns an error when the data is not kept.
+func (k keptMemo) Keep(data []byte) error { return k.x.SetDerived(k.name, data) }
 
-// Head implements [journal.FoldStore]; it returns an error when the history cannot be read.
-func (k keptFolds) Head(m record.Records, at int) (string, error) { return source.HeadAt(k.x, m, at) }
+// Head implements [journal.Store]; it returns an error when the history cannot be read.
+func (k keptMemo) Head(m record.Records, at int) (string, error) { return source.HeadAt(k.x, m, at) }
 
 // foldAhead keeps the folds of the build of in that was just made, and has those made that a later one may need. e.busy is held, and
 // taken again for a moment when they are there.

@@ -1,9 +1,12 @@
 package journal
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"unsafe"
+
+	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
 // fill sets each field of a value to one of its own.
@@ -24,10 +27,13 @@ func fill(v reflect.Value, next *int64) {
 		for i := range v.Len() {
 			fill(v.Index(i), next)
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem(), next)
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.String:
-		v.SetString("text " + string(rune('a'+*next%26)))
+		v.SetString(fmt.Sprintf("text %08d", *next))
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		v.SetInt(*next)
 	case reflect.Uint8:
@@ -66,20 +72,46 @@ func TestAllOfAFoldIsKept(t *testing.T) {
 	key.before = nil
 	k.zones = []namedZones{{key, -1, z}}
 
-	c := &coder{}
+	c := &coder.Coder{}
 	k.code(c)
-	r := coder{data: c.data, reads: true}
+	r := coder.Coder{Data: c.Data, Reads: true}
 	var got kept
 	got.code(&r)
-	if r.bad || len(r.data) > 0 {
-		t.Fatalf("it cannot be read: %d bytes are left", len(r.data))
+	if r.Bad || len(r.Data) > 0 {
+		t.Fatalf("it cannot be read: %d bytes are left", len(r.Data))
 	}
 	if !reflect.DeepEqual(got, k) {
 		t.Errorf("read:\n%+v\nkept:\n%+v", *got.folds[0], *f)
 	}
-	for n := range len(c.data) {
-		if _, ok := readKept(c.data[:n]); ok {
-			t.Errorf("the first %d bytes of %d are taken for all", n, len(c.data))
+	for n := range len(c.Data) {
+		if _, ok := readKept(c.Data[:n]); ok {
+			t.Errorf("the first %d bytes of %d are taken for all", n, len(c.Data))
 		}
+	}
+}
+
+// What is kept of files and runs has each field of a state.
+func TestAllOfAStateIsKept(t *testing.T) {
+	next := int64(0)
+	k := keptStates{places: 7, tools: 3, head: "h", states: make([]state, 2)}
+	for i := range k.states {
+		fill(reflect.ValueOf(&k.states[i]).Elem(), &next)
+		k.states[i].from, k.states[i].to = i, i+4
+	}
+	c := &coder.Coder{}
+	k.code(c)
+	got, ok := readStates(c.Data)
+	if !ok || !reflect.DeepEqual(got, k) {
+		t.Fatalf("%v, read:\n%+v\nkept:\n%+v", ok, got, k)
+	}
+	for n := range len(c.Data) {
+		if _, ok := readStates(c.Data[:n]); ok {
+			t.Errorf("the first %d bytes of %d are taken for all", n, len(c.Data))
+		}
+	}
+	k.states[1].to = k.places + 1
+	c = &coder.Coder{}
+	if k.code(c); CheckStates(append([]byte("head\n"), c.Data...)) == nil {
+		t.Error("a state of records that are not there is taken")
 	}
 }

@@ -8,7 +8,7 @@
 //
 //	ahead.go            folds before they are needed
 //	memo.go             what a journal reuses of those before
-//	saved.go            folds and zones that outlive the process
+//	saved.go            what outlives the process: folds and zones
 //	coder.go            the form in which they are kept
 //	zones.go            what stands for records behind the boundary
 //	zones_said.go       the user's words
@@ -16,7 +16,7 @@
 //	zones_summary.go    the summary
 //	zones_lines.go      key lines
 //	digests.go          what zones need to know of a record
-//	states.go           what records say of files and runs
+//	states.go           what records say of files and runs; it outlives the process, too
 //	render.go           the journal as it stands in the pack
 //	zones_images.go     records and images in zones
 //	zones_notes.go      derived notes and recorded decisions

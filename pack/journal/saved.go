@@ -2,19 +2,21 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/ctxfs/ctxfs/internal/coder"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // The folds of a long history and the zones of its last compaction outlive this process, so that the first pack after a start folds no
 // record twice, ever, and reads none for what stands behind the boundary.
 
-// FoldStore keeps the folds and the zones of a session, beyond this process.
-type FoldStore interface {
+// Store keeps what a memo knows of a session, beyond this process.
+type Store interface {
 	// Load returns what was kept last; nil: nothing is.
 	Load() []byte
 	// Keep keeps data in place of what was kept before. It returns an error when it is not kept.
@@ -31,26 +33,40 @@ const (
 
 // saved is what a memo knows of what is kept.
 type saved struct {
-	store    FoldStore // nil: nothing outlives this memory
-	renderer int       // of whose packs they are
+	store    Store // nil: nothing outlives this memory
+	renderer int   // of whose packs they are
 	loaded   bool
 	zones    int // that the memo had made when they were kept
 	places   int // that they were of
+
+	statesStore Store // of files and runs
+	states      int   // places that the states were of which are kept
 }
 
-// Store makes mm keep folds and zones in s. They are taken from there by programs with the same version of the renderer alone.
-func (mm *Memo) Store(s FoldStore, renderer int) { mm.saved = saved{store: s, renderer: renderer} }
+// Store makes mm keep folds and zones in folds, and what records say of files and runs in states. They are taken from there by programs
+// with the same version of the renderer alone.
+func (mm *Memo) Store(folds, states Store, renderer int) {
+	mm.saved = saved{store: folds, statesStore: states, renderer: renderer}
+}
 
 // savedHead begins what is kept. It names all that decides folds and zones beside the records.
 func (mm *Memo) savedHead() string {
 	return fmt.Sprintf("ctxfs folds %d renderer %d %s\n", savedVersion, mm.saved.renderer, mm.Counter.Encoding())
 }
 
-// Save keeps folds and zones where a compaction came since they were kept, or many records. m is the history without its last record,
-// as folds of the next build begin there. It returns an error when they are not kept.
+// Save keeps folds and zones where a compaction came since they were kept, or many records, and files and runs after some records. m is
+// the history without its last record, as folds of the next build begin there. It returns an error when they are not kept.
 func (mm *Memo) Save(m record.Records) error {
+	if mm.saved.store == nil || m.Len() < leastSaved {
+		return nil
+	}
+	return cmp.Or(mm.saveFolds(m), mm.saveStates(m))
+}
+
+// saveFolds keeps folds and zones where it is time.
+func (mm *Memo) saveFolds(m record.Records) error {
 	s, n := &mm.saved, m.Len()
-	if s.store == nil || n < leastSaved || s.zones == mm.made && n-s.places < savedEvery {
+	if s.zones == mm.made && n-s.places < savedEvery {
 		return nil
 	}
 	s.zones, s.places = mm.made, n
@@ -65,12 +81,12 @@ func (mm *Memo) Save(m record.Records) error {
 			k.folds = append(k.folds, f)
 		}
 	}
-	c := &coder{data: []byte(mm.savedHead())}
+	c := &coder.Coder{Data: []byte(mm.savedHead())}
 	k.code(c)
-	return s.store.Keep(c.data)
+	return s.store.Keep(c.Data)
 }
 
-// restore takes the folds and zones that are kept, where they are of the beginning of m.
+// restore takes what is kept of the beginning of m, once.
 func (mm *Memo) restore(m record.Records) {
 	s := &mm.saved
 	if s.loaded || s.store == nil || mm.Counter == nil {
@@ -80,6 +96,13 @@ func (mm *Memo) restore(m record.Records) {
 	if m.Len() < leastSaved {
 		return
 	}
+	mm.restoreStates(m)
+	mm.restoreFolds(m)
+}
+
+// restoreFolds takes the folds and zones that are kept, where they are of the beginning of m.
+func (mm *Memo) restoreFolds(m record.Records) {
+	s := &mm.saved
 	data, head := s.store.Load(), mm.savedHead()
 	if len(data) < len(head) || string(data[:len(head)]) != head {
 		return
@@ -113,30 +136,25 @@ type kept struct {
 	zones         []namedZones
 }
 
-func (k *kept) code(c *coder) {
-	number(c, &k.places, &k.tools)
-	c.text(&k.head)
-	list(c, &k.folds, func(f **Fold) {
-		if c.reads {
-			*f = &Fold{}
-		}
-		(*f).code(c)
-	})
-	list(c, &k.entered, func(e *entered) { e.code(c) })
-	list(c, &k.zones, func(z *namedZones) { z.code(c) })
+func (k *kept) code(c *coder.Coder) {
+	coder.Number(c, &k.places, &k.tools)
+	coder.Text(c, &k.head)
+	coder.Pointers(c, &k.folds, func(f *Fold) { f.code(c) })
+	coder.List(c, &k.entered, func(e *entered) { e.code(c) })
+	coder.List(c, &k.zones, func(z *namedZones) { z.code(c) })
 }
 
 // readKept reads it. ok is false where data is something else.
 func readKept(data []byte) (k kept, ok bool) {
-	c := &coder{data: data, reads: true}
+	c := &coder.Coder{Data: data, Reads: true}
 	k.code(c)
 	for i, z := range k.zones {
-		c.bad = c.bad || z.before >= i || z.before < -1
+		c.Bad = c.Bad || z.before >= i || z.before < -1
 	}
 	for _, f := range k.folds {
-		c.bad = c.bad || f.N != k.places || f.N > 0 && len(f.starts) == 0 && f.Rules.room > 0
+		c.Bad = c.Bad || f.N != k.places || f.N > 0 && len(f.starts) == 0 && f.Rules.room > 0
 	}
-	return k, !c.bad && len(c.data) == 0
+	return k, !c.Bad && len(c.Data) == 0
 }
 
 // CheckFolds returns an error where data is nothing that [Memo.Save] keeps.
@@ -168,11 +186,11 @@ type namedZones struct {
 	zones  *Zones
 }
 
-func (z *namedZones) code(c *coder) {
-	if z.key.code(c); c.reads {
+func (z *namedZones) code(c *coder.Coder) {
+	if z.key.code(c); c.Reads {
 		z.zones = &Zones{}
 	}
-	number(c, &z.before)
+	coder.Number(c, &z.before)
 	z.zones.code(c)
 }
 
