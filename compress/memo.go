@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// wordMemo remembers the terms of the plain words that were met last: most words of a text stand in
+// wordMemo remembers the terms of the short words that were met last: most words of a text stand in
 // the one before, too. It changes no term.
 type wordMemo [1 << memoBits]struct {
 	a, b uint64 // the word, filled up with zeros
@@ -26,19 +26,26 @@ var memos = sync.Pool{New: func() any { return new(wordMemo) }}
 
 // plain emits the term of a word of ASCII letters and digits, as word does.
 func (r *termReader) plain(s string) {
-	if r.memo == nil || len(s) > memoLen {
+	if r.memo == nil || len(s) > memoLen || !r.remembered(s) {
 		r.word(s)
-		return
 	}
+}
+
+// remembered emits the term of a word of at most memoLen bytes, as word does without a memo; it reports false, and emits none, where a
+// character of the word is not of ASCII.
+func (r *termReader) remembered(s string) bool {
 	var k [memoLen]byte
 	copy(k[:], s)
 	a, b := binary.LittleEndian.Uint64(k[:8]), binary.LittleEndian.Uint64(k[8:])
+	if (a|b)&0x8080808080808080 != 0 {
+		return false
+	}
 	at := &r.memo[(a^(b<<29|b>>35))*0x9e3779b97f4a7c15>>(64-memoBits)]
 	if at.is != 0 && at.a == a && at.b == b {
 		if at.is == memoTerm {
 			r.emit(at.term)
 		}
-		return
+		return true
 	}
 	emit, is, last := r.emit, uint8(memoNone), termID(0)
 	if len(s) > 1 {
@@ -49,6 +56,7 @@ func (r *termReader) plain(s string) {
 		}
 	}
 	at.a, at.b, at.term, at.is = a, b, last, is
+	return true
 }
 
 // classes of bytes.

@@ -23,7 +23,9 @@ const maxWhole = 128
 // refreshToken have the same three terms. Scripts written without spaces, and Hangul, have
 // overlapping pairs of characters.
 func eachTerm(text string, emit func(termID)) {
-	r := termReader{emit: emit, buf: make([]byte, 0, maxWhole)}
+	memo := memos.Get().(*wordMemo)
+	defer memos.Put(memo)
+	r := termReader{emit: emit, buf: make([]byte, 0, maxWhole), memo: memo}
 	r.read(text)
 }
 
@@ -83,10 +85,7 @@ const TermsVersion = 1
 // characters in scripts without spaces. English words are stemmed ([Stem]); stop words are left
 // out.
 func Terms(text string, emit func(term uint64)) {
-	memo := memos.Get().(*wordMemo)
-	defer memos.Put(memo)
-	r := termReader{emit: func(t termID) { emit(uint64(t)) }, buf: make([]byte, 0, maxWhole), memo: memo}
-	r.read(text)
+	eachTerm(text, func(t termID) { emit(uint64(t)) })
 }
 
 // Words is [Terms] without those of identifiers as wholes. Each of its terms stands in any text
@@ -178,6 +177,9 @@ func (r *termReader) parts(s string) (n int) {
 
 // word emits the term of one part.
 func (r *termReader) word(s string) {
+	if r.memo != nil && len(s) <= memoLen && r.remembered(s) {
+		return
+	}
 	if first, _ := runeAt(s, 0); spaceless(first) {
 		r.pairs(s)
 		return
