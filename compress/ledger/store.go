@@ -85,16 +85,13 @@ func (s *State) Code(c *coder.Coder) {
 }
 
 func (f *File) code(c *coder.Coder) {
-	coder.Text(c, &f.Path, &f.By, &f.From, &f.to)
-	coder.Text(c, &f.Act)
-	coder.Number(c, &f.Exists)
-	coder.Number(c, &f.Kind)
-	coder.Number(c, &f.At, &f.Created, &f.Changes, &f.Reads, &f.Seen, &f.step)
+	number, text := coder.Number[int], coder.Text[string]
+	text(c, &f.Path, &f.By, &f.From, &f.to, (*string)(&f.Act))
+	coder.Number(c, (*uint8)(&f.Exists), (*uint8)(&f.Kind))
+	number(c, &f.At, &f.Created, &f.Changes, &f.Reads, &f.Seen, &f.step)
 	c.Flag(&f.haunted, &f.shared)
-	coder.Maybe(c, &f.Text, func(t *Text) {
-		coder.Text(c, &t.Body)
-		c.Flag(&t.Held, &t.Loose)
-		coder.Number(c, &t.At, &t.Bytes, &t.Lines, &t.step)
-	})
-	coder.Maybe(c, &f.Change, func(o *Change) { coder.Text(c, &o.Old, &o.New); coder.Number(c, &o.At) })
+	coder.Maybe(c, &f.Text, func(t *Text) { text(c, &t.Body); c.Flag(&t.Held, &t.Loose); number(c, t.numbers()...) })
+	coder.Maybe(c, &f.Change, func(o *Change) { text(c, &o.Old, &o.New); number(c, &o.At) })
 }
+
+func (t *Text) numbers() []*int { return []*int{&t.At, &t.Bytes, &t.Lines, &t.step} }
