@@ -41,8 +41,11 @@ func EachLine(text string, emit func(n int, line string)) {
 // its end takes.
 func LineEnd(text string) (end, skip int) {
 	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c > '\\' && c < 0xC2:
+		c := text[i]
+		if !mayEndLine[c] {
+			continue
+		}
+		switch {
 		case c == '\n' || c == '\r' || c == '\v' || c == '\f':
 			return i, 1
 		case c == '\\' && strings.HasPrefix(text[i+1:], "n"):
@@ -57,6 +60,9 @@ func LineEnd(text string) (end, skip int) {
 	}
 	return len(text), 0
 }
+
+// mayEndLine has the bytes that ends of lines begin with.
+var mayEndLine = [256]bool{'\n': true, '\r': true, '\v': true, '\f': true, '\\': true, 0xC2: true, 0xE2: true}
 
 // pieceEnd returns where a piece of a long line ends: behind a blank or a comma where there is
 // one.

@@ -64,7 +64,10 @@ var (
 
 // exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
 func exitStatus(output string) string {
-	for _, part := range []string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
+	for k, part := range [2]string{output[:min(len(output), nearTheEnds)], output[max(0, len(output)-nearTheEnds):]} {
+		if k == 1 && len(output) <= nearTheEnds {
+			break // it was looked at
+		}
 		if low := strings.ToLower(part); !strings.Contains(low, "exit") && !strings.Contains(low, "returned") {
 			continue
 		}
