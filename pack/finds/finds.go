@@ -3,6 +3,7 @@ package finds
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -30,12 +31,13 @@ type Finds struct {
 	mu       sync.Mutex // held while records are read
 	keep     Keeper     // nil: nothing outlives this memory
 	loaded   bool
-	places   int        // of the timeline that were gone through
-	tools    int        // tool events among them
-	lines    [][]byte   // the batches that are not on the disk: they come behind those that are
-	lost     bool       // what was kept went while it was in use: nothing is kept any more
-	foldings []*folding // the most recently used last
-	notes    []*Notes   // likewise
+	places   int           // of the timeline that were gone through
+	tools    int           // tool events among them
+	lines    [][]byte      // the batches that are not on the disk: they come behind those that are
+	lost     bool          // what was kept went while it was in use: nothing is kept any more
+	foldings []*folding    // the most recently used last
+	notes    []*Notes      // likewise
+	ahead    map[int]early // by place, of records that nobody went through yet
 }
 
 // Keeper keeps what was found in the records of a session, beyond this process.
@@ -207,6 +209,7 @@ func (f *Finds) readUpTo(ctx context.Context, m record.Records, places int) erro
 		f.advance(m, &b)
 		f.places, f.tools = b.To, b.Tools
 	}
+	maps.DeleteFunc(f.ahead, func(at int, _ early) bool { return at <= f.places })
 	return nil
 }
 
@@ -229,21 +232,64 @@ func (f *Finds) read(m record.Records, upTo int) (Batch, error) {
 			at = min(f.Gap.To, upTo)
 			continue
 		}
-		e := m.At(at)
-		bytes += int(e.Len) + 1
-		s, err := SaidTo(m, at)
-		if err != nil {
-			return b, err
+		bytes += int(m.At(at).Len) + 1
+		found, known := f.ahead[at].of(m, at)
+		if !known {
+			var err error
+			if found, err = findAt(m, at); err != nil {
+				return b, err
+			}
 		}
-		if record.IsUnread(m, at) {
-			continue // it says nothing
-		}
-		if found := derived.Find(s); len(found) > 0 {
+		if len(found) > 0 {
 			b.Found = append(b.Found, findRecord{at, found})
 		}
 	}
 	b.To, b.Tools, b.partial = at, record.ToolsUpTo(m, at), record.UnreadSoFar(m) > before
 	return b, nil
+}
+
+// findAt returns what the record at a place says; nil of one that is unreadable. It returns ctxabi.ErrIO when it cannot be read.
+func findAt(m record.Records, at int) ([]derived.Finding, error) {
+	s, err := SaidTo(m, at)
+	if err != nil || record.IsUnread(m, at) {
+		return nil, err
+	}
+	return derived.Find(s), nil
+}
+
+// early is what was found in a record before somebody went through all up to it.
+type early struct {
+	found []derived.Finding
+	tools int // tool events up to its place
+	is    bool
+}
+
+// of returns it, if it is that of the record at a place of m.
+func (e early) of(m record.Records, at int) (found []derived.Finding, ok bool) {
+	return e.found, e.is && e.tools == record.ToolsUpTo(m, at)
+}
+
+// maxAhead is how many records are read before somebody goes through all up to them.
+const maxAhead = 1024
+
+// Ahead reads the record at a place for whoever goes through the records up to it later, unless somebody does so now. Nothing of it is
+// kept until then.
+func (f *Finds) Ahead(m record.Records, at int) {
+	if !f.mu.TryLock() {
+		return
+	}
+	defer f.mu.Unlock()
+	if _, known := f.ahead[at].of(m, at); known || !f.loaded || at <= f.places || at > f.places+maxAhead || f.Gap.From <= at && at <= f.Gap.To {
+		return
+	}
+	found, err := findAt(m, at)
+	if err != nil || record.IsUnread(m, at) {
+		return // it may be readable then
+	}
+	if f.ahead == nil {
+		f.ahead = map[int]early{}
+	}
+	f.ahead[at] = early{found, record.ToolsUpTo(m, at), true}
 }
 
 // SaidTo returns the record at a place as those see it who find. It returns ctxabi.ErrIO when it cannot be read.
@@ -280,7 +326,7 @@ func SaysAs(m record.Records, at int) string {
 
 // reset forgets all that was found; f.mu is held.
 func (f *Finds) reset() {
-	f.places, f.tools, f.lines, f.foldings, f.notes = 0, 0, nil, nil, nil
+	f.places, f.tools, f.lines, f.foldings, f.notes, f.ahead = 0, 0, nil, nil, nil, nil
 	if f.keep != nil {
 		f.keep.Remove()
 	}
@@ -312,7 +358,7 @@ func (f *Finds) weigh() {
 	for _, o := range f.notes {
 		n += 256 + len(o.Todo) + len(o.Summary) + 300*(len(o.Facts)+len(o.Decisions)+len(o.Refs))
 	}
-	f.Size.Store(int64(n + 64<<10*len(f.foldings)))
+	f.Size.Store(int64(n + 64<<10*len(f.foldings) + 256*len(f.ahead)))
 }
 
 // BatchBytes is how many bytes of records one batch tells of, about.

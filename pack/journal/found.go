@@ -3,6 +3,7 @@ package journal
 import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // foundUpTo is what was found in those of the first places of a history that a pack looks at.
@@ -20,6 +21,17 @@ func (mm *Memo) foundUpTo(places int) *finds.Finds {
 		mm.nearby = f.Without(gap, mm.Near)
 	}
 	return mm.nearby
+}
+
+// findAhead reads the newest of n records for the notes of the next compaction.
+func (mm *Memo) findAhead(m record.Records, n int) {
+	f := mm.nearby
+	if finds.GapBefore(n) == (ctxabi.Span{}) {
+		f = mm.found()
+	}
+	if f != nil {
+		f.Ahead(m, n)
+	}
 }
 
 // found is what was found in the records.

@@ -117,6 +117,9 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 			}
 		} else if i == len(f.past)-1 {
 			mm.digests.prepare(m, f.N)
+			if len(mm.Wants.Kinds) > 0 && f.Rules.room >= minNotesRoom {
+				mm.findAhead(m, f.N)
+			}
 		}
 		z.used = true
 		past = append(past, z)

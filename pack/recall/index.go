@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -181,6 +182,9 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 		n := min(segmentLen, boundary-first)
 		s := known[first]
 		if s == nil || s.n != n {
+			s = mm.coming[first]
+		}
+		if s == nil || s.n != n {
 			var ok bool
 			s, ok = readSegment(m, first, n)
 			readable = readable && ok
@@ -193,7 +197,25 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	if readable { // else the next build tries again
 		mm.recalled = o
 	}
+	maps.DeleteFunc(mm.coming, func(first int, s *segment) bool { return first+s.n <= boundary })
 	return o
+}
+
+// prepare reads a segment of the live ones of n records that is whole and that no build read yet, if there is one, so that a compaction
+// finds most of those that it makes old read.
+func (mm *Memo) prepare(m record.Records, boundary, n int) {
+	for first := (boundary-1)/segmentLen*segmentLen + 1; first+segmentLen-1 <= n && len(mm.coming) < journal.RecallRecords/segmentLen; first += segmentLen {
+		if mm.coming[first] != nil {
+			continue
+		}
+		if s, ok := readSegment(m, first, segmentLen); ok {
+			if mm.coming == nil {
+				mm.coming = map[int]*segment{}
+			}
+			mm.coming[first] = s
+		}
+		return
+	}
 }
 
 // recallWindow returns where the segments begin that are looked at, oldest first.

@@ -9,6 +9,7 @@ type Memo struct {
 	shared      bool                  // others have them, too
 	inventories map[string]*inventory // by the text
 	recalled    *oldRecords           // as the last build saw them
+	coming      map[int]*segment      // of live records, by the first of them: they are old after the next compaction
 	inZones     *amongst              // what of them stands in the zones of the last build
 }
 
@@ -33,7 +34,7 @@ func (mm *Memo) Forget() {
 
 // Clear forgets what hangs on the places of records.
 func (mm *Memo) Clear() {
-	mm.recalled = nil
+	mm.recalled, mm.coming = nil, nil
 	mm.Terms.Clear()
 	mm.Memo.Clear()
 }
@@ -46,6 +47,9 @@ func (mm *Memo) Size() int {
 	}
 	if mm.recalled != nil {
 		n += mm.recalled.size()
+	}
+	for _, s := range mm.coming {
+		n += s.size
 	}
 	if !mm.shared {
 		n += mm.Terms.Size()

@@ -65,6 +65,7 @@ type Query struct {
 // It returns ctxabi.ErrIO when a record cannot be read.
 func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	o := q.Memo.old(q.History, boundary)
+	q.Memo.prepare(q.History, boundary, q.Fold.N)
 	hits, working, err := q.rank(o)
 	if err != nil || len(hits) == 0 {
 		return nil, err

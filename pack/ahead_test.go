@@ -1,0 +1,26 @@
+package pack
+
+import "testing"
+
+// Most of what a compaction makes old is read before it comes, some records at a time, so that no turn reads many.
+func TestACompactionReadsFewRecords(t *testing.T) {
+	pure(t)
+	log, mm := logOf(), NewMemo()
+	compactions, all, reads := 0, 0, 0
+	for _, r := range codingLog(400).Records()[:800] {
+		log.Append(r)
+		before, in := log.Reads, inputOf(log, 16_000)
+		b, err := CompileWith(&in, mm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Compactions > compactions && compactions > 0 {
+			all++
+			reads += log.Reads - before
+		}
+		compactions = b.Compactions
+	}
+	if all < 20 || reads > 95*all {
+		t.Errorf("%d compactions read %d records", all, reads)
+	}
+}
