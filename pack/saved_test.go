@@ -3,6 +3,7 @@ package pack
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"testing"
