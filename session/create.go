@@ -79,6 +79,57 @@ func (s *Store) applyCreate(ref ctxabi.Ref, o Owner, id string) error {
 	return nil
 }
 
+// Install makes the session ref with an id, and has fill write into its directory dir, which has all
+// of a new session, before it has its name: what fill writes, it syncs. Like a session that is made it
+// is there whole or not at all. It is for who has the name from elsewhere: no committer is asked.
+// Install returns ctxabi.ErrExists if ref is taken, ctxabi.ErrReadOnly, the error of fill, and that of
+// the disk.
+func (s *Store) Install(ref ctxabi.Ref, o Owner, id string, fill func(dir string) error) (*Session, error) {
+	if err := s.disk.Writable("install"); err != nil {
+		return nil, err
+	}
+	if err := ctxabi.ValidName(ref.Session); err != nil {
+		return nil, err
+	}
+	return s.install("install", ref, o, id, fill)
+}
+
+// install is Install, called op in its errors.
+func (s *Store) install(op string, ref ctxabi.Ref, o Owner, id string, fill func(dir string) error) (*Session, error) {
+	if err := s.EnsureAgent(ref, o); err != nil {
+		return nil, err
+	}
+	dir := s.disk.Join(ref.Path())
+	exists := func() bool { _, err := s.disk.FS.Stat(dir); return err == nil }
+	taken := ctxabi.E(op, "", ctxabi.ErrExists, "%s exists already", ref)
+	if exists() {
+		return nil, taken
+	}
+	tmp := s.disk.TmpName()
+	err := s.build(tmp, o, id)
+	if err == nil {
+		err = fill(tmp)
+	}
+	s.create.Lock()
+	defer s.create.Unlock()
+	if err == nil && exists() { // made meanwhile
+		s.disk.RemoveAll(tmp)
+		return nil, taken
+	}
+	if err == nil {
+		err = s.disk.FS.Rename(tmp, dir)
+	}
+	if err == nil {
+		err = s.disk.FS.SyncDir(path.Dir(dir))
+	}
+	if err != nil {
+		s.disk.RemoveAll(tmp)
+		return nil, vfs.Failed(op, "", err, "the session was not made")
+	}
+	s.named(NameChange{Kind: CreateSession, Ref: ref, Owner: o})
+	return s.Session(ref)
+}
+
 // build makes everything of a new session with an id in dir and syncs it, once all is
 // written: the first sync takes most of the work of the others along.
 func (s *Store) build(dir string, o Owner, id string) error {

@@ -48,39 +48,15 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 		n = all
 	}
 	t = t.Prefix(n)
-	if err := s.EnsureAgent(ref, o); err != nil {
+	fork, err = s.install("fork", ref, o, disk.NewID(), func(dir string) (err error) {
+		w := forkWriter{s: s, x: x, dir: dir, owner: o}
+		shared, err = w.write(t, n)
+		return err
+	})
+	if err != nil {
 		return nil, false, err
 	}
-	dir := s.disk.Join(ref.Path())
-	exists := func() bool { _, err := s.disk.FS.Stat(dir); return err == nil }
-	taken := ctxabi.E("fork", "", ctxabi.ErrExists, "%s exists already", ref)
-	if exists() {
-		return nil, false, taken
-	}
-	tmp := s.disk.TmpName()
-	if err = s.build(tmp, o, disk.NewID()); err == nil {
-		w := forkWriter{s: s, x: x, dir: tmp, owner: o}
-		shared, err = w.write(t, n)
-	}
-	s.create.Lock()
-	defer s.create.Unlock()
-	if err == nil && exists() { // made meanwhile
-		s.disk.RemoveAll(tmp)
-		return nil, false, taken
-	}
-	if err == nil {
-		err = s.disk.FS.Rename(tmp, dir)
-	}
-	if err == nil {
-		err = s.disk.FS.SyncDir(path.Dir(dir))
-	}
-	if err != nil {
-		s.disk.RemoveAll(tmp)
-		return nil, false, vfs.Failed("fork", "", err, "the session was not made")
-	}
-	s.named(NameChange{Kind: CreateSession, Ref: ref, Owner: o})
-	fork, err = s.Session(ref)
-	return fork, shared, err
+	return fork, shared, nil
 }
 
 // forkWriter fills the directory of a session that was just built.

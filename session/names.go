@@ -31,6 +31,9 @@ func RowOf(op, name string, uid uint32, err error) ErrorRow { return disk.RowOf(
 // Archived is how much of a log is sealed.
 type Archived = archive.Archived
 
+// PartSource has sealed parts that have no file in the store; see [archive.Source].
+type PartSource = archive.Source
+
 // SealedNumber returns the log and the number of a sealed part from its file's name; ok is false
 // for another name.
 func SealedNumber(name string) (log string, number int, ok bool) { return archive.ParsePartName(name) }

@@ -34,6 +34,7 @@ type Options struct {
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
+	Parts     PartSource       // has sealed parts that have no file in the store; nil: there are none
 	// Shown returns what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
 	// session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
@@ -84,6 +85,7 @@ func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
 	s.open.Init(o.Committer, o.Memory, &limits)
+	s.open.Parts = o.Parts
 	return s
 }
 

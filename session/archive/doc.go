@@ -17,6 +17,8 @@
 //   - While a part takes the place of raw records the list says that it is pending. Whatever a crash leaves, [Open] finds
 //     out which of both the tail is by where the arrival rows say that the log ends ([Rows]); where both are there, the
 //     raw records win. A part with records that the log does not have is moved to the quarantine.
+//   - A part that has no file is read from the [Source] of the log, and checked as others are. What cannot be fetched now is
+//     [ErrAway], and no damage.
 //   - A list that is lost, or older than the parts, is made again from what the parts say about themselves.
 //
 // # Locks
@@ -36,6 +38,7 @@
 //	list.go    the list of parts
 //	plain.go   a log without a store
 //	part.go    one part, and the frames in memory
+//	source.go  parts that have no file
 //	format.go  the bytes of a part
 //	names.go   names of parts
 package archive

@@ -22,6 +22,7 @@ type Location struct {
 	Frames *Cache
 
 	Windows *Windows // nil: nothing is mapped
+	Source  Source   // has parts that have no file; nil: there are none
 }
 
 // Part is one sealed part of a log, open for reading. It is safe for concurrent use.
@@ -64,7 +65,13 @@ func (p *Part) find() {
 	fi, err := x.Root.FS.Stat(x.Path(PartName(p.at.Log, p.Number)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		p.gone = errNoPart
+		var f vfs.File
+		if f, err = p.elsewhere(errNoPart); err == nil {
+			err = f.Close()
+		}
+		if p.gone = err; errors.Is(err, fs.ErrNotExist) {
+			p.gone = errNoPart
+		}
 	case err != nil:
 		p.gone = err
 	case !fi.Mode().IsRegular():
@@ -77,8 +84,8 @@ func (p *Part) find() {
 
 var errNoPart = errors.New("it does not exist")
 
-// WithFile calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the
-// session) is no damage of the part.
+// WithFile calls do with the part's file, or what the source of the log has in its place. An error
+// that is ctxabi.ErrNoFiles, ErrNotFound (of the session) or [ErrAway] is no damage of the part.
 func (p *Part) WithFile(do func(f vfs.File) error) error {
 	switch {
 	case p.gone != nil:
@@ -102,6 +109,9 @@ func (p *Part) open() (vfs.File, error) {
 		return nil, ctxabi.E("read", p.at.Log, ctxabi.ErrNotFound, "the session was removed")
 	}
 	f, _, err := vfs.OpenRegular(x.Root.FS, x.Path(PartName(p.at.Log, p.Number)), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p.elsewhere(err)
+	}
 	return f, err
 }
 
@@ -131,7 +141,7 @@ func (p *Part) table() error {
 		}
 		return err
 	})
-	if errors.Is(odd, ctxabi.ErrNoFiles) || errors.Is(odd, ctxabi.ErrNotFound) {
+	if passes(odd) {
 		return odd
 	}
 	p.tabled, p.odd, p.frames = true, odd, frames
@@ -172,7 +182,7 @@ func (p *Part) frame(i int) ([]byte, error) {
 	if err == nil {
 		b, err = f.Inflate(b)
 	}
-	if errors.Is(err, ctxabi.ErrNoFiles) || errors.Is(err, ctxabi.ErrNotFound) {
+	if passes(err) {
 		return nil, err
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package log
 import (
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -71,13 +72,15 @@ func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 	for _, p := range d.PartsTo(size) {
 		from, to := w.l.dir.Path(archive.PartName(w.l.name, p.Number)), path.Join(w.dir, archive.PartName(w.l.name, p.Number))
 		fi, err := v.Stat(from)
-		if err != nil {
+		same := false
+		if err == nil {
+			uid, gid, known := vfs.OwnerOf(fi)
+			same = known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
+		} else if !errors.Is(err, fs.ErrNotExist) { // else it lies elsewhere: the fork gets a file
 			return nil, err
 		}
-		uid, gid, known := vfs.OwnerOf(fi)
-		same := known && uid == w.owner.UID && gid == w.owner.GID && fi.Mode().Perm() == w.owner.FileMode().Perm()
 		if !same || v.Link(from, to) != nil {
-			if err = p.WithFile(func(f vfs.File) error { return vfs.CopyRange(v, to, f, 0, fi.Size()) }); err == nil {
+			if err = p.WithFile(func(f vfs.File) error { return copyWhole(v, to, f) }); err == nil {
 				err = w.l.dir.Root.Own(to, w.owner, w.owner.FileMode())
 			}
 		}
@@ -87,6 +90,15 @@ func (w *logCopy) parts(d *archive.Data, size int64) (*archive.List, error) {
 		list.Parts = append(list.Parts, p.Entry)
 	}
 	return list, nil
+}
+
+// copyWhole writes all of a file to a new one. It returns the errors of vfs.CopyRange.
+func copyWhole(v vfs.FS, to string, f vfs.File) error {
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return vfs.CopyRange(v, to, f, 0, fi.Size())
 }
 
 // rows are the arrival rows of the first size bytes of w.l, in a chain that begins with id. The

@@ -293,6 +293,8 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 		var bad *archive.DamageError
 		if errors.As(err, &bad) {
 			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.File, bad.From, bad.To)
+		} else if errors.Is(err, archive.ErrAway) {
+			why = "a sealed part of the log is not on this host and cannot be fetched now; try it again"
 		}
 		err := vfs.Failed("read", l.name, err, why)
 		l.dir.ReportError("read", l.name, err)

@@ -44,7 +44,8 @@ type Set struct {
 	limits    *Limits
 	frames    archive.Cache
 	windows   archive.Windows
-	closed    atomic.Bool // the lock on the store is gone, or about to go: no log is opened any more
+	Parts     archive.Source // has sealed parts that have no file; nil: there are none; set before a log is made
+	closed    atomic.Bool    // the lock on the store is gone, or about to go: no log is opened any more
 
 	clock atomic.Int64 // ticks so far
 	quit  chan struct{}
