@@ -30,6 +30,7 @@
 //	    .ctxfs/arrivals.events           events' commits                          (truth)
 //	    .ctxfs/index  .ctxfs/tokens      one fixed-size row a record; exact counts (cache)
 //	    .ctxfs/index.events              the same for events                      (cache)
+//	    .ctxfs/parts/                    of sealed parts that lie elsewhere: where, and what was read (archive.Source)
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
 //	    .ctxfs/summaries                 what a recipe's summarizer gave              (kept)

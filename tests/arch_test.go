@@ -29,6 +29,7 @@ var arrows = map[string][]string{
 	"cluster/engine/enginetest":      {"cluster/engine"},
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
+	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/embed":                  {"cluster/engine", "cluster/nats"}, // a module of its own: the server
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed"},
@@ -127,11 +128,12 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":       {"internal/tokens"},                  // weights are measured against exact counts
-	"examples/gen": {"ctxabi"},                           // the example's records pass the check
-	"session/blob": {"session"},                          // a session is what keeps them
-	"session":      {"session/check", "session/arrival"}, // each test ends with a check of its store
-	"session/log":  {"session", "session/check"},         // a store is what its logs are tested in
+	"ctxabi":       {"internal/tokens"},                                    // weights are measured against exact counts
+	"cluster/bulk": {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
+	"examples/gen": {"ctxabi"},                                             // the example's records pass the check
+	"session/blob": {"session"},                                            // a session is what keeps them
+	"session":      {"session/check", "session/arrival"},                   // each test ends with a check of its store
+	"session/log":  {"session", "session/check"},                           // a store is what its logs are tested in
 	"fs":           {"pack/source"},
 	"pack":         {"session"}, // the example of a history in memory
 }

@@ -167,10 +167,16 @@ func (m *Meta) Trailer() []byte {
 }
 
 // ReadMeta reads what a sealed part of size bytes says about itself, from its end. It returns an
-// error if the file is no sealed part, or its end is damaged.
+// error if the file is no sealed part, or its end is damaged, and the error of the read.
 func ReadMeta(f io.ReaderAt, size int64) (*Meta, error) {
 	var foot [seekFooter]byte
-	if size < seekFooter || vfs.ReadFull(f, foot[:], size-seekFooter) != nil || binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
+	if size < seekFooter {
+		return nil, errNotSealed
+	}
+	if err := vfs.ReadFull(f, foot[:], size-seekFooter); err != nil {
+		return nil, err
+	}
+	if binary.LittleEndian.Uint32(foot[5:]) != seekableMagic || foot[4] != 0 {
 		return nil, errNotSealed
 	}
 	entries := int64(binary.LittleEndian.Uint32(foot[:]))

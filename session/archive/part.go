@@ -136,7 +136,7 @@ func (p *Part) table() error {
 		}
 		if err == nil {
 			frames = m.Frames
-		} else {
+		} else if !passes(err) {
 			frames = p.known(WalkFrames(f, fi.Size()))
 		}
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -77,6 +78,9 @@ var sessionKinds = []FileKind{
 	{ctxabi.InternalDir + "/", Truth, nil},
 	{ctxabi.InternalDir + "/*.foreign", Control, nil},
 	{disk.ErrorsFile, Report, checkErrors},
+	{archive.AwayDir + "/", Truth, nil},
+	{archive.AwayDir + "/*.row", Truth, nil},
+	{archive.AwayDir + "/*.zst", Cache, nil}, // with holes: what is read of it is held against hashes then
 	{disk.QuarantineDir + "/", Report, nil},
 	{disk.QuarantineDir + "/*", Report, nil},
 	{blob.Dir + "/", Truth, nil},

@@ -1,0 +1,324 @@
+package bulk
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// Restore makes the session of a snapshot in a store, under a name and an owner that the journal of the
+// owner has. If whole is set, all parts are fetched and become files of the store; else a part stays
+// among the objects and the store reads it through a [Parts], which has to be its Options.Parts. The
+// session is there whole or not at all, and all that it got was held against its hashes. Restore
+// returns ctxabi.ErrExists if the store has ref, [ErrDamaged] if the snapshot and its objects do not
+// fit together, the errors of [Store.Get], and that of the disk.
+func (s *Store) Restore(ctx context.Context, to *session.Store, ref ctxabi.Ref, o session.Owner, snap *Snapshot, whole bool) (*session.Session, error) {
+	return to.Install(ref, o, snap.Session, func(dir string) error {
+		r := restorer{ctx: ctx, s: s, root: to.Disk(), dir: dir, owner: o, snap: snap, whole: whole}
+		for _, step := range []func() error{r.logs, r.children, r.files, r.blobs, r.finish} {
+			if err := step(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// restorer fills the directory of a session that was just made.
+type restorer struct {
+	ctx   context.Context
+	s     *Store
+	root  *disk.Root
+	dir   string
+	owner session.Owner
+	snap  *Snapshot
+	whole bool
+}
+
+// fill writes a file of the session, synced, which changed last at a time; 0: now.
+func (r *restorer) fill(name string, data []byte, at int64) error {
+	file := path.Join(r.dir, name)
+	err := vfs.WriteFile(r.root.FS, file, data, r.owner.FileMode().Perm())
+	if err == nil {
+		err = r.root.Own(file, r.owner, r.owner.FileMode())
+	}
+	if err == nil && at > 0 {
+		err = r.root.FS.Chtimes(file, time.Unix(0, at))
+	}
+	return err
+}
+
+// inner is fill of a file that belongs to the daemon.
+func (r *restorer) inner(name string, data []byte, at int64) error {
+	file := path.Join(r.dir, name)
+	err := vfs.WriteFile(r.root.FS, file, data, 0o600)
+	if err == nil && at > 0 {
+		err = r.root.FS.Chtimes(file, time.Unix(0, at))
+	}
+	return err
+}
+
+// content returns what a file of the snapshot holds.
+func (r *restorer) content(c Content) ([]byte, error) {
+	if c.Ref.Size > 0 {
+		return r.s.Body(r.ctx, c.Ref)
+	}
+	return c.Data, nil
+}
+
+// logs writes both logs.
+func (r *restorer) logs() error {
+	if shared := len(r.snap.Logs[0].Parts) + len(r.snap.Logs[1].Parts); shared > 0 && !r.whole {
+		if err := r.root.FS.Mkdir(path.Join(r.dir, archive.AwayDir), 0o700); err != nil {
+			return err
+		}
+	}
+	for i := range r.snap.Logs {
+		if err := r.log(&r.snap.Logs[i], logNumbers[i]); err != nil {
+			return fmt.Errorf("%s: %w", logNumbers[i], err)
+		}
+	}
+	return nil
+}
+
+// log writes a log: its rows, which are held against its chain, its tail, and its parts.
+func (r *restorer) log(l *Log, name string) error {
+	chain := arrival.ChainFrom(r.snap.Session, name)
+	list := new(archive.List)
+	var rows []byte
+	var caches cacheFiles
+	for i := range l.Parts {
+		p := &l.Parts[i]
+		x, err := r.s.index(r.ctx, r.snap.Session, p)
+		if err != nil {
+			return err
+		}
+		if chain, err = follow(chain, x.Rows, p.End(), nil); err != nil {
+			return err
+		}
+		if journal.Hash(chain.Value) != p.Chain {
+			return fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
+		}
+		rows = append(rows, x.Rows...)
+		caches.add(p, x)
+		list.Parts = append(list.Parts, p.Entry(i+1))
+		if err := r.part(p, i+1); err != nil {
+			return err
+		}
+	}
+	behind, err := r.content(l.Rows)
+	if err != nil {
+		return err
+	}
+	tail, err := r.content(l.Tail)
+	if err != nil {
+		return err
+	}
+	if tail == nil {
+		tail = []byte{} // these are looked at
+	}
+	if chain, err = follow(chain, behind, l.Size, tail); err != nil {
+		return err
+	}
+	if journal.Hash(chain.Value) != l.Chain {
+		return fmt.Errorf("%w: it has another chain", ErrDamaged)
+	}
+	if err := r.fill(log.ArrivalsFile(name), append(rows, behind...), l.Time); err != nil {
+		return err
+	}
+	if err := r.fill(name, tail, l.Time); err != nil {
+		return err
+	}
+	if len(list.Parts) == 0 {
+		return nil
+	}
+	if err := r.fill(archive.ListFile(name), list.Line(), 0); err != nil {
+		return err
+	}
+	return caches.write(r, name)
+}
+
+// part writes what the store has of a part: the file, or where to find it.
+func (r *restorer) part(p *Part, number int) error {
+	if !r.whole {
+		return r.inner(archive.AwayRow(p.Log, number), p.Encode(), 0)
+	}
+	data, err := r.s.Get(r.ctx, p.Name(r.snap.Session), p.File.Size)
+	if err != nil {
+		return err
+	}
+	return r.fill(archive.PartName(p.Log, number), data, 0)
+}
+
+// index returns the index object of a part.
+func (s *Store) index(ctx context.Context, id string, p *Part) (*Index, error) {
+	data, err := s.Get(ctx, p.IndexName(id), p.Index.Size)
+	if err != nil {
+		return nil, err
+	}
+	return ParseIndex(data)
+}
+
+// cacheFiles are the files of caches of a log, as far as its parts have them.
+type cacheFiles struct {
+	index, counts []byte
+	records       int  // in index
+	torn          bool // a part had no slice that follows
+}
+
+// add adds what a part has.
+func (c *cacheFiles) add(p *Part, x *Index) {
+	if !c.torn {
+		var ok bool
+		if c.index, ok = log.JoinIndex(c.index, c.records, x.Index, p.Records); ok {
+			c.records += p.Records
+		}
+		c.torn = !ok
+	}
+	c.counts, _ = log.JoinCounts(c.counts, x.Counts)
+}
+
+// write writes what there is.
+func (c *cacheFiles) write(r *restorer, name string) error {
+	for _, f := range []struct {
+		name string
+		data []byte
+	}{{log.IndexFile(name), c.index}, {log.TokensFile(name), c.counts}} {
+		if len(f.data) == 0 {
+			continue
+		}
+		if err := r.fill(f.name, f.data, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// children makes the directories of children.
+func (r *restorer) children() error {
+	if len(r.snap.Children) == 0 {
+		return nil
+	}
+	if err := r.mkdir(ctxabi.ChildDir); err != nil {
+		return err
+	}
+	for _, name := range r.snap.Children {
+		if err := r.mkdir(ctxabi.ChildPath(name)); err != nil {
+			return err
+		}
+		if err := r.mkdir(ctxabi.ChildPath(name, ctxabi.ChildArtifact)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *restorer) mkdir(rel string) error {
+	dir := path.Join(r.dir, rel)
+	if err := r.root.FS.Mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return r.root.Own(dir, r.owner, r.owner.DirMode())
+}
+
+// parents makes the directory of a file, and those above it, where they are not there. That of outputs
+// is the daemon's alone.
+func (r *restorer) parents(rel string) error {
+	if _, err := r.root.FS.Stat(path.Join(r.dir, rel)); err == nil {
+		return nil
+	}
+	if rel == outputsDir {
+		return r.root.FS.Mkdir(path.Join(r.dir, rel), 0o700)
+	}
+	if err := r.parents(path.Dir(rel)); err != nil {
+		return err
+	}
+	return r.mkdir(rel)
+}
+
+// files writes the settings, notes and other files, and removes those of a new session that the
+// snapshot does not have.
+func (r *restorer) files() error {
+	for _, name := range settings {
+		if !slices.ContainsFunc(r.snap.Files, func(f File) bool { return f.Name == name }) {
+			r.root.FS.Remove(path.Join(r.dir, name))
+		}
+	}
+	for _, f := range r.snap.Files {
+		data, err := r.content(f.Content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if err := r.parents(path.Dir(f.Name)); err != nil {
+			return err
+		}
+		write := r.fill
+		if isDerived(f.Name) {
+			write = r.inner
+		}
+		if err := write(f.Name, data, f.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blobs writes what users stored. In a shared space a blob belongs to who stored it.
+func (r *restorer) blobs() error {
+	for i, b := range r.snap.Blobs {
+		if i == 0 {
+			if err := r.root.FS.Mkdir(path.Join(r.dir, blob.Dir), 0o700); err != nil {
+				return err
+			}
+		}
+		data, err := r.s.Get(r.ctx, BlobName(b.SHA), b.Size)
+		if err != nil {
+			return err
+		}
+		one := *r
+		if one.owner.Mode&0o070 != 0 {
+			one.owner.UID = b.UID
+		}
+		if err := one.fill(path.Join(blob.Dir, "sha256-"+hex.EncodeToString(b.SHA[:])), data, b.Time); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish gives the session its age, and makes all names last.
+func (r *restorer) finish() error {
+	if err := r.root.FS.Chtimes(path.Join(r.dir, disk.IDFile), time.Unix(0, r.snap.Created)); err != nil {
+		return err
+	}
+	return r.syncDirs(r.dir)
+}
+
+// syncDirs syncs a directory and those in it.
+func (r *restorer) syncDirs(dir string) error {
+	entries, err := r.root.FS.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			if err := r.syncDirs(path.Join(dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return r.root.FS.SyncDir(dir)
+}
