@@ -299,7 +299,7 @@ func (r *restorer) blobs() error {
 	return nil
 }
 
-// finish gives the session its age, and makes all names last.
+// finish sets when the session was made, and syncs its directories.
 func (r *restorer) finish() error {
 	if err := r.root.FS.Chtimes(path.Join(r.dir, disk.IDFile), time.Unix(0, r.snap.Created)); err != nil {
 		return err

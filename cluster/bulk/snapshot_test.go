@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/build"
@@ -120,7 +121,7 @@ func TestAnotherStoreMakesTheSameSession(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		objects, _ := newObjects()
+		objects, maintenance := newObjects()
 		s := NewStore(objects, Owner(refA))
 		one := openStore(t, quick{session.OS}, dir+"/one", session.Options{})
 		defer one.Close()
@@ -150,6 +151,7 @@ func TestAnotherStoreMakesTheSameSession(t *testing.T) {
 		if snap, err = s.Load(ctx, idA, saved); err != nil {
 			t.Fatal(err)
 		}
+		deleteUnnamed(t, objects, NewStore(maintenance, Owner(refA)), saved, snap)
 		whole := rapid.Bool().Draw(t, "whole")
 		two := openStore(t, quick{session.OS}, dir+"/two", session.Options{Parts: NewParts(objects, time.Minute)})
 		defer two.Close()
@@ -169,6 +171,21 @@ func TestAnotherStoreMakesTheSameSession(t *testing.T) {
 		goOn(t, x, y, n)
 		sameSession(t, x, y)
 	})
+}
+
+// deleteUnnamed deletes all objects that a snapshot does not name.
+func deleteUnnamed(t *rapid.T, objects engine.Objects, m *Store, saved Saved, snap *Snapshot) {
+	listed, err := objects.List(ctx, Owner(refA), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var named Named
+	named.AddSnapshot(saved, snap)
+	_, found := Unnamed{}.Plan(listed, &named, time.Unix(0, 0))
+	due, _ := found.Plan(listed, &named, time.Unix(0, 0).Add(KeepFor))
+	if gone, err := m.Sweep(ctx, due, func(Name) (bool, error) { return true, nil }); err != nil || len(gone) != len(found) {
+		t.Fatalf("%d of %d are gone: %v", len(gone), len(found), err)
+	}
 }
 
 // goOn appends to x and applies the same to y.
