@@ -242,8 +242,28 @@ func TestAStoreWithoutObjects(t *testing.T) {
 	if _, err := h.y.Messages().ReadAt(b, end); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.y.Messages().ReadAt(b, 0); !session.IsDamage(err) {
-		t.Errorf("a part that nobody has: %v", err)
+	if _, err := h.y.Messages().ReadAt(b, 0); !errors.Is(err, archive.ErrAway) || session.IsDamage(err) {
+		t.Errorf("a part that lies elsewhere: %v", err)
+	}
+	if problems, err := check.Verify(ctx, h.store, refA); !errors.Is(err, archive.ErrAway) {
+		t.Errorf("verify: %v, %v", problems, err)
+	}
+	to := refA
+	to.Session = "fork"
+	if _, _, err := h.store.Fork(h.y, -1, to, ownerA); !errors.Is(err, archive.ErrAway) {
+		t.Errorf("a fork: %v", err)
+	}
+	if err := os.Remove(filepath.Join(h.y.Dir(), archive.AwayRow(ctxabi.MessagesFile, 1))); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []session.Options{{}, {Parts: h.parts}} {
+		h.again(t, o)
+		if _, err := h.y.Messages().ReadAt(b, 0); !session.IsDamage(err) {
+			t.Errorf("a part that nobody has: %v", err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(h.y.Dir(), archive.AwayRow(ctxabi.MessagesFile, 1)), p[0].Encode(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 	h.again(t, session.Options{Parts: h.parts})
 	sameSession(t, h.x, h.y)
@@ -363,4 +383,32 @@ func TestASnapshotThatDoesNotFit(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// fsck checks a store whose parts lie elsewhere with and without a way to them.
+func TestFsckOfPartsThatLieElsewhere(t *testing.T) {
+	h := newShared(t)
+	contentOf(t, h.y.Messages())
+	dir := h.store.Dir()
+	if err := h.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []session.Options{{Parts: h.parts}, {}} {
+		for _, repair := range []bool{false, true} {
+			_, err := check.Fsck(ctx, dir, check.FsckOptions{Options: o, Repair: repair}, func(d check.Damage) {
+				if o.Parts != nil || d.Severity != check.Odd || !strings.Contains(d.What, archive.ErrAway.Error()) {
+					t.Errorf("%+v", d)
+				}
+			})
+			if err != nil {
+				t.Errorf("with a way %v, with repair %v: %v", o.Parts != nil, repair, err)
+			}
+		}
+	}
+	h.store = openStore(t, session.OS, dir, session.Options{Parts: h.parts})
+	var err error
+	if h.y, err = h.store.Session(refA); err != nil {
+		t.Fatal(err)
+	}
+	sameSession(t, h.x, h.y)
 }

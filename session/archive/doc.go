@@ -18,7 +18,7 @@
 //     out which of both the tail is by where the arrival rows say that the log ends ([Rows]); where both are there, the
 //     raw records win. A part with records that the log does not have is moved to the quarantine.
 //   - A part that has no file is read from the [Source] of the log, and checked as others are. What cannot be fetched now is
-//     [ErrAway], and no damage.
+//     [ErrAway], and no damage: nothing stands in for it.
 //   - A list that is lost, or older than the parts, is made again from what the parts say about themselves.
 //
 // # Locks

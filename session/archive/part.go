@@ -71,6 +71,8 @@ func (p *Part) find() {
 		}
 		if p.gone = err; errors.Is(err, fs.ErrNotExist) {
 			p.gone = errNoPart
+		} else if errors.Is(err, ErrAway) {
+			return
 		}
 	case err != nil:
 		p.gone = err

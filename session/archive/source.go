@@ -27,10 +27,14 @@ func passes(err error) bool {
 }
 
 // elsewhere opens a part that has no file from the source of the log. missing is the error of the
-// disk that has none; elsewhere returns it if there is no source.
+// disk that has none. Without a source elsewhere returns [ErrAway] if the session knows where the part
+// lies, else missing.
 func (p *Part) elsewhere(missing error) (vfs.File, error) {
-	if p.at.Source == nil {
-		return nil, missing
+	if p.at.Source != nil {
+		return p.at.Source.OpenPart(p.at.Dir, p.at.Log, &p.Entry)
 	}
-	return p.at.Source.OpenPart(p.at.Dir, p.at.Log, &p.Entry)
+	if _, err := p.at.Dir.Root.FS.Stat(p.at.Dir.Path(AwayRow(p.at.Log, p.Number))); err == nil {
+		return nil, ErrAway
+	}
+	return nil, missing
 }

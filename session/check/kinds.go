@@ -78,8 +78,8 @@ var sessionKinds = []FileKind{
 	{ctxabi.InternalDir + "/", Truth, nil},
 	{ctxabi.InternalDir + "/*.foreign", Control, nil},
 	{disk.ErrorsFile, Report, checkErrors},
-	{archive.AwayDir + "/", Truth, nil},
-	{archive.AwayDir + "/*.row", Truth, nil},
+	{archive.AwayDir + "/", Kept, nil},
+	{archive.AwayDir + "/*.row", Kept, nil},
 	{archive.AwayDir + "/*.zst", Cache, nil}, // with holes: what is read of it is held against hashes then
 	{disk.QuarantineDir + "/", Report, nil},
 	{disk.QuarantineDir + "/*", Report, nil},

@@ -176,3 +176,51 @@ func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
 	}
 	return vfs.Failed("append", l.name, cause, "this write was not stored; try it again")
 }
+
+// RowsBehind returns the arrival rows of the commits behind the byte from of the log, as their file
+// has them: as many as end within most bytes, and one at least. end is where the last of them ends; it
+// is from if nothing was committed behind that. RowsBehind returns ctxabi.ErrMalformed if no commit
+// begins at from, ctxabi.ErrIO if a row is damaged or does not follow the one before it, and the error
+// of a log that cannot be opened or read.
+func (l *Log) RowsBehind(from, most int64) (rows []byte, end int64, err error) {
+	f, err := l.acquire()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer l.release()
+	l.mu.Lock()
+	tail := f.tail
+	l.mu.Unlock()
+	if from == tail.Size {
+		return nil, from, nil
+	}
+	begin, err := seekArrival(f.arrivals, tail.Arrivals, from)
+	if err != nil {
+		return nil, 0, err
+	}
+	end = from
+	var failed error
+	err = vfs.ScanLines(f.arrivals, begin, tail.Arrivals, func(_, _ int64, line []byte, whole bool) bool {
+		a, ok := arrival.ParseRow(line)
+		switch {
+		case ok && a.End() <= from:
+			return true
+		case ok && a.Off < from || ok && a.Off > from && end == from:
+			failed = ctxabi.E("read", l.name, ctxabi.ErrMalformed, "no commit begins at byte %d", from)
+		case !ok || !whole || a.Off != end:
+			failed = ctxabi.E("read", l.name, ctxabi.ErrIO, "the arrival row at byte %d is damaged (see ctxfs verify)", end)
+		case len(rows) > 0 && a.End()-from > most:
+		default:
+			rows, end = append(append(rows, line...), '\n'), a.End()
+			return true
+		}
+		return false
+	})
+	if err = errors.Join(err, failed); err == nil && end == from {
+		err = ctxabi.E("read", l.name, ctxabi.ErrMalformed, "no commit begins at byte %d", from)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	return rows, end, nil
+}
