@@ -200,12 +200,14 @@ func (l *Log) RowsBehind(from, most int64) (rows []byte, end int64, err error) {
 	}
 	end = from
 	var failed error
+	bad := false // a row in front of the one that is looked at is damaged
 	err = vfs.ScanLines(f.arrivals, begin, tail.Arrivals, func(_, _ int64, line []byte, whole bool) bool {
 		a, ok := arrival.ParseRow(line)
 		switch {
-		case ok && a.End() <= from:
+		case len(rows) == 0 && (!ok || a.End() <= from):
+			bad = !ok
 			return true
-		case ok && a.Off < from || ok && a.Off > from && end == from:
+		case len(rows) == 0 && a.Off != from && !bad:
 			failed = ctxabi.E("read", l.name, ctxabi.ErrMalformed, "no commit begins at byte %d", from)
 		case !ok || !whole || a.Off != end:
 			failed = ctxabi.E("read", l.name, ctxabi.ErrIO, "the arrival row at byte %d is damaged (see ctxfs verify)", end)
