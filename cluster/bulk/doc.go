@@ -71,6 +71,7 @@
 //	store.go    objects put and read
 //	snapshot.go the form of snapshots
 //	index.go    the form of index objects
+//	heads.go    the form of heads
 //	rows.go     the form of rows
 //	files.go    which files a snapshot has
 //	codec.go    numbers, hashes and bytes

@@ -35,6 +35,7 @@ var (
 		Files: []File{{".ctxfs/outputs/x", 1, Content{Data: []byte("o")}}, {"context/child/a/artifact/d/f", 2, Content{}}, {"context/child/a/status", 2, Content{Data: []byte("done\n")}},
 			{"context/pinned/p.md", 3, Content{Ref: Ref{hashOf(17), 65537}}}, {"state", 4, Content{Data: []byte("idle\n")}}},
 		Blobs: []Blob{{Ref{hashOf(18), 0}, 1000, 5}, {Ref{hashOf(19), 1 << 20}, 0, 6}}}
+	sampleHeads   = Heads{idA: {I: 9, Chain: hashOf(22)}, strings.Repeat("f", 32): {I: 0, Chain: hashOf(23)}}
 	sampleUnnamed = Unnamed{BlobName(hashOf(20)): time.Unix(0, 99), SnapshotName(idA, 4, hashOf(21)): time.Unix(1760000000, 0)}
 )
 
@@ -65,6 +66,7 @@ func forms() []form {
 			return s.Encode(), nil
 		}},
 		{"unnamed", sampleUnnamed.Encode(), func(b []byte) ([]byte, error) { u, err := ParseUnnamed(b); return u.Encode(), err }},
+		{"heads", sampleHeads.Encode(), func(b []byte) ([]byte, error) { h, err := ParseHeads(b); return h.Encode(), err }},
 	}
 }
 
@@ -220,6 +222,8 @@ func FuzzRef(f *testing.F)      { fuzz(f, "reference") }
 func FuzzIndex(f *testing.F)    { fuzz(f, "index") }
 func FuzzSnapshot(f *testing.F) { fuzz(f, "snapshot") }
 func FuzzUnnamed(f *testing.F)  { fuzz(f, "unnamed") }
+
+func FuzzHeads(f *testing.F) { fuzz(f, "heads") }
 
 func FuzzName(f *testing.F) {
 	for _, n := range names {

@@ -197,3 +197,55 @@ func goOn(t *rapid.T, x, y *session.Session, n int) {
 		t.Fatalf("apply: %v", err)
 	}
 }
+
+// A session of a shared space has the owners of the space, and blobs those of their writers.
+func TestASessionOfASpace(t *testing.T) {
+	objects, _ := newObjects()
+	ref := ctxabi.Ref{Space: "team-1", Agent: "coder", Session: "s1"}
+	gid := uint32(os.Getgid())
+	owner := session.Owner{UID: 1000, GID: gid, Mode: 0o2770}
+	if got := Owner(ref); got != "sehim2r9d64" || (engine.Subject{Owner: got, Session: idA}).Check() != nil {
+		t.Errorf("its owner is %q", got)
+	}
+	s := NewStore(objects, Owner(ref))
+	one := openStore(t, session.OS, t.TempDir(), session.Options{})
+	defer one.Close()
+	space(t, one, ref.Space, gid)
+	if err := one.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: ref, Owner: owner, ID: idA}); err != nil {
+		t.Fatal(err)
+	}
+	x, err := one.Session(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendTo(t, x.Messages(), talk(0, 3, 100))
+	sum := sha256.Sum256([]byte("blob"))
+	if err := sessiontest.StoreBlob(x, "sha256-"+hex.EncodeToString(sum[:]), "blob", session.Writer{UID: 1007}); err != nil {
+		t.Fatal(err)
+	}
+	snap, err := s.Take(ctx, x, at, shareAll(t, s, x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := openStore(t, session.OS, t.TempDir(), session.Options{Parts: NewParts(objects, time.Minute)})
+	defer two.Close()
+	space(t, two, ref.Space, gid)
+	y, err := s.Restore(ctx, two, ref, owner, snap, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameSession(t, x, y)
+	a, err := x.Disk().Owner()
+	b, failed := y.Disk().Owner()
+	if err != nil || failed != nil || a != b {
+		t.Errorf("%+v and %+v, %v, %v", a, b, err, failed)
+	}
+}
+
+// space makes a shared space.
+func space(t *testing.T, s *session.Store, name string, gid uint32) {
+	t.Helper()
+	if _, err := s.CreateSpace(name, gid); err != nil {
+		t.Fatal(err)
+	}
+}
