@@ -92,7 +92,7 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 	if err := w.notes(); err != nil {
 		return false, err
 	}
-	for _, name := range append(foreignMarks(), ctxabi.InternalDir+"/"+SummariesFile) {
+	for _, name := range append(ForeignFiles(), ctxabi.InternalDir+"/"+SummariesFile) {
 		if err := w.internal(name); err != nil {
 			return false, err
 		}
@@ -196,7 +196,7 @@ func (w *forkWriter) internal(name string) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(foreignMarks(), name) {
+	if slices.Contains(ForeignFiles(), name) {
 		return w.fill(name, data)
 	}
 	return vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, name), data, 0o600)

@@ -29,8 +29,8 @@ var foreignFiles = map[string]string{
 	ctxabi.ProjectFile: ctxabi.InternalDir + "/project.foreign",
 }
 
-// foreignMarks returns the marks of paths that a process of a container wrote.
-func foreignMarks() []string { return slices.Sorted(maps.Values(foreignFiles)) }
+// ForeignFiles returns the marks of paths that a process of a container wrote.
+func ForeignFiles() []string { return slices.Sorted(maps.Values(foreignFiles)) }
 
 // NamesWorkspace reports whether the control file name holds the path of a workspace.
 func NamesWorkspace(name string) bool { return foreignFiles[name] != "" }
