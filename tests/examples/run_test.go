@@ -1,7 +1,6 @@
 package examples
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -137,30 +136,10 @@ func opens(t *testing.T, uid uint32, home string, screen []string) {
 	t.Helper()
 	last := strings.TrimSpace(screen[len(screen)-1])
 	into := strings.TrimSpace(screen[slices.Index(screen, "Go on")+1])
-	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", into+" && exec "+last+" --no-open")
+	cmd := exec.Command("bash", "-c", into+" && exec "+last+" --no-open")
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}
 	if uid != harness.Self() {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{uid}}}
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	if !lines.Scan() || !strings.HasPrefix(lines.Text(), "ctxfs ui: http://127.0.0.1:") {
-		t.Errorf("%s; %s: %q %s", into, last, lines.Text(), said.String())
-	}
-	cmd.Process.Signal(syscall.SIGTERM)
-	for lines.Scan() {
-	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%s ended with %v %s", last, err, said.String())
-	}
+	harness.StartUI(t, cmd).End()
 }

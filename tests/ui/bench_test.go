@@ -29,7 +29,7 @@ func BenchmarkPages(b *testing.B) {
 	for i, page := range []string{"/none", viewPath("session", s)} {
 		b.Run([]string{"empty", "session"}[i], func(b *testing.B) {
 			for b.Loop() {
-				x.do(navigate(x.s.origin + page))
+				x.do(navigate(x.s.Origin + page))
 				x.await(`performance.getEntriesByName("first-contentful-paint").length`)
 				times[i] = append(times[i], eval[float64](x, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
 			}
@@ -46,7 +46,7 @@ func BenchmarkPages(b *testing.B) {
 			x.await(fmt.Sprintf(`+document.querySelector("[data-ribbon]").getAttribute("aria-valuemax") >= %d`, n))
 			times[2] = append(times[2], float64(time.Since(began).Milliseconds()))
 		}
-		b.ReportMetric(mostMemory(b, x.s.pid), "MiB-at-most")
+		b.ReportMetric(mostMemory(b, x.s.PID), "MiB-at-most")
 	})
 	if slices.ContainsFunc(times[:], func(t []float64) bool { return t == nil }) {
 		return // -bench named one part alone

@@ -49,8 +49,8 @@ func browse(t testing.TB, s *server) *tab {
 		endTab()
 		endBrowser()
 	})
-	b.do(chromedp.Navigate("file://" + s.entry))
-	b.await(`location.origin === "` + s.origin + `" && !!document.querySelector("#main")`)
+	b.do(chromedp.Navigate("file://" + s.Entry))
+	b.await(`location.origin === "` + s.Origin + `" && !!document.querySelector("#main")`)
 	return b
 }
 
@@ -84,7 +84,7 @@ func (b *tab) another(path string) *tab {
 	ctx, end := chromedp.NewContext(b.ctx, chromedp.WithListener(x.heard))
 	b.t.Cleanup(end)
 	x.ctx = ctx
-	x.do(chromedp.Navigate(b.s.origin + path))
+	x.do(chromedp.Navigate(b.s.Origin + path))
 	return x
 }
 
@@ -144,7 +144,7 @@ const settled = `document.querySelector("#main") && !document.querySelector("[da
 // open goes to a path and waits for all of the page.
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.s.origin + path))
+	b.do(chromedp.Navigate(b.s.Origin + path))
 	b.await(settled)
 }
 

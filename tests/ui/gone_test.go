@@ -19,7 +19,7 @@ func TestNothingToShow(t *testing.T) {
 	b := browse(t, serve(t, m))
 	look := func(name, path, says string) {
 		t.Helper()
-		b.do(navigate(b.s.origin + path))
+		b.do(navigate(b.s.Origin + path))
 		b.await(settled + ` && document.querySelector("#main").innerText.includes("` + says + `")`)
 		b.shot("nothing-" + name)
 		b.fits(name)

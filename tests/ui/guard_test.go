@@ -27,7 +27,7 @@ var secretIn = regexp.MustCompile(`name="secret" value="([^"]+)"`)
 // secret reads the key that the file of a server holds.
 func (s *server) secret(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile(s.entry)
+	b, err := os.ReadFile(s.Entry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func (s *server) secret(t *testing.T) string {
 // ask sends a request as a browser would and returns the status, the body and the cookie that is set.
 func (s *server) ask(t *testing.T, method, path string, header map[string]string, body string) (status int, text, cookie string) {
 	t.Helper()
-	r, err := http.NewRequest(method, s.origin+path, strings.NewReader(body))
+	r, err := http.NewRequest(method, s.Origin+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	s := m.Session(t, harness.Self(), "coder", "s1")
 	s.Append("messages.jsonl", harness.Message("user", "hi"))
 	x := serve(t, m)
-	if fi, err := os.Stat(x.entry); err != nil || fi.Mode().Perm() != 0o600 {
+	if fi, err := os.Stat(x.Entry); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("the file that opens the page: %v, %v", fi.Mode(), err)
 	}
 	if status, _, _ := x.ask(t, "POST", "/enter", map[string]string{"Content-Type": form}, "secret=x"); status != http.StatusForbidden {
@@ -92,7 +92,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}
 	secret := x.secret(t)
 	key := x.enter(t)
-	if _, err := os.Stat(x.entry); err == nil {
+	if _, err := os.Stat(x.Entry); err == nil {
 		t.Error("the file is there after it was used")
 	}
 	if status, _, cookie := x.ask(t, "POST", "/enter", map[string]string{"Content-Type": form}, "secret="+secret); status != http.StatusForbidden || cookie != "" {
@@ -105,7 +105,7 @@ func TestStrangersAreRefused(t *testing.T) {
 		}
 		return h
 	}
-	port := x.origin[strings.LastIndex(x.origin, ":"):]
+	port := x.Origin[strings.LastIndex(x.Origin, ":"):]
 	for _, c := range []struct {
 		what, method, path string
 		header             map[string]string
@@ -113,7 +113,7 @@ func TestStrangersAreRefused(t *testing.T) {
 	}{
 		{"the page", "GET", "/", own(), 200},
 		{"typed into the browser", "GET", "/", own("Sec-Fetch-Site", "none"), 200},
-		{"its own origin", "GET", "/events/../", own("Origin", x.origin), 307},
+		{"its own origin", "GET", "/events/../", own("Origin", x.Origin), 307},
 		{"no cookie", "GET", "/", map[string]string{"Sec-Fetch-Site": "same-origin"}, 401},
 		{"another cookie", "GET", "/", own("Cookie", key[:len(key)-1]+"_"), 401},
 		{"another port of this machine", "GET", "/", own("Sec-Fetch-Site", "same-site"), 403},
@@ -193,7 +193,7 @@ func TestAUserOfRootsMount(t *testing.T) {
 	s.Write("context/budget", "6000\n")
 	m.Session(t, harness.Self(), "coder", "of-root")
 	x := serveAs(t, m, user, s.Dir)
-	_, page := x.as(t, user, "-i", "-d", "secret="+x.secret(t), "-H", "Origin: null", x.origin+"/enter")
+	_, page := x.as(t, user, "-i", "-d", "secret="+x.secret(t), "-H", "Origin: null", x.Origin+"/enter")
 	_, key, _ := strings.Cut(page, "Set-Cookie: ")
 	key, _, _ = strings.Cut(key, ";")
 	for _, c := range []struct{ path, status, has string }{
@@ -209,12 +209,12 @@ func TestAUserOfRootsMount(t *testing.T) {
 		{"/part/plan/R", "200", "last run"},
 		{"/session/home/0/agent/coder/session/of-root", "404", "Not found"},
 	} {
-		status, text := x.as(t, user, "-b", key, x.origin+strings.ReplaceAll(c.path, "R", s.Ref()))
+		status, text := x.as(t, user, "-b", key, x.Origin+strings.ReplaceAll(c.path, "R", s.Ref()))
 		if status != c.status || !strings.Contains(text, c.has) {
 			t.Errorf("%s: %s, %.300s", c.path, status, text)
 		}
 	}
-	if status, _ := x.as(t, 0, "-b", key, x.origin+"/"); status != "403" {
+	if status, _ := x.as(t, 0, "-b", key, x.Origin+"/"); status != "403" {
 		t.Errorf("root is answered with %s by a user's page", status)
 	}
 	if rows := s.Read("context/packs.jsonl"); rows != "" {
@@ -236,24 +236,24 @@ func TestAnotherUserIsRefused(t *testing.T) {
 		return status
 	}
 	secret := "secret=" + url.QueryEscape(x.secret(t))
-	if got := curl(65534, "-d", secret, x.origin+"/enter"); got != "403" {
+	if got := curl(65534, "-d", secret, x.Origin+"/enter"); got != "403" {
 		t.Errorf("a stolen secret of another user is answered with %s", got)
 	}
 	key := x.enter(t) // which that has not used up
-	if got := curl(65534, "-b", key, x.origin+"/"); got != "403" {
+	if got := curl(65534, "-b", key, x.Origin+"/"); got != "403" {
 		t.Errorf("a stolen cookie of another user is answered with %s", got)
 	}
-	if got := curl(65534, "-b", key, "http://[::ffff:127.0.0.1]"+x.origin[strings.LastIndex(x.origin, ":"):]+"/", "-H", "Host: "+strings.TrimPrefix(x.origin, "http://")); got != "403" {
+	if got := curl(65534, "-b", key, "http://[::ffff:127.0.0.1]"+x.Origin[strings.LastIndex(x.Origin, ":"):]+"/", "-H", "Host: "+strings.TrimPrefix(x.Origin, "http://")); got != "403" {
 		t.Errorf("the same through a socket of IPv6: %s", got)
 	}
-	if got := curl(0, "-b", key, x.origin+"/"); got != "200" {
+	if got := curl(0, "-b", key, x.Origin+"/"); got != "200" {
 		t.Errorf("the user himself is answered with %s", got)
 	}
 	y := serve(t, m, "--any-uid")
-	if got := curl(65534, "-b", y.enter(t), y.origin+"/"); got != "200" {
+	if got := curl(65534, "-b", y.enter(t), y.Origin+"/"); got != "200" {
 		t.Errorf("with --any-uid another user with the key is answered with %s", got)
 	}
-	if got := curl(65534, y.origin+"/"); got != "401" {
+	if got := curl(65534, y.Origin+"/"); got != "401" {
 		t.Errorf("with --any-uid another user without it is answered with %s", got)
 	}
 }
@@ -276,15 +276,15 @@ func TestHowTheBrowserIsOpened(t *testing.T) {
 		{"without one", nil, "There is no browser here"},
 	} {
 		cmd := m.Command(t.Context(), harness.Client{UID: harness.Self(), Argv: []string{harness.Binary(t), "ui", "--mount", m.Dir}, Env: append(c.env, "TMPDIR="+dir)})
-		x := start(t, cmd)
-		if !strings.Contains(x.said, c.said) || strings.Contains(x.said, x.secret(t)) {
-			t.Errorf("%s: it says %q", c.what, x.said)
+		x := &server{harness.StartUI(t, cmd)}
+		if !strings.Contains(x.Printed, c.said) || strings.Contains(x.Printed, x.secret(t)) {
+			t.Errorf("%s: it says %q", c.what, x.Printed)
 		}
 		if c.env == nil {
 			continue
 		}
 		harness.Eventually(t, "the browser starts", func() bool { b, err := os.ReadFile(opened); return err == nil && len(b) > 0 })
-		if b, err := os.ReadFile(opened); err != nil || string(b) != x.entry+"\n" {
+		if b, err := os.ReadFile(opened); err != nil || string(b) != x.Entry+"\n" {
 			t.Errorf("the browser is started with %q, %v", b, err)
 		}
 	}
@@ -327,7 +327,7 @@ func TestFramesAndOtherSites(t *testing.T) {
 			fetch(%q, {credentials: "include"}).then(r => r.text()).then(() => done.fetch = "loaded", () => done.fetch = "refused");
 			fetch(%q, {credentials: "include", mode: "no-cors"}).then(() => done.blind = "loaded", () => done.blind = "refused");
 			document.querySelector("#f").onload = () => { let seen = "refused"; try { if (f.contentDocument && f.contentDocument.querySelector("main")) seen = "loaded"; } catch { /* of another origin, as an error page is */ } done.frame = seen; };
-			</script>`, x.origin, x.origin, x.origin, x.origin+"/part/sessions")
+			</script>`, x.Origin, x.Origin, x.Origin, x.Origin+"/part/sessions")
 	}))
 	defer evil.Close()
 	b.do(navigate(evil.URL)) // of the same site, which has no ports, and of another origin
@@ -336,8 +336,8 @@ func TestFramesAndOtherSites(t *testing.T) {
 		t.Errorf("a foreign page got %s", got)
 	}
 	for _, why := range []string{
-		"Framing '" + x.origin + "/' violates the following Content Security Policy directive: \"frame-ancestors 'none'\"",
-		"NotSameOrigin " + x.origin + "/assets/app.js", "NotSameOrigin " + x.origin + "/assets/icon.svg", "NotSameOrigin " + x.origin + "/part/sessions",
+		"Framing '" + x.Origin + "/' violates the following Content Security Policy directive: \"frame-ancestors 'none'\"",
+		"NotSameOrigin " + x.Origin + "/assets/app.js", "NotSameOrigin " + x.Origin + "/assets/icon.svg", "NotSameOrigin " + x.Origin + "/part/sessions",
 	} {
 		harness.Eventually(t, why, func() bool {
 			b.mu.Lock()

@@ -49,7 +49,7 @@ func TestAPageWhoseServerHasEnded(t *testing.T) {
 	x := serve(t, m)
 	b := browse(t, x)
 	b.open(viewPath("pack", s))
-	x.end()
+	x.End()
 	b.await(`document.querySelector("[data-live]").textContent.includes("has ended")`)
 	b.do(clickOn("[data-format-tab=openai]"))
 	b.await(`document.querySelector(".failed")?.textContent.includes("Start it again")`)

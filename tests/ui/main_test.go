@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -20,14 +19,8 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// server is a running ctxfs ui.
-type server struct {
-	origin string // "http://127.0.0.1:8123"
-	entry  string // the file that opens it
-	said   string // before it serves
-	pid    int
-	end    func() // ends it, at the latest with the test
-}
+// server is a running ctxfs ui, to which tests speak as clients.
+type server struct{ *harness.UI }
 
 // serve starts ctxfs ui on a mount, as its owner, and ends it with the test.
 func serve(t testing.TB, m *harness.Mount, args ...string) *server {
@@ -47,50 +40,7 @@ func serveAs(t testing.TB, m *harness.Mount, uid uint32, args ...string) *server
 		t.Fatal(err)
 	}
 	cmd := m.Command(t.Context(), harness.Client{UID: uid, Argv: append([]string{harness.Binary(t), "ui", "--no-open", "--mount", m.Dir}, args...), Env: []string{"TMPDIR=" + tmp}})
-	return start(t, cmd)
-}
-
-// start starts a ctxfs ui and reads what it says of its page.
-func start(t testing.TB, cmd *exec.Cmd) *server {
-	t.Helper()
-	cmd.Cancel = nil // end does it, in order
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var said strings.Builder
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	s := &server{pid: cmd.Process.Pid}
-	for s.entry == "" && lines.Scan() {
-		line := lines.Text()
-		s.said += line + "\n"
-		if rest, ok := strings.CutPrefix(line, "ctxfs ui: "); ok {
-			s.origin, _, _ = strings.Cut(rest, ",")
-		}
-		if strings.HasPrefix(line, "/") {
-			s.entry = line
-		}
-	}
-	s.end = sync.OnceFunc(func() {
-		cmd.Process.Signal(syscall.SIGTERM)
-		for lines.Scan() {
-		}
-		if err := cmd.Wait(); err != nil || said.Len() > 0 {
-			t.Errorf("ctxfs ui ended with %v, and said %q", err, said.String())
-		}
-		if _, err := os.Stat(s.entry); err == nil {
-			t.Error("the file that opens the page is still there")
-		}
-	})
-	t.Cleanup(s.end)
-	if s.origin == "" || s.entry == "" {
-		t.Fatalf("ctxfs ui said nothing of its page: %s", said.String())
-	}
-	return s
+	return &server{harness.StartUI(t, cmd)}
 }
 
 // example is a session with the conversation of examples/session, at a budget at which most of it is compacted.
