@@ -49,8 +49,7 @@ func BenchmarkTenThousandSessions(b *testing.B) {
 				b.ReportMetric(kib/1024, "MiB")
 			}
 		}
-		x.keys("q")
-		x.ended(0)
+		x.quit("q")
 	}
 }
 

@@ -61,8 +61,7 @@ func TestAHostileSession(t *testing.T) {
 		t.Error("the screen lost its last line")
 	}
 	check("the session")
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 }
 
 // Looking leaves nothing: no row in packs.jsonl, and no command of a recipe runs.
@@ -85,8 +84,7 @@ sources:
 	x.top(m, `^› s1 `)
 	x.keys("Enter")
 	x.await(`^Prompt: \d+ tokens`)
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 	if after := files(); after != before {
 		t.Errorf("the session had the files\n%s\nand has\n%s", before, after)
 	}
@@ -101,14 +99,22 @@ sources:
 	harness.Eventually(t, "the command, which a read of the pack runs", func() bool { _, err := os.Stat(ran); return err == nil })
 }
 
-// A mount that goes away is named, keys are answered meanwhile, and what it has is shown when it is back.
-func TestAMountThatGoesAndComesBack(t *testing.T) {
-	suite.Matrix(t, needsTmux)
+// overTwo returns a terminal with ctxfs top on a mount of two sessions: the cursor is on s2, and s1, which
+// is returned, is the row below.
+func overTwo(t *testing.T) (*terminal, *harness.Mount, *harness.Session) {
+	t.Helper()
 	m := harness.Start(t, harness.Options{})
-	s := tells(t, m, harness.Self(), "coder", "s1", 2, "before")
+	s1 := tells(t, m, harness.Self(), "coder", "s1", 2, "before")
 	tells(t, m, harness.Self(), "coder", "s2", 2, "beside")
 	x := open(t, 120, 12)
 	x.top(m, `^› s2 .*\n  s1 .*assistant: before`)
+	return x, m, s1
+}
+
+// A mount that goes away is named, keys are answered meanwhile, and what it has is shown when it is back.
+func TestAMountThatGoesAndComesBack(t *testing.T) {
+	suite.Matrix(t, needsTmux)
+	x, m, s := overTwo(t)
 	m.Stop()
 	x.await(`^the mount is gone`)
 	x.keys("j")
@@ -123,18 +129,13 @@ func TestAMountThatGoesAndComesBack(t *testing.T) {
 	x.await(`^enter look`)
 	s.Append("messages.jsonl", harness.Message("user", "after a crash"))
 	x.await(`s1 .*user: after a crash`)
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 }
 
 // A daemon that is stopped holds up no key.
 func TestADaemonThatIsStopped(t *testing.T) {
 	suite.Matrix(t, needsTmux)
-	m := harness.Start(t, harness.Options{})
-	tells(t, m, harness.Self(), "coder", "s1", 2, "before")
-	tells(t, m, harness.Self(), "coder", "s2", 2, "beside")
-	x := open(t, 120, 12)
-	x.top(m, `^› s2 .*\n  s1 .*assistant: before`)
+	x, m, _ := overTwo(t)
 	stop := exec.Command("kill", "-STOP", fmt.Sprint(m.PID()))
 	if out, err := stop.CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
@@ -149,8 +150,7 @@ func TestADaemonThatIsStopped(t *testing.T) {
 	goOn()
 	x.keys("?")
 	x.await(`^enter look`)
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 }
 
 // Over ssh it is the same, and the terminal of this side is as it was at the end.
@@ -213,8 +213,7 @@ func TestOverSSH(t *testing.T) {
 	x.await(`^› far .*user: Do you h`)
 	x.keys("Enter")
 	x.await(`^Prompt: \d+ tokens`)
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 }
 
 const manySessions = 10_000
@@ -265,6 +264,5 @@ func TestTenThousandSessions(t *testing.T) {
 	x.keys("/")
 	x.types("s04987")
 	x.await(`^› s04987 +agent07 +idle +user: I was silent long\.`)
-	x.keys("C-c")
-	x.ended(0)
+	x.quit("C-c")
 }

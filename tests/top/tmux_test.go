@@ -130,6 +130,13 @@ func (x *terminal) ended(status int) {
 	x.await(`^0$`)
 }
 
+// quit ends ctxfs top with a key and fails the test unless it ends with status 0, as ended does.
+func (x *terminal) quit(key string) {
+	x.t.Helper()
+	x.keys(key)
+	x.ended(0)
+}
+
 // tells is a session of so many messages, the last of which is text.
 func tells(t testing.TB, m *harness.Mount, uid uint32, agent, name string, n int, text string) *harness.Session {
 	t.Helper()

@@ -28,11 +28,9 @@ func TestAListFollows(t *testing.T) {
 	x.await(`^› second +coder +idle +user: Do go on\. +3 +\d+/32k `)
 	tells(t, m, harness.Self(), "writer", "third", 1, "I came later.")
 	x.await(`^› third +writer +idle +assistant: I came later\. +1 `)
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 	x.top(m, `^› third `)
-	x.keys("C-c")
-	x.ended(0)
+	x.quit("C-c")
 }
 
 func TestKeys(t *testing.T) {
@@ -128,8 +126,7 @@ func TestKeys(t *testing.T) {
 	x.await(`user +\d+  Live and in detail\.`)
 	x.keys("Escape")
 	x.await(`^› example .* user: Live and in detail`)
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 }
 
 // Whatever the size of the window, each line of the list ends with it, and what does not fit is left out.
@@ -166,8 +163,7 @@ func TestResize(t *testing.T) {
 			return len(rows) == min(12, c.height-3) && !slices.ContainsFunc(rows, func(row string) bool { return len([]rune(row)) != c.width })
 		})
 	}
-	x.keys("q")
-	x.ended(0)
+	x.quit("q")
 }
 
 // While it is paused, a screen stands still; another one shows that there was something to show.
@@ -190,8 +186,7 @@ func TestPause(t *testing.T) {
 	x.keys("p")
 	x.await(`user: meanwhile`)
 	for _, x := range []*terminal{x, y} {
-		x.keys("q")
-		x.ended(0)
+		x.quit("q")
 	}
 }
 
@@ -226,15 +221,13 @@ func TestNoColour(t *testing.T) {
 			}
 		}
 		if !c.colours {
-			x.keys("q")
-			x.ended(0)
+			x.quit("q")
 			continue
 		}
 		if !sgr.MatchString(x.drawn()) {
 			t.Error("there are no colours at all")
 		}
-		x.keys("C-c")
-		x.ended(0)
+		x.quit("C-c")
 	}
 }
 
