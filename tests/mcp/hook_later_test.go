@@ -56,15 +56,8 @@ func (h *host) input(name string) string {
 
 // importers are the processes that go on with imports of this host.
 func (h *host) importers() (pids []int) {
-	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	for _, name := range all {
-		line, _ := os.ReadFile(name)
+	for pid, line := range harness.Processes("cmdline") {
 		if args := strings.Split(string(line), "\x00"); len(args) > 2 && args[1] == "hook-import" && strings.HasPrefix(args[2], h.runtime) {
-			var pid int
-			fmt.Sscanf(name, "/proc/%d/", &pid)
 			pids = append(pids, pid)
 		}
 	}
