@@ -53,7 +53,7 @@ func (c *crew) as(uid uint32, script string) harness.Result {
 func (c *crew) put(uid uint32, name, text string) {
 	c.t.Helper()
 	c.m.Run(c.t, harness.Client{UID: uid, GIDs: []uint32{uid, team}, Stdin: strings.NewReader(strings.ReplaceAll(text, "$WORK", c.work)),
-		Argv: []string{"bash", "-c", `umask 002; cd "$0" && mkdir -p "$(dirname "$1")" && cat > "$1" && case "$1" in *.sh) chmod 775 "$1";; esac`, c.agent, name}}).OK()
+		Argv: []string{"bash", "-c", `umask 002; name=$0/$1; { test -d "${name%/*}" || mkdir -p "${name%/*}"; } && cat > "$name" && case "$name" in *.sh) chmod 775 "$name";; esac`, c.agent, name}}).OK()
 }
 
 func (c *crew) file(name string) string {

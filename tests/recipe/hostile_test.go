@@ -49,7 +49,8 @@ func newVictim(t *testing.T, m *harness.Mount) *victim {
 // state is all that must stay as it is.
 func (v *victim) state() string {
 	v.t.Helper()
-	return v.client("", `cd "$1" && find . -type f ! -path '*/session/*/context/pack*' ! -path '*/session/*/context/served/*' | sort | while read f; do echo "== $f"; case $f in */created_at|*/updated_at) ;; *) cat "$f";; esac; done; cd "$2" && find . | sort && cat AGENTS.md`, v.AgentHome(), v.work).OK()
+	return v.client("", `cd "$1" && files() { find . -type f ! -path '*/session/*/context/pack*' ! -path '*/session/*/context/served/*' "$@"; }
+files | sort && files ! -name created_at ! -name updated_at -print0 | sort -z | xargs -0 tail -v -n +1 && cd "$2" && find . | sort && cat AGENTS.md`, v.AgentHome(), v.work).OK()
 }
 
 // untouched fails the test if anything of the victim was changed, or is known to md.

@@ -118,7 +118,7 @@ func (s *stage) put(name, text string) {
 
 func (s *stage) putBytes(name, text string) {
 	s.t.Helper()
-	s.client(text, `mkdir -p "$(dirname "$1")" && cat > "$1" && case "$3" in "#!"*) chmod 755 "$1";; esac`, s.path(name), "", text[:min(2, len(text))]).OK()
+	s.client(text, `{ test -d "${1%/*}" || mkdir -p "${1%/*}"; } && cat > "$1" && case "$3" in "#!"*) chmod 755 "$1";; esac`, s.path(name), "", text[:min(2, len(text))]).OK()
 }
 
 // file is one that putAll writes.
@@ -182,15 +182,11 @@ func (s *stage) lines(name string) int {
 
 // alive returns the processes that have the mark in their environment.
 func (s *stage) alive() (pids []int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, f := range files {
-		b, err := os.ReadFile(f)
-		if err != nil || !bytes.Contains(b, []byte("MARK="+s.mark+"\x00")) {
-			continue
+	mark := []byte("MARK=" + s.mark + "\x00")
+	for pid, env := range harness.Processes("environ") {
+		if bytes.Contains(env, mark) {
+			pids = append(pids, pid)
 		}
-		var pid int
-		fmt.Sscan(filepath.Base(filepath.Dir(f)), &pid)
-		pids = append(pids, pid)
 	}
 	return pids
 }
