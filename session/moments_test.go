@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -15,7 +16,7 @@ import (
 // over a clock that goes back, and after a restart.
 func TestMessagesAtATimeAreThoseUntilTheFirstLaterOne(t *testing.T) {
 	defer session.SetMarkEvery(600)() // two or three rows
-	rapid.Check(t, func(rt *rapid.T) {
+	suite.Check(t, 20, func(rt *rapid.T) {
 		clock := int64(1_760_000_000_000_000_000)
 		var at []int64
 		dir := t.TempDir()
