@@ -55,7 +55,7 @@ type TLS struct {
 	Key  string `json:"key"`
 }
 
-// User is one who may connect.
+// User is a user that may connect.
 type User struct {
 	Name   string   `json:"name"` // letters, digits and dashes; of a host: its name
 	Key    string   `json:"key"`  // public key, which begins with U
@@ -143,7 +143,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// checkUsers returns what is wrong with users.
+// checkUsers returns an error for each user whose settings are not valid.
 func checkUsers(users []User) (wrong []error) {
 	names, keys := map[string]bool{}, map[string]bool{}
 	for _, u := range users {

@@ -8,7 +8,7 @@ import (
 // Attestation is what the replicas of a shard have.
 type Attestation struct {
 	Shard    int
-	Created  string // tells this shard from another of the same name that was made later
+	Created  string // when the shard was made; it differs if another of the same name replaced it
 	Leader   string // the name of the server that leads; "" if none does
 	Replicas []Replica
 	Wanted   int // how many replicas the shard is to have
@@ -23,7 +23,7 @@ type Replica struct {
 	Lost        uint64 // entries that the replica itself knows to be damaged
 }
 
-// Problems returns what is wrong with the replicas, one sentence each; none if nothing is. Replicas
+// Problems returns one sentence for each defect of the replicas, none if they are sound. Replicas
 // may differ in Last while entries are appended, and in First and Deleted for a moment when entries
 // are trimmed: look twice before you act on it.
 func (a Attestation) Problems() (list []string) {

@@ -25,7 +25,7 @@ const (
 type Engine interface {
 	// Append stores an entry right behind the entry with the sequence expected, or as the first one of
 	// the subject if expected is 0, and returns the sequence of the entry. The package's documentation
-	// says what each error means. It returns ErrInvalid if id is empty or too long or a header has a
+	// explains each error. It returns ErrInvalid if id is empty or too long or a header has a
 	// name or a value that is not plain text, ErrTooLarge if a limit is exceeded, ErrFull if the engine
 	// has no room, and ErrDenied if the host may not write to the subject. Append does not keep or
 	// change header and payload.

@@ -18,7 +18,7 @@ type Objects interface {
 	Put(ctx context.Context, key Key, data []byte) error
 
 	// Get returns n bytes of an object from off on, fewer if it ends before, all of them to its end
-	// if n is negative. The whole object is checked against its hash; a part is not, so that who reads
+	// if n is negative. The whole object is checked against its hash; a part is not: whoever reads
 	// parts checks them. It returns ErrNotFound, ErrDiffers, ErrDenied or ErrUnreachable.
 	Get(ctx context.Context, key Key, off, n int64) ([]byte, error)
 

@@ -15,7 +15,7 @@
 //	Ctx-I     number of the entry in its journal: 0, 1, 2, … without gaps
 //	Ctx-Chain chain behind the entry, in hexadecimal
 //	Ctx-Rows  length of the rows with their lengths, and the format of their contents: "513/4"
-//	Ctx-Host  who made the entry
+//	Ctx-Host  host that made the entry
 //
 // The content of a row of kind [Message] or [Event] is the row that will stand among the arrivals of the
 // log, in the format whose number Ctx-Rows has. Package journal does not look into contents.
@@ -24,9 +24,9 @@
 //
 //	chain(i) = SHA-256(chain(i-1) ‖ SHA-256(payload) ‖ i ‖ length of rows ‖ format ‖ host)
 //
-// with numbers in 8 bytes, big-endian, and chain(-1) = SHA-256(owner ‖ "/" ‖ session ‖ "journal"). So an
-// entry says all that came before it, and whose journal it is in. A payload may be encrypted later: the
-// chain is over what is stored.
+// with numbers in 8 bytes, big-endian, and chain(-1) = SHA-256(owner ‖ "/" ‖ session ‖ "journal"). So the
+// chain value of an entry depends on the owner, the session and every entry up to it. The chain covers
+// payloads as they are stored, so that they may be encrypted later.
 //
 // # Promises
 //

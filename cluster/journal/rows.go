@@ -30,7 +30,7 @@ const (
 const (
 	// MaxRows is how many rows an entry may have.
 	MaxRows = 64
-	// MaxBody is how long the bodies of an entry may be together, in bytes. What is longer is an object.
+	// MaxBody is the largest total of the bodies of an entry, in bytes. A longer body becomes an object.
 	MaxBody = 256 << 10
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
-// Append does what engine.Engine says, and returns its errors.
+// Append implements [engine.Engine] and returns the errors documented there.
 func (e *Engine) Append(ctx context.Context, s engine.Subject, expected uint64, id string, header engine.Header, payload []byte) (uint64, error) {
 	if err := s.Check(); err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func (e *Engine) store(ctx context.Context, p place, expected uint64, x engine.E
 			return again
 		case code == codeBusy && doubt: // perhaps by itself
 			return again
-		case code == codeConflict && doubt && conflictEnd(got.Error) < expected: // who says so knows too little
+		case code == codeConflict && doubt && conflictEnd(got.Error) < expected: // from a server that lags behind
 			return again
 		case code == codeNoResources && full < maxFull: // another leader may have room
 			full++

@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
-// jsz is what a server says of its JetStream.
+// jsz is the report of a server about its JetStream.
 type jsz struct {
 	Server struct {
 		Name    string `json:"name"`
@@ -52,7 +52,7 @@ type streamDetail struct {
 	} `json:"state"`
 }
 
-// Attest does what engine.Engine says, and returns its errors. It needs system credentials.
+// Attest implements [engine.Engine] and returns the errors documented there. It needs system credentials.
 func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, error) {
 	a := engine.Attestation{Shard: shard, Wanted: replicas}
 	if err := engine.CheckShard(shard); err != nil {
@@ -101,7 +101,7 @@ func addReplica(a *engine.Attestation, server string, d streamDetail) {
 	}
 }
 
-// servers returns what the servers say of themselves.
+// servers returns the report of each server about itself. It returns the error of the request.
 func (e *Engine) servers(ctx context.Context) (list []Server, err error) {
 	answers, err := e.ping(ctx, false)
 	if err != nil {
@@ -165,7 +165,7 @@ func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error)
 	return list, nil
 }
 
-// Trim does what engine.Engine says, and returns its errors.
+// Trim implements [engine.Engine] and returns the errors documented there.
 func (e *Engine) Trim(ctx context.Context, s engine.Subject, before uint64) error {
 	if before == 0 {
 		return fmt.Errorf("%w: trim without a sequence", engine.ErrInvalid)

@@ -17,7 +17,8 @@ import (
 // Format is the format of journals, objects and names in a cluster.
 const Format = 1
 
-// Statement is what the maintenance user says of a cluster, for hosts that cannot ask every server.
+// Statement is the report of the maintenance user about a cluster. Hosts read it, since they cannot ask
+// every server.
 type Statement struct {
 	Store    string            `json:"store"` // id of the store, which is never used again
 	Format   int               `json:"format"`
@@ -105,7 +106,7 @@ func (e *Engine) created(ctx context.Context) (map[string]string, error) {
 
 // Certify looks at the servers and the streams anew, and writes the statement that hosts read. It is for
 // the maintenance user with system credentials. It returns ErrGone if a stream is missing or was made
-// anew, ErrDenied without the rights, and ErrUnreachable. What is unsafe stands in the statement.
+// anew, ErrDenied without the rights, and ErrUnreachable. The statement lists what makes the cluster unsafe.
 func (e *Engine) Certify(ctx context.Context) (Statement, error) {
 	s, err := e.Statement(ctx)
 	if err != nil {
@@ -158,7 +159,7 @@ func (e *Engine) publish(ctx context.Context, body []byte) error {
 	}
 }
 
-// serverProblems returns what is wrong with servers.
+// serverProblems returns one sentence for each setting or version of servers that makes them unsafe.
 func serverProblems(list []Server) (problems []string) {
 	for _, s := range list {
 		if !atLeast(s.Version, minVersion) {
@@ -171,8 +172,8 @@ func serverProblems(list []Server) (problems []string) {
 	return problems
 }
 
-// Statement reads what the maintenance user says. It returns ErrGone if there is no statement, ErrDenied
-// or ErrUnreachable.
+// Statement reads the last statement of the maintenance user. It returns ErrGone if there is none,
+// ErrDenied or ErrUnreachable.
 func (e *Engine) Statement(ctx context.Context) (s Statement, err error) {
 	p := place{"KV_" + metaBucket, statementKey}
 	m, found, err := e.lastOf(ctx, p)
@@ -197,8 +198,8 @@ func (e *Engine) Statement(ctx context.Context) (s Statement, err error) {
 	return s, nil
 }
 
-// inspect returns what is unsafe about the cluster. It returns ErrGone if a stream is missing or another,
-// and ErrInvalid if the store has a format that this engine does not know.
+// inspect returns the reasons why the cluster is unsafe, none if it is safe. It returns ErrGone if a
+// stream is missing or another, and ErrInvalid if the store has a format that this engine does not know.
 func (e *Engine) inspect(ctx context.Context) (reasons []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, max(e.opts.Timeout, 30*time.Second))
 	defer cancel()

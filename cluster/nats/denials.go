@@ -8,7 +8,7 @@ import (
 // violation finds the subject that a server refuses.
 var violation = regexp.MustCompile(`(?:Publish|Subscription) to "([^"]+)"`)
 
-// denials brings refusals of the servers, which come beside the answers, to who waits for an answer.
+// denials passes refusals of the servers, which arrive apart from answers, to the calls that wait for one.
 type denials struct {
 	mu      sync.Mutex
 	waiting map[string]map[chan struct{}]bool // by subject; guarded by mu

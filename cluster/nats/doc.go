@@ -10,7 +10,7 @@
 //	CTXJ_00 … CTXJ_0f  ctx.v1.j.<shard>.<owner>.<session>        journals of sessions
 //	CTXT               ctx.v1.t.<owner>                          journals of owners
 //	CTXO               ctx.v1.o.<owner>.<base32hex(name)>.<part>  objects in parts of 512 KiB
-//	KV_CTX_META        $KV.CTX_META.<key>                        what the cluster says of itself
+//	KV_CTX_META        $KV.CTX_META.<key>                        the statement and settings of the cluster
 //	KV_CTX_HOSTS       $KV.CTX_HOSTS.<host>                      hosts that live, in memory
 //	                   ctx.v1.f.<shard>.<owner>.<session>        entries as they come, republished
 //	                   ctx.v1.f.t.<owner>                        the same of owners
@@ -32,10 +32,10 @@
 //
 // # Safety
 //
-// [Open] returns [engine.ErrUnsafe] if a server is too old, if a server does not say that it syncs
+// [Open] returns [engine.ErrUnsafe] if a server is too old, if a server does not report that it syncs
 // always, if a stream has fewer than three replicas or other settings than it needs, or if a link that
 // leaves the machine is not TLS 1.3. With Options.Unsafe it goes on, and [Engine.Unsafe] returns the
-// reasons for ever. What the servers say comes from the maintenance user, who alone can ask all of them
+// reasons for ever. Reports of the servers come from the maintenance user, who alone can ask all of them
 // ([Engine.Certify]); hosts read its statement.
 //
 // # Rights

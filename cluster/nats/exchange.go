@@ -50,7 +50,7 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 	denied, unwatch := e.denials.watch(subject)
 	defer unwatch()
 
-	answers := make(chan answer, maxAttempts) // holds all, so that nobody waits for who has gone
+	answers := make(chan answer, maxAttempts) // holds all, so that no sender blocks when the caller has returned
 	first := int(e.prefer.Load())
 	link, sent, open := first, 0, 0
 	wait := HedgeAfter
@@ -172,7 +172,7 @@ func (e *Engine) api(ctx context.Context, request string, body, into any) (*apiE
 	return failed, nil
 }
 
-// readable returns err as that of a call that changes nothing: what is unknown was not reached.
+// readable returns err for a call that changes nothing: ErrUnreachable in place of ErrUnknown, else err.
 func readable(err error) error {
 	if errors.Is(err, engine.ErrUnknown) {
 		return fmt.Errorf("%w: %v", engine.ErrUnreachable, err)

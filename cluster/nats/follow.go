@@ -16,7 +16,8 @@ const (
 	feedsLength = 8 << 10 // entries that wait for the goroutine that hands them out
 )
 
-// feeds are those who follow. All entries come through one channel and are handed out by one goroutine.
+// feeds are the followers of this host. All entries come through one channel, and one goroutine
+// delivers them.
 type feeds struct {
 	e    *Engine
 	come chan *client.Msg
@@ -33,14 +34,14 @@ type subscription struct {
 	sub  *client.Subscription
 }
 
-// feed is one who follows.
+// feed is one follower.
 type feed struct {
 	entries chan engine.Entry
 	lost    chan struct{}
 	last    uint64 // sequence of the last entry that came, or was there before
 }
 
-// Follow does what engine.Engine says, and returns its errors.
+// Follow implements [engine.Engine] and returns the errors documented there.
 func (e *Engine) Follow(ctx context.Context, s engine.Subject) (*engine.Feed, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -53,8 +54,8 @@ func (e *Engine) Follow(ctx context.Context, s engine.Subject) (*engine.Feed, er
 	if err := e.feeds.add(ctx, from, f); err != nil {
 		return nil, err
 	}
-	// The subscription went the way that this request goes, before it. So whoever answers hands out
-	// all that comes behind its answer.
+	// The subscription went the way that this request goes, before it. So the server that answers
+	// delivers all entries behind its answer.
 	end, err := e.Last(ctx, s, true)
 	if err != nil {
 		e.feeds.remove(from, f)
@@ -83,8 +84,8 @@ func (fs *feeds) start(e *Engine) {
 	}()
 }
 
-// add makes f one of those who follow. It returns ErrDenied or ErrUnreachable if there is no subscription
-// that servers know of.
+// add adds f to the followers of a subject. It returns ErrDenied or ErrUnreachable if the servers do not
+// confirm the subscription.
 func (fs *feeds) add(ctx context.Context, from string, f *feed) error {
 	fs.mu.Lock()
 	if fs.list[from] == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
-// Last does what engine.Engine says, and returns its errors. A host of some owners has to ask a replica
-// and cannot ask the leader.
+// Last implements [engine.Engine] and returns the errors documented there. The engine of a host of
+// some owners asks a replica even if leader is set: it may not ask the leader.
 func (e *Engine) Last(ctx context.Context, s engine.Subject, leader bool) (engine.Entry, error) {
 	if err := s.Check(); err != nil {
 		return engine.Entry{}, err

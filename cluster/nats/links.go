@@ -37,7 +37,7 @@ func (e *Engine) note(s *client.Subscription, err error) {
 	e.denials.note(err)
 }
 
-// linkProblems returns what is unsafe about a connection.
+// linkProblems returns the reasons why a connection is unsafe, none if it is safe.
 func linkProblems(c *client.Conn) (list []string) {
 	if v := c.ConnectedServerVersion(); !atLeast(v, minVersion) {
 		list = append(list, fmt.Sprintf("server %s is %s, older than %s", c.ConnectedServerName(), v, minVersion))

@@ -41,7 +41,7 @@ func partOf(data []byte, n int) []byte {
 	return data[min(len(data), n*partSize):min(len(data), (n+1)*partSize)]
 }
 
-// Put does what engine.Objects says, and returns its errors.
+// Put implements [engine.Objects] and returns the errors documented there.
 func (o objectStore) Put(ctx context.Context, key engine.Key, data []byte) error {
 	if err := key.Check(); err != nil {
 		return err
@@ -133,7 +133,8 @@ func (o objectStore) part(ctx context.Context, key engine.Key, n int) (message, 
 	}
 }
 
-// head reads the first part of an object and what it says of the whole, or returns ErrNotFound.
+// head reads the first part of an object, and from its header the size and hash of the whole. It returns
+// ErrNotFound if there is no object.
 func (o objectStore) head(ctx context.Context, key engine.Key) (info engine.ObjectInfo, first []byte, err error) {
 	p := partPlace(key, 0)
 	m, found, err := o.e.lastOf(ctx, p)
@@ -163,7 +164,7 @@ func (o objectStore) head(ctx context.Context, key engine.Key) (info engine.Obje
 	return info, m.Payload, nil
 }
 
-// Stat does what engine.Objects says, and returns its errors.
+// Stat implements [engine.Objects] and returns the errors documented there.
 func (o objectStore) Stat(ctx context.Context, key engine.Key) (engine.ObjectInfo, error) {
 	if err := key.Check(); err != nil {
 		return engine.ObjectInfo{}, err
@@ -172,7 +173,7 @@ func (o objectStore) Stat(ctx context.Context, key engine.Key) (engine.ObjectInf
 	return info, err
 }
 
-// Get does what engine.Objects says, and returns its errors.
+// Get implements [engine.Objects] and returns the errors documented there.
 func (o objectStore) Get(ctx context.Context, key engine.Key, off, n int64) ([]byte, error) {
 	if off < 0 {
 		return nil, fmt.Errorf("%w: offset %d", engine.ErrInvalid, off)
@@ -210,7 +211,7 @@ func (o objectStore) Get(ctx context.Context, key engine.Key, off, n int64) ([]b
 	return data, nil
 }
 
-// List does what engine.Objects says, and returns its errors.
+// List implements [engine.Objects] and returns the errors documented there.
 func (o objectStore) List(ctx context.Context, owner, prefix string) (names []string, err error) {
 	if err := (engine.Key{Owner: owner, Name: "x"}).Check(); err != nil {
 		return nil, err
@@ -233,7 +234,7 @@ func (o objectStore) List(ctx context.Context, owner, prefix string) (names []st
 	}
 }
 
-// Delete does what engine.Objects says, and returns its errors.
+// Delete implements [engine.Objects] and returns the errors documented there.
 func (o objectStore) Delete(ctx context.Context, key engine.Key) error {
 	if err := key.Check(); err != nil {
 		return err

@@ -22,7 +22,7 @@ type Options struct {
 	Auth    []client.Option // credentials and certificates
 	Owners  []string        // whom the credentials reach; all if there are none
 
-	// System are the credentials of the system account, for who attests. Account is the account of
+	// System are the credentials of the system account, which Attest needs. Account is the account of
 	// the store, "CTX" if empty.
 	System  []client.Option
 	Account string
@@ -68,7 +68,7 @@ func Open(ctx context.Context, o Options) (*Engine, error) {
 	return e, nil
 }
 
-// connect opens the links, and notes what is unsafe about them.
+// connect opens the links and records the reasons why they are unsafe.
 func connect(ctx context.Context, o Options) (*Engine, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = 30 * time.Second

@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
-// Read does what engine.Engine says, and returns its errors.
+// Read implements [engine.Engine] and returns the errors documented there.
 func (e *Engine) Read(ctx context.Context, s engine.Subject, r engine.Range) ([]engine.Entry, error) {
 	if err := s.Check(); err != nil {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
-// Rights are the subjects that a user of the servers may publish to and subscribe to. What is not named
-// is refused.
+// Rights are the subjects that a user of the servers may publish to and subscribe to. All others
+// are refused.
 type Rights struct {
 	Publish, Subscribe []string
 }
@@ -15,9 +15,9 @@ type Rights struct {
 // Inbox returns the prefix of the subjects on which a host receives answers.
 func Inbox(host string) string { return "_INBOX." + host }
 
-// HostRights returns the rights of a host that serves all owners, or those that are named. Nobody else
-// has the host's name. A host of all owners can read and write every journal and every object, and can
-// remove nothing. A host of some reaches theirs alone, and what the cluster says of itself.
+// HostRights returns the rights of a host that serves the owners in served, all if there are none. The
+// name of a host is its own. A host of all owners can read and write every journal and every object, and
+// can remove nothing. A host of some reaches their journals and objects, and the statement of the cluster.
 func HostRights(host string, served ...string) Rights {
 	r := Rights{
 		Publish: []string{
@@ -75,7 +75,7 @@ func readFiltered(stream, pattern string) []string {
 	}
 }
 
-// pull returns the requests on a consumer, for who knows its name, which nobody guesses.
+// pull returns the subjects of requests on a consumer. Its random name keeps others from using it.
 func pull(stream string) []string {
 	return []string{"$JS.API.CONSUMER.MSG.NEXT." + stream + ".*", "$JS.API.CONSUMER.DELETE." + stream + ".*"}
 }

@@ -17,7 +17,7 @@ const (
 	hostsBucket = "CTX_HOSTS"
 
 	maxMessage = 1 << 20          // bytes of a message with its header
-	hostLife   = 15 * time.Second // how long a host counts as living after it said so
+	hostLife   = 15 * time.Second // how long a host counts as living after its last sign of life
 	replicas   = 3
 )
 
@@ -62,7 +62,7 @@ func objectName(subject string) (string, bool) {
 	return string(name), err == nil
 }
 
-// config is what a stream of JetStream is asked to be, and says it is.
+// config is the configuration of a stream of JetStream, as it is requested and reported.
 type config struct {
 	Name        string            `json:"name"`
 	Subjects    []string          `json:"subjects"`

@@ -36,8 +36,9 @@ func body(n int) []byte {
 	return b
 }
 
-// Append appends an entry, again and again while another one is under way: servers may say so for a moment
-// after the entry before it was acknowledged. It returns the error of the engine.
+// Append appends an entry. It tries again while the engine reports that another append is under way,
+// which servers may do for a moment after they acknowledged the one before. It returns any other error
+// of the engine.
 func Append(ctx context.Context, e engine.Engine, s engine.Subject, expected uint64, id string, h engine.Header, payload []byte) (uint64, error) {
 	for {
 		seq, err := e.Append(ctx, s, expected, id, h, payload)

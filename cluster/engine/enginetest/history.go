@@ -78,9 +78,9 @@ func (h *History) Counts() (stored, refused, unknown int) {
 	return stored, refused, unknown
 }
 
-// Check returns what is wrong with a journal that has records with these keys in this order: each that
-// was acknowledged has to be there, each that was refused not, none twice, none that nobody sent, and
-// one that was acknowledged before another was sent has to stand before it.
+// Check returns one sentence for each rule that a journal with records of these keys, in this order,
+// breaks: acknowledged records are in it, refused ones are not, none is in it twice, each was sent by a
+// writer, and a record acknowledged before another was sent precedes it.
 func (h *History) Check(keys []string) (wrong []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -118,7 +118,7 @@ func feeds(t *testing.T, r Rig) {
 				t.Fatal("the feed has ended")
 			}
 			got[x.Seq] = x
-		case <-feed.Lost: // allowed, and then it is for who follows to read
+		case <-feed.Lost: // allowed: the follower reads the journal then
 			lost = true
 		case <-ctx.Done():
 			t.Fatalf("%d of %d entries came", len(got), len(want))

@@ -11,7 +11,7 @@ type Rig struct {
 	// Host returns the engine of a host that serves owners, or all of them if none is named. It is
 	// closed at the end of the test at the latest.
 	Host func(t testing.TB, name string, owners ...string) engine.Engine
-	// Maintenance returns the engine of who may trim, delete and attest.
+	// Maintenance returns the engine of the user that may trim, delete and attest.
 	Maintenance func(t testing.TB) engine.Engine
 }
 

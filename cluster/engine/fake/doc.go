@@ -14,6 +14,6 @@
 //	objects.go  content beside the journals
 //	host.go     the engine of one host
 //	servers.go  the journals
-//	feeds.go    who follows
+//	feeds.go    followers
 //	faults.go   what goes wrong
 package fake

@@ -5,7 +5,7 @@ import "slices"
 // Fault is something that goes wrong once.
 type Fault int
 
-// Faults of the next append, unless said otherwise.
+// Faults of the next append, except where a comment names another call.
 const (
 	LoseAck     Fault = iota // the entry is stored, and the host does not know
 	LoseRequest              // the entry is not stored, and the host does not know

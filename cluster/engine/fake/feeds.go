@@ -11,7 +11,7 @@ import (
 // feedLength is how many entries wait for a follower that is slow.
 const feedLength = 256
 
-// feed is one who follows. mu of the servers guards it.
+// feed is one follower. mu of the servers guards it.
 type feed struct {
 	host    *Host
 	subject engine.Subject
@@ -33,7 +33,7 @@ func (s *Servers) follow(ctx context.Context, h *Host, subject engine.Subject, l
 	return &engine.Feed{Entries: f.entries, Lost: f.lost, Last: last}
 }
 
-// deliver hands an entry to who follows its subject. The caller holds mu.
+// deliver sends an entry to the followers of its subject. The caller holds mu.
 func (s *Servers) deliver(subject engine.Subject, e engine.Entry, prev uint64) {
 	e.Prev = prev
 	for _, f := range s.feeds {
@@ -41,7 +41,7 @@ func (s *Servers) deliver(subject engine.Subject, e engine.Entry, prev uint64) {
 			continue
 		}
 		if f.host.cut {
-			continue // who comes back is told by Host.Heal
+			continue // Host.Heal notes the loss
 		}
 		fault, ok := f.host.take(Drop, LoseFeed, Double, Swap)
 		switch {

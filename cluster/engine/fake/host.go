@@ -61,7 +61,7 @@ func (h *Host) enter(ctx context.Context, s engine.Subject) error {
 	return err
 }
 
-// Append does what engine.Engine says, and returns its errors.
+// Append implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Append(ctx context.Context, s engine.Subject, expected uint64, id string, header engine.Header, payload []byte) (uint64, error) {
 	if err := engine.CheckEntry(id, header, payload); err != nil {
 		return 0, err
@@ -92,7 +92,7 @@ func (h *Host) Append(ctx context.Context, s engine.Subject, expected uint64, id
 	return 0, fmt.Errorf("%w: %s", engine.ErrUnknown, id)
 }
 
-// Read does what engine.Engine says, and returns its errors.
+// Read implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Read(ctx context.Context, s engine.Subject, r engine.Range) ([]engine.Entry, error) {
 	if err := h.enter(ctx, s); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (h *Host) behind() int {
 	return 0
 }
 
-// Last does what engine.Engine says, and returns its errors.
+// Last implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Last(ctx context.Context, s engine.Subject, leader bool) (engine.Entry, error) {
 	if err := h.enter(ctx, s); err != nil {
 		return engine.Entry{}, err
@@ -133,7 +133,7 @@ func (h *Host) Last(ctx context.Context, s engine.Subject, leader bool) (engine.
 	return old.lastOf(s, h.s.next()), nil
 }
 
-// Follow does what engine.Engine says, and returns its errors.
+// Follow implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Follow(ctx context.Context, s engine.Subject) (*engine.Feed, error) {
 	if err := h.enter(ctx, s); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (h *Host) Follow(ctx context.Context, s engine.Subject) (*engine.Feed, erro
 	return h.s.follow(ctx, h, s, sh.lastOf(s, sh.leader).Seq), nil
 }
 
-// Trim does what engine.Engine says, and returns its errors.
+// Trim implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Trim(ctx context.Context, s engine.Subject, before uint64) error {
 	if before == 0 {
 		return fmt.Errorf("%w: trim without a sequence", engine.ErrInvalid)
@@ -159,7 +159,7 @@ func (h *Host) Trim(ctx context.Context, s engine.Subject, before uint64) error 
 	return nil
 }
 
-// Attest does what engine.Engine says, and returns its errors.
+// Attest implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Attest(ctx context.Context, shard int) (engine.Attestation, error) {
 	if err := engine.CheckShard(shard); err != nil {
 		return engine.Attestation{}, err

@@ -14,7 +14,7 @@ const replicas = 3
 
 // Servers is a cluster in memory. Its methods may be called at the same time.
 type Servers struct {
-	mu sync.Mutex // guards all below, and what hosts and feeds say it guards
+	mu sync.Mutex // guards all below, and the fields of hosts and feeds that name it
 
 	shards  [engine.OwnerShard + 1]shard
 	objects map[engine.Key][]byte
