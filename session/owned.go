@@ -67,12 +67,12 @@ func (o Owned) CreateDerived(name string) (*DerivedWriter, error) { return o.in.
 // OpenDerived opens derived content; see [Session.OpenDerived]. It returns the errors of that.
 func (o Owned) OpenDerived(name string) (DerivedReader, int64, error) { return o.in.open(name) }
 
-// Stamp is what the disk tells of a log's own file without a look at what it holds. Two that are the
-// same, and are not zero, are of the same content, unless somebody set the clock back.
+// Stamp identifies the content of a log's own file by its metadata. If two stamps of a file are equal and
+// not zero, the file has the same content at both times, unless the clock was set back in between.
 type Stamp struct {
 	Size     int64 // of the records that are not sealed
 	Modified int64 // ns since 1970
-	Changed  int64 // likewise, of the file or of its attributes; 0 where the disk does not tell
+	Changed  int64 // likewise, of the file or of its attributes; 0 where the file system has no such time
 }
 
 // Stamps returns the stamps of both logs of the session at ref, messages first, and reads nothing.
@@ -92,19 +92,19 @@ func (s *Store) Stamps(ref ctxabi.Ref) (stamps [2]Stamp, err error) {
 	return stamps, nil
 }
 
-// Watcher is told what happens to the sessions of a store. Its methods are called by whoever writes,
-// under locks of the session: they return soon, and ask nothing of the store.
+// Watcher receives the changes of the sessions of a store. Writers call its methods while they hold locks
+// of the session: the methods return soon and call nothing of the store.
 type Watcher interface {
 	// Grew is called when records were added to a log of the session in a directory, once until
 	// [disk.Dir.Seen].
 	Grew(x *disk.Dir)
 
-	// Named is called after sessions were made, renamed or removed, or after that failed: what is
-	// there tells which.
+	// Named is called after sessions were made, renamed or removed, and after that failed: the watcher
+	// looks which sessions are there.
 	Named(n NameChange)
 }
 
-// Watch has w told of what happens from now on; nil: nobody. A store has one watcher.
+// Watch makes w the one watcher of the store, which receives all changes from now on; nil removes it.
 func (s *Store) Watch(w Watcher) {
 	if w == nil {
 		s.watcher.Store(nil)

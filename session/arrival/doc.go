@@ -1,6 +1,6 @@
 // Package arrival is the form of arrival rows: what a store keeps of each commit of a log beside the
-// records. A row is one line, so that rows are found again behind a damaged one, and a torn one is
-// told by its missing newline.
+// records. A row is one line, so that rows are found again behind a damaged one, and a torn one
+// lacks its newline.
 //
 //	line := arrival.AppendRow(nil, &row)
 //	row, ok := arrival.ParseRow(line[:len(line)-1])

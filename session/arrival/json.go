@@ -10,7 +10,7 @@ import (
 )
 
 // AppendJSON appends a row as a line of JSON and returns it: a row of version 1, which ends in the
-// CRC-32C of the fields before it. Of a chain value that is not whole it has what is known.
+// CRC-32C of the fields before it. Of a chain value that is not whole it writes the known digits.
 func AppendJSON(b []byte, a *Row) []byte {
 	start := len(b)
 	b = strconv.AppendInt(append(b, `{"off":`...), a.Off, 10)

@@ -15,8 +15,8 @@ func (c *checker) ownedTree(rel string) *sessionTree {
 	return &sessionTree{c: c, dir: c.s.Disk().Join(rel), rel: rel}
 }
 
-// twice makes a look at the store. Beside a daemon files are seen half written: what counts is what is
-// found twice.
+// twice calls look, and once more if it reports damage and nothing is repaired: beside a daemon a file may
+// be half written at the first look, so that only damage found both times counts.
 func (c *checker) twice(look func()) {
 	had, before := len(c.pending), c.sum
 	look()
@@ -46,8 +46,8 @@ func (c *checker) checkDerived(rel string) {
 	c.twice(func() { t.derivedDir(ctxabi.InternalDir) })
 }
 
-// deepOwners reports what other packages know to be wrong with what is derived of all sessions of an
-// owner, once the sessions are as they are to be.
+// deepOwners reports the damage that DeepOwner finds in the files derived of all sessions of an owner. It
+// runs after the repair of the sessions. It returns the errors of DeepOwner.
 func (c *checker) deepOwners(ctx context.Context) error {
 	if c.o.DeepOwner == nil {
 		return nil

@@ -247,7 +247,7 @@ func (w *rowWalk) row(a *log.Row) error {
 	return nil
 }
 
-// gap reports bytes from next on that no whole row tells of.
+// gap reports bytes from next on that no whole row covers.
 func (w *rowWalk) gap(a *log.Row, next int64, proven bool) {
 	v := w.v
 	what := "there is no arrival row for"

@@ -29,7 +29,7 @@ type Root struct {
 
 	Staged Quotas
 
-	watch atomic.Pointer[func(*Dir)] // see Watch; nil: nobody is told
+	watch atomic.Pointer[func(*Dir)] // see Watch; nil: none
 
 	making sync.Mutex   // one directory is made at a time; no lock is taken under it
 	Move   sync.RWMutex // held for writing while a directory of sessions is renamed
@@ -44,7 +44,8 @@ func (s *Root) TmpName() string {
 	return path.Join(s.Dir, TmpDir, fmt.Sprintf("%s-%d", NewID()[:8], s.seq.Add(1)))
 }
 
-// Watch has grew called when a session has grown since its last [Dir.Seen]; nil: nobody is told.
+// Watch makes the store call grew when a session grows for the first time since its last [Dir.Seen]; nil
+// ends that.
 func (s *Root) Watch(grew func(x *Dir)) {
 	if grew == nil {
 		s.watch.Store(nil)
