@@ -10,9 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// What changed since an index was brought up to date is known from two places: the store tells of
-// what happens while it is open, and a walk over the owner's sessions, once after a start, finds what
-// happened before, by what the disk says of each log without reading it.
+// An index learns of changes in two ways. The store calls Grew and Named while it is open. Once after a
+// start, a walk over the owner's sessions compares the stamp of each log with the one in the manifest, and
+// finds the changes from before.
 
 // Grew is called by the store; see [session.Watcher].
 func (e *Engine) Grew(x *disk.Dir) {
@@ -23,8 +23,8 @@ func (e *Engine) Grew(x *disk.Dir) {
 	}
 }
 
-// Named is called by the store; see [session.Watcher]. What a removed session said is taken out of
-// the segments in the background.
+// Named is called by the store; see [session.Watcher]. The records of a removed session leave the segments
+// in the background.
 func (e *Engine) Named(c session.NameChange) {
 	of := c.Ref
 	if c.Kind == session.RenameDir {
@@ -83,7 +83,7 @@ func ownerOf(rel string) (of ctxabi.Ref, ok bool) {
 	return of, ok
 }
 
-// settle looks at what the store told of; mu is held.
+// settle takes in the changes that Grew and Named have collected; mu is held.
 func (n *index) settle() {
 	n.load()
 	n.news.Lock()
@@ -140,7 +140,7 @@ func (n *index) move(from, to string) {
 		return
 	}
 	if _, err := d.FS.Stat(d.Join(from)); err == nil {
-		return // it was not renamed, or something else has its name by now: a walk tells
+		return // it was not renamed, or something else has its name by now: a walk finds out
 	}
 	for _, k := range n.sessions {
 		rest, ok := strings.CutPrefix(k.ref.Path(), from)
@@ -248,7 +248,8 @@ func (n *index) newcomer(s seen, missing []*known) (still []*known) {
 	return slices.Delete(missing, i, i+1)
 }
 
-// admit returns what is known of a session, after its logs were held against that.
+// admit returns the state of a session in the index, checked against its logs. It returns the error of a
+// log that cannot be read.
 func (n *index) admit(x *session.Session) (*known, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -27,9 +27,9 @@
 // Indexing:
 //
 //	check.go          the files of an index, checked
-//	index_read.go     what is missing is read
+//	index_read.go     new records are read
 //	index_build.go    the builder
-//	tidy.go           segments are merged, and rid of what is removed
+//	tidy.go           segments are merged, and rid of removed sessions
 //	save.go           what was read goes to the disk
 //	changes.go        which sessions are not as they were
 //	engine.go         the indexes in memory

@@ -64,7 +64,7 @@ func New(store *session.Store, c Config) *Engine {
 	return e
 }
 
-// Close stops the builder, writes out what is in memory alone, and returns when that is done.
+// Close stops the builder and writes the tails to the disk. It returns when that is done.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	closed := e.closed

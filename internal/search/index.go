@@ -16,26 +16,26 @@ import (
 
 // Sizes, in bytes of the logs.
 const (
-	inlineBytes = 2 << 20   // of a session, that whoever asks reads himself
+	inlineBytes = 2 << 20   // of a session, that a search reads itself
 	tailBytes   = 256 << 10 // that are kept in memory alone
 	chunkBytes  = 8 << 20   // of one segment that is made of records; less where memory is limited
 	newestBytes = 1 << 20   // that are looked at beyond an index that is behind
 	mergeInline = 4 << 20   // of segments that whoever asks merges himself
 )
 
-// index is what is known of an owner's records.
+// index is the index of an owner's records.
 type index struct {
 	e     *Engine
 	of    ctxabi.Ref // the owner
 	files session.Owned
 
-	users   int         // who may bring it up to date, so that there is no second one of the owner; guarded by Engine.mu
-	looking sync.Mutex  // held by whoever walks over the owner's sessions, before work
+	users   int         // searches and builders that use it; no second index of the owner is made while there are some; guarded by Engine.mu
+	looking sync.Mutex  // held for a walk over the owner's sessions; taken before work
 	purging atomic.Bool // somebody waits for his turn to purge it
 
-	work   chan struct{}      // held by whoever brings it up to date, before mu
-	tail   *segment.Chunk     // what is in no segment on the disk; nil: nothing; guarded by work
-	staged map[uint32]*staged // sessions that the tail has more of than sessions says; guarded by work
+	work   chan struct{}      // held to bring it up to date; taken before mu
+	tail   *segment.Chunk     // the records that are in no segment on the disk; nil: none; guarded by work
+	staged map[uint32]*staged // sessions of which the tail has more records than sessions counts; guarded by work
 
 	news  sync.Mutex           // a leaf
 	named []session.NameChange // that were not looked at; guarded by news
@@ -59,8 +59,8 @@ type index struct {
 	todo     []uint32            // sessions that the builder is to index, one after the other
 	queued   map[uint32]bool     // those of todo
 	merged   []*segment.Segment  // whose files are removed once no snapshot has them
-	told     map[ctxabi.Ref]bool // sessions whose errors.jsonl says that they are indexed anew
-	torn     bool                // the manifest names what is dropped
+	told     map[ctxabi.Ref]bool // sessions whose errors.jsonl has a row that they are indexed anew
+	torn     bool                // the manifest names a dropped segment or session
 	hurt     error               // what happened to the builder at one session, while it went on with others
 	failed   string              // why the last builder could not go on; "": it could
 }
@@ -77,7 +77,7 @@ func (n *index) clear() {
 	n.next, n.number = max(n.next, 1), max(n.number, 1) // a snapshot still has the old ones
 }
 
-// load reads what is on the disk; mu is held, and nobody is at work.
+// load reads the manifest and the segments from the disk; mu is held, and no other goroutine holds work.
 func (n *index) load() {
 	for !n.loaded {
 		n.loaded = true
@@ -213,8 +213,8 @@ func (n *index) lose(k *known) {
 	}
 }
 
-// anew has sessions indexed from their first record on, and says why in their errors.jsonl, once;
-// mu is held.
+// anew marks sessions to be indexed from their first record on, and adds the reason to the errors.jsonl of
+// each, once; mu is held.
 func (n *index) anew(list []*known, why error) {
 	const mostTold = 16
 	for i, k := range list {
@@ -234,9 +234,9 @@ func (n *index) anew(list []*known, why error) {
 	n.e.log.Warn("search index is rebuilt", "owner", n.of.Owner(), "sessions", len(list), "err", why)
 }
 
-// dropSegment drops a segment that cannot be read, and has the sessions in it indexed anew. One that is
-// in use no more says nothing of the others: somebody, here or in another process, replaced it
-// meanwhile, and dropSegment says so.
+// dropSegment drops a segment that cannot be read, and marks the sessions in it to be indexed anew. It
+// returns true and changes nothing if the segment is not in use any more, because this process or another
+// one has replaced it.
 func (n *index) dropSegment(s *segment.Segment, why error) (already bool) {
 	select {
 	case n.work <- struct{}{}:
@@ -275,7 +275,7 @@ func (n *index) dropSegment(s *segment.Segment, why error) (already bool) {
 	return false
 }
 
-// misfit is dropSegment for a session of which the segments say something that its logs do not.
+// misfit is dropSegment for a session whose records in the segments differ from its logs.
 func (n *index) misfit(k *known, why error) (already bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// build has the builder index sessions, and gives what is closed when it ends.
+// build queues sessions for the builder, and returns a channel that is closed when the builder ends.
 func (n *index) build(numbers ...uint32) chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -186,13 +186,13 @@ func (n *index) sessionOf(k *known) *session.Session {
 	return x
 }
 
-// spareFor is spare for what is read of a session into a chunk.
+// spareFor is spare for the records of a session that are read into a chunk.
 func (n *index) spareFor(x *session.Session, chunk int64) (release func(), err error) {
 	need := int64(0)
 	for i := range 2 {
 		ix, err := logOf(x, i).Index()
 		if err != nil {
-			return func() {}, nil // whoever reads it says so
+			return func() {}, nil // its reader returns the error
 		}
 		need += bytesOfChunk * (min(chunk, ix.Size()) + int64(ix.Longest()))
 	}

@@ -59,8 +59,8 @@ func (n *index) look(x *session.Session) (s *snapshot, rest int64, err error) {
 	}
 }
 
-// view brings the index of a session up to date, as far as that is done until ctx ends, and gives
-// what there is then.
+// view brings the index of a session up to date, as far as that is done until ctx ends, and returns
+// a snapshot of it.
 func (n *index) view(ctx context.Context, x *session.Session) (*snapshot, error) {
 	for {
 		s, rest, err := n.look(x)
@@ -245,7 +245,7 @@ func (n *index) take(ctx context.Context, x *session.Session, most int64) (whole
 	return whole, nil
 }
 
-// catchUp reads what is missing of a session, rest bytes, into the tail, and writes it out when it has
+// catchUp reads the records of a session that the index lacks, rest bytes, into the tail, and writes it out when it has
 // grown. It does nothing if ctx ends first.
 func (n *index) catchUp(ctx context.Context, x *session.Session, rest int64) error {
 	select {
@@ -283,8 +283,8 @@ func (n *index) caughtUp() error {
 	return err
 }
 
-// keep is save for whoever asks; it reports whether that worked: the disk is full, say, and the tail
-// serves. work is held.
+// keep is save for a search. It returns false if the tail could not be saved, for instance because the disk
+// is full; the search uses the tail then. work is held.
 func (n *index) keep() bool {
 	err := n.save(n.e.ctx, mergeInline)
 	if err != nil {

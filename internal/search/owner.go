@@ -53,7 +53,7 @@ func (n *index) gather(ctx context.Context, agent string) (*snapshot, map[uint32
 	return s, late
 }
 
-// readStale reads what is missing of sessions that have grown, the last ones first, until ctx ends. It
+// readStale reads the new records of sessions that have grown, the last sessions first, until ctx ends. It
 // returns those that it did not read.
 func (n *index) readStale(ctx context.Context, agent string) (late []uint32) {
 	n.mu.Lock()

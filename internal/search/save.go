@@ -14,8 +14,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// save writes the tail as a segment, merges what is due and no larger than most, and then the
-// manifest; work is held. Where it fails, nothing has changed.
+// save writes the tail as a segment, merges the segments that are due and no larger than most, and then
+// writes the manifest; work is held. Where it fails, nothing has changed.
 func (n *index) save(ctx context.Context, most int64) error {
 	return n.commit(ctx, most, nil, nil)
 }
@@ -121,8 +121,8 @@ func (s *saving) merge(ctx context.Context, most int64) error {
 	return nil
 }
 
-// manifest returns what the manifest is to say, with fresh in the place of what is known, and how many
-// changes of sessions that takes in.
+// manifest returns the manifest to write, with the sessions of fresh in place of their present state, and the
+// number of changes of sessions that it includes.
 func (s *saving) manifest(fresh map[uint32]*staged) (m manifest, unsaved int) {
 	n := s.n
 	n.mu.Lock()
@@ -158,8 +158,8 @@ func (n *index) flush(ctx context.Context, keep func(*segment.Run) bool) (*segme
 	return n.merge(ctx, []*segment.Segment{s}, keep)
 }
 
-// stamp returns what is to be known, once the tail is on the disk, of the sessions whose logs the
-// index has more of than the manifest says, or other stamps. work is held.
+// stamp returns the state that sessions will have once the tail is on the disk: those of which the index
+// has more records than the manifest, or other stamps. work is held.
 func (n *index) stamp() map[uint32]*staged {
 	fresh := map[uint32]*staged{}
 	n.mu.Lock()

@@ -163,7 +163,7 @@ func (s *snapshot) filtered(of *segment.Segment, sc *segment.Scope, q *Query, lo
 	return segment.NewScope(of, in)
 }
 
-// covered returns what is searched.
+// covered returns the sessions that are searched, and how many were not read.
 func (s *snapshot) covered(late map[uint32]bool) (list []Covered, unread int) {
 	if s.only != nil {
 		return []Covered{{s.only.ref, s.all[0], s.all[1], s.upTo, s.failed, false}}, 0
@@ -253,13 +253,14 @@ func (s *snapshot) close() {
 	s.n.removeMerged()
 }
 
-// errGone is what is said of a session that was removed.
+// errGone returns the error for a session that was removed.
 func errGone() error {
 	return ctxabi.E("search", "", ctxabi.ErrNotFound, "the session was removed")
 }
 
-// edited returns why what is known of a session may not be of its logs, although their rows say so: a
-// file was written to while no daemon served it, and is as long as it was; nil if none was.
+// edited returns an error if a log of the session may differ from its records in the index although the
+// rows are the same: the file was written to while no daemon served it, and has its old length. Otherwise
+// it returns nil.
 func (k *known) edited(x *session.Session) error {
 	stamps, err := x.Store().Stamps(x.Ref())
 	for i := range k.logs {
@@ -270,8 +271,8 @@ func (k *known) edited(x *session.Session) error {
 	return nil
 }
 
-// fitsLogs returns why what is known of a session is not of its logs as they are; nil if it is. err
-// is that of a log that cannot be read.
+// fitsLogs returns in why how the records of a session in the index differ from its logs, nil if they do
+// not, and in err the error of a log that cannot be read.
 func (k *known) fitsLogs(x *session.Session) (why, err error) {
 	for i := range k.logs {
 		l, p := logOf(x, i), k.logs[i].inFiles

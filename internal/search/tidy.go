@@ -10,8 +10,8 @@ import (
 )
 
 // tidy merges segments until none are due, and writes those anew that have records of sessions which
-// are there no more. It does so beside whoever brings the index up to date, and has work for the
-// swap alone.
+// are there no more. It does so while others bring the index up to date, and holds work for
+// the swap alone.
 func (n *index) tidy(ctx context.Context) error {
 	for {
 		old, keep := n.untidy()
@@ -80,8 +80,8 @@ func (n *index) dropDamaged(list []*segment.Segment, why error) {
 	}
 }
 
-// purge takes out of the segments what is of sessions that are there no more, since now or since
-// before the index was read. It is the work of a builder.
+// purge removes from the segments the records of sessions that were removed, now or before the index was
+// read. It is the work of a builder.
 func (n *index) purge(ctx context.Context) {
 	defer n.e.release(n)
 	n.purging.Store(false)
@@ -116,7 +116,7 @@ func (n *index) purge(ctx context.Context) {
 	n.e.grown(n)
 }
 
-// finish writes out what is not on the disk yet, before the engine ends.
+// finish writes the tail to the disk before the engine ends.
 func (n *index) finish() {
 	select {
 	case n.work <- struct{}{}:

@@ -1,5 +1,5 @@
-// Package document is a record as far as it can be found: its words, who says it, which tools it has to
-// do with. A [Reader] reads those of one log. Documents do not change; a reader is of one goroutine.
+// Package document holds the searchable form of a record: its words, its role and the tools of its calls
+// or results. A [Reader] reads those of one log. Documents do not change; a reader is of one goroutine.
 //
 // # Files, from top to bottom
 //

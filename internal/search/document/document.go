@@ -21,7 +21,7 @@ type Document struct {
 	What  string   // of an event: its type
 	Tools []string // whose result it is, or which it calls
 	Said  string   // what context/line/<n>.txt holds
-	Print uint32   // a checksum of said, by which documents of different text are told apart
+	Print uint32   // a checksum of said, which differs for documents of different text
 	JSON  bool     // said is JSON, and not only the arguments of calls in it
 
 	Calls     []ctxabi.Call // that it makes
@@ -29,15 +29,15 @@ type Document struct {
 	Answers   []string      // ids of the calls that it answers
 }
 
-// say makes the document one that holds a text.
+// say sets the text of the document.
 func (d *Document) say(text []byte) {
 	d.Said, d.Print = string(text), crc32.Checksum(text, castagnoli)
 }
 
-// castagnoli is the polynomial of what documents are told apart by.
+// castagnoli is the polynomial of Print.
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Who is what a heading calls the one who says it.
+// Who returns the name of the speaker in a heading.
 func (d *Document) Who() string {
 	name := d.Role.String()
 	if d.Role == ctxabi.Event && d.What != "" {
@@ -208,8 +208,7 @@ func (r *Reader) nameOf(id string, line int) (string, error) {
 	return "", nil
 }
 
-// ends reports whether the document is a result with lines that tell how something went: not one that holds
-// lines of files.
+// ends reports whether the document is the result of a tool that does not read, search or list files.
 func (d *Document) ends() bool {
 	return d.IsResult() && !slices.ContainsFunc(d.Tools, func(tool string) bool {
 		name := compress.PlainName(tool)

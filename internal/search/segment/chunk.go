@@ -85,11 +85,11 @@ func (c *Chunk) grow() {
 	}
 }
 
-// Record is what is indexed of a record.
+// Record is the row of a record in a segment.
 type Record struct {
 	Role  ctxabi.Role
 	Tools []string // whose result it is, or which it calls
-	Print uint32   // a checksum of what it says
+	Print uint32   // a checksum of its text
 	Size  int64    // bytes of the log
 }
 

@@ -2,8 +2,8 @@
 // never changes, and its parts: runs of records of a log, the postings of terms, rows of the records.
 //
 // [Chunk] collects records and writes a segment of them, [Merge] writes one of several. [Open] reads
-// what is kept in memory of one; [Segment.Find] and [Cursor] read the postings of a term. [Scope] is
-// which records count. All that is read is checked: what does not hold what was written returns
+// the part of one that stays in memory; [Segment.Find] and [Cursor] read the postings of a term. [Scope] is
+// which records count. All that is read is checked: a file that differs from what was written returns
 // [ErrDamaged]. A chunk and a cursor are of one goroutine; a segment is safe for concurrent reading.
 //
 // # Files, from top to bottom

@@ -11,7 +11,7 @@ import (
 type merging struct {
 	s     *Segment
 	r     io.ReaderAt
-	moved []int64 // of each run, what is added to a record's number; gone if it is left out
+	moved []int64 // of each run, the offset of its records' numbers; gone if it is left out
 	in    int     // the run that the last record was in
 
 	block   int
@@ -52,7 +52,7 @@ func (m *merging) rename(docs, counts []uint32, from int) ([]uint32, []uint32) {
 	return docs[:n], counts[:n]
 }
 
-// joined is what is in memory of a segment that is made of several.
+// joined is the part in memory of a segment that is made of several.
 type joined struct {
 	rows    Rows
 	runs    []Run

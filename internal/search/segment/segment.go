@@ -15,10 +15,10 @@ var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ErrDamaged is what a segment is that does not hold what was written.
 var ErrDamaged = errors.New("the search index is damaged")
 
-// Damaged returns an ErrDamaged that says what is.
+// Damaged returns an ErrDamaged that names the damaged part.
 func Damaged(what string) error { return fmt.Errorf("%w: %s", ErrDamaged, what) }
 
-// Segment is what is kept in memory of one; see segment_write.go for its form. Everything that is read of it is checked.
+// Segment is the part of a segment that stays in memory; see write.go for its form. Everything that is read of it is checked.
 type Segment struct {
 	N     int      // records
 	total uint64   // terms of all of them
@@ -71,7 +71,8 @@ func readExactly(r io.ReaderAt, off int64, n int) ([]byte, error) {
 	return nil, err
 }
 
-// readSummed reads n bytes that end in their checksum, and gives them without it.
+// readSummed reads n bytes that end in their checksum and returns those before it. It returns ErrDamaged if
+// the checksum differs, and the error of r.
 func readSummed(r io.ReaderAt, off int64, n int) ([]byte, error) {
 	b, err := readExactly(r, off, n)
 	if err != nil {
@@ -80,7 +81,7 @@ func readSummed(r io.ReaderAt, off int64, n int) ([]byte, error) {
 	return summed(b)
 }
 
-// TrustSums is for fuzzing what is behind the checksums.
+// TrustSums accepts any checksum, so that fuzzing reaches the code behind them.
 var TrustSums = false
 
 func summed(b []byte) ([]byte, error) {
@@ -94,8 +95,8 @@ func summed(b []byte) ([]byte, error) {
 	return b, nil
 }
 
-// Open reads what is kept in memory of a segment of some size. It returns ErrDamaged, and the error of
-// r.
+// Open reads the part of a segment of size bytes that stays in memory. It returns ErrDamaged, and the error
+// of r.
 func Open(r io.ReaderAt, size int64) (*Segment, error) {
 	if size < int64(footerSize) {
 		return nil, Damaged("a segment is too short")
@@ -223,7 +224,7 @@ type Entry struct {
 	len      int    // of the list
 }
 
-// eachEntry reads a block of the dictionary until yield says no.
+// eachEntry calls yield with each term of a block of the dictionary until yield returns false.
 func (s *Segment) eachEntry(r io.ReaderAt, k int, yield func(term uint64, e Entry) bool) error {
 	d := s.dict[k]
 	b, err := readSummed(r, d.off, d.len)

@@ -10,9 +10,9 @@ import (
 )
 
 // A segment is the index of some records of an owner's sessions. It never changes. Its records are
-// numbered so that those of a log in a row, a run, stand side by side, the newest first: whoever
-// wants the best ones, and of equal ones the newest, can stop early, and who wants those of one
-// session looks at its runs alone:
+// numbered so that those of a log in a row, a run, stand side by side, the newest first: a search
+// for the best ones, and of equal ones the newest, can stop early, and a search of one session reads its
+// runs alone:
 //
 //	lists, dictionary block, lists, dictionary block, ...
 //	rows of the records, with their CRC-32C
