@@ -239,7 +239,7 @@ func (n *builtFile) facts(context.Context) (facts, syscall.Errno) {
 	}, 0
 }
 
-// What is cached for inodes at most. An agent that reads its pack in each turn makes builds that nobody
+// Limits of what is cached for inodes. An agent that reads its pack in each turn makes builds that nobody
 // asks for again, so that a session has few of them here.
 const (
 	maxShelf     = 16 << 20 // bytes of builds, those of the session that was looked up last not counted

@@ -19,7 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/top"
 )
 
-// plainWidth is how wide the table is where no terminal says, in columns.
+// plainWidth is the width of the table in columns where there is no terminal.
 const plainWidth = 160
 
 type topFlags struct {

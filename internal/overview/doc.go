@@ -2,7 +2,7 @@
 // are, the row of each, what one knows and what was refused in it, and which of them changed. It is a client of the mount:
 // it reads files, and changes nothing.
 //
-// What sessions say is as they say it, but for what [OneLine] has made. [Visible] makes any of it harmless.
+// Texts of sessions are unchanged, except those that [OneLine] made. [Visible] makes any of them harmless.
 //
 // # Files, from top to bottom
 //

@@ -20,7 +20,7 @@ type Glimpse struct {
 	First  string `json:"first"`
 }
 
-// Limits of what is read of a record.
+// Limits of how much of a record is read.
 const (
 	maxGlimpse = 64 << 10 // bytes, to find who speaks
 	maxFirst   = 120      // letters of the first words
@@ -99,7 +99,7 @@ func roleOf(text string) string {
 	}
 }
 
-// roleField is the field of a record that says who speaks. In a text its quotes would be escaped.
+// roleField matches the role of a record. Inside of a text its quotes would be escaped.
 var roleField = regexp.MustCompile(`(?:^|[^\\])"role"\s*:\s*"(user|assistant|tool|system|developer)"`)
 
 // lastRole finds the role of a record at its end, where some programs write it.

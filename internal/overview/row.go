@@ -17,8 +17,8 @@ const (
 	maxLast   = 140       // letters of the last words
 )
 
-// Row is a session in the list of all. Its texts but Last are as they stand in the session: whoever shows them makes
-// them [Visible].
+// Row is a session in the list of all. Its texts, except Last, are unchanged: whoever shows them calls [Visible]
+// before.
 type Row struct {
 	Entry
 	Agent, Name    string

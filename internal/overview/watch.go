@@ -33,7 +33,7 @@ const (
 	Sessions = "sessions" // there are others than before, or one that is not shown changed
 )
 
-// Notice is what a stream tells of a session that changed.
+// Notice is a message of a stream that a session changed.
 type Notice struct {
 	Session  string `json:"session"` // "": it is of no single one
 	Messages int    `json:"messages"`
@@ -50,7 +50,7 @@ const (
 	AsWhole
 )
 
-// Glance is what is looked at to see a change.
+// Glance is the state of a session that a watcher compares to find a change.
 type Glance struct {
 	depth            Depth
 	messages, events int64  // bytes
@@ -88,7 +88,7 @@ func newWatcher(names func() []string, list func() []Entry, at func(ref string, 
 	return &Watcher{names: names, list: list, glance: at, depths: map[string]Depth{}, seen: map[string]Glance{}, streams: map[chan Notice]bool{}, wake: make(chan struct{}, 1)}
 }
 
-// Show remembers that a session is shown, beside those before. What changes from now on is told.
+// Show adds a session to those that are shown. Streams receive its changes from now on.
 func (w *Watcher) Show(ref string, depth Depth) {
 	w.mu.Lock()
 	depth = max(depth, w.depths[ref])
@@ -286,7 +286,7 @@ func (w *Watcher) look() (changed bool) {
 	return changed
 }
 
-// tell sends a notice to all streams. One that does not read is closed, and whoever has it asks anew.
+// tell sends a notice to all streams. It closes a stream whose reader lags behind, who then asks anew.
 func (w *Watcher) tell(n Notice) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Visible returns a text in which what would move, hide or turn other text is shown as a sign: control characters, and
-// those that change the direction of writing. A session's records say what they like; they do not change the page.
+// Visible returns a text with a sign in place of each character that would move, hide or turn other text: control
+// characters, and those that change the direction of writing. So no record of a session changes the page around it.
 func Visible(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !strings.ContainsFunc(text, hidden) {

@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
-// Config is what is shown, and where.
+// Config holds which sessions are shown, and how.
 type Config struct {
 	Source *overview.Source
 	Match  func(ref string) bool // the sessions that are shown; nil: all

@@ -1,4 +1,4 @@
-// Package top shows sessions in a terminal: ctxfs top. It is the list of ctxfs ui for who works over ssh or in a
+// Package top shows sessions in a terminal: ctxfs top. It is the list of ctxfs ui for work over ssh or in a
 // container, and a client of the mount like any other. What it shows it gets from package overview; what has to be
 // compiled to be seen it asks of [Config.Look].
 //
@@ -8,7 +8,7 @@
 //   - Only rows that are on the screen are read and watched, unless the order needs all of them. Nothing moves while
 //     nothing changes.
 //   - Keys are answered whatever the mount does: files are read beside the screen, never for it.
-//   - What a session says is text. It moves, hides and colours nothing.
+//   - Texts of sessions are shown as text. They move, hide and colour nothing.
 //   - The terminal is as it was before when it ends.
 //
 // # Files, from top to bottom

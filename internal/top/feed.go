@@ -110,7 +110,7 @@ func (f *feed) want(w wish) {
 	signal(f.wake)
 }
 
-// missed forgets what is known: anything may have changed. f.mu is held.
+// missed marks all rows as out of date, since anything may have changed. f.mu is held.
 func (f *feed) missed() {
 	f.relist, f.again, f.stale = anew, true, true
 	clear(f.fresh)
@@ -143,8 +143,8 @@ func (f *feed) run(ctx context.Context) {
 	f.looks.Wait()
 }
 
-// hear marks what the watcher tells of as not as it stands. While the screen is paused it does not listen, and nothing
-// is watched.
+// hear marks the sessions of which the watcher sends a notice as changed. While the screen is paused it does not
+// listen, and nothing is watched.
 func (f *feed) hear(ctx context.Context) {
 	var told chan overview.Notice
 	for {
@@ -241,7 +241,7 @@ func (c *Config) state() mountState {
 	return serves
 }
 
-// read does what is wished, what is on the screen first.
+// read does the reads that are wished, those for the screen first.
 func (f *feed) read(ctx context.Context) {
 	f.mu.Lock()
 	relist := f.relist

@@ -20,7 +20,7 @@ var keyHelp = [][2]string{
 	{"q, ctrl-c", "quit"},
 }
 
-// press does what a key says.
+// press does the action of a key.
 func (m *model) press(k tea.KeyPressMsg) tea.Cmd {
 	key := k.String()
 	switch {

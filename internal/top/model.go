@@ -152,8 +152,8 @@ func (m *model) setFilter(text string) {
 	m.toTop()
 }
 
-// sort puts the list in order. The chosen session stays chosen where it goes, but for the first one: whoever stands at
-// the top sees what comes to the top.
+// sort puts the list in order. The chosen session stays chosen where it goes, but for the first one: a cursor at
+// the top stays at the top.
 func (m *model) sort() {
 	m.order.sorted(m.list, m.rows)
 	if m.at == 0 || m.chosen == "" {

@@ -56,7 +56,7 @@ const (
 // Orders are all of them: each follows the one before it when a key asks for the next one.
 var Orders = []Order{ByActivity, ByTokens, ByMessages, ByName}
 
-// words are how the title says it.
+// words is the order in words of the title.
 func (o Order) words() string {
 	if o == ByActivity {
 		return "last activity"

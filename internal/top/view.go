@@ -58,7 +58,7 @@ func (m *model) lister() *lister {
 	return l
 }
 
-// title is the first line: what is shown, and what state that is in.
+// title returns the first line of the screen: the sessions shown, their order and the state of the list.
 func (m *model) title() string {
 	var left, right []string
 	if m.help {

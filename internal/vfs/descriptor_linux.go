@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NamelessFunc returns a function that reports whether f has no name any more, as [Nameless] does. It
-// may be called by several at once, and allocates nothing: it is for who asks after each write.
+// NamelessFunc returns a function that reports whether f has no name any more, as [Nameless] does. The
+// function is safe for concurrent use and allocates nothing, so that it can be called after each write.
 func NamelessFunc(f File) func() bool {
 	o, ok := f.(osFile)
 	if !ok {

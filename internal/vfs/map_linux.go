@@ -19,7 +19,7 @@ var coherent = []int64{unix.EXT4_SUPER_MAGIC, unix.XFS_SUPER_MAGIC, unix.BTRFS_S
 
 // Map maps length bytes of f from off on, whether the file has them yet or not. Both are multiples
 // of [PageSize]. It returns errors.ErrUnsupported where a file cannot be mapped, or where a mapping
-// need not show what is written to it, and the error of the system.
+// need not show later writes to the file, and otherwise the error of the system.
 func Map(f File, off int64, length int) (Mapping, error) {
 	o, ok := f.(osFile)
 	if !ok {

@@ -19,7 +19,7 @@ func OwnerOf(fi fs.FileInfo) (uid, gid uint32, ok bool) {
 }
 
 // ChangedAt is when the file or its attributes changed last, in ns since 1970, by the disk's clock,
-// which no user sets; 0 where the disk does not say.
+// which no user sets; 0 where the file system has no such time.
 func ChangedAt(fi fs.FileInfo) int64 {
 	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
 		return st.Ctim.Nano()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// stillAlive is how often who waits gets an empty line.
+// stillAlive is the time between two empty lines to a client that waits for changes.
 const stillAlive = 15 * time.Second
 
 // events is the stream that the tabs of a browser share.
