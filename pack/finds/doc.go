@@ -1,5 +1,5 @@
-// Package finds has what records of a history hold that is worth a note. It reads each record for it once, keeps what it found beyond the
-// process, and folds it into facts, decisions, refs and what is to do, as of any place of the history.
+// Package finds extracts notes from the records of a history: facts, decisions, refs and things to do. It reads each record once, keeps
+// its findings on the disk, and folds them into the notes as of any place of the history.
 //
 // # Files, from top to bottom
 //

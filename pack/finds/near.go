@@ -7,8 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Nearby returns the findings without those of a gap, as far as they are kept in k, also for a gap that ends earlier, or known in all,
-// which has those of all records; nil: nothing is kept or known. What is found later is kept in k.
+// Nearby returns the findings of a history without those of the records in gap, from what k keeps, also for a gap that ends earlier, or
+// from all, which has the findings of all records. If neither has any, the result reads the records when it is used. It keeps them in k.
 func Nearby(gap ctxabi.Span, k Keeper, all *Finds) *Finds {
 	f := &Finds{Gap: gap, keep: k}
 	if k != nil {
