@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// minute is a command of the first ten minutes, and what docs/tour.md says that it prints.
+// minute is a command of the first ten minutes, and its output in docs/tour.md.
 type minute struct{ command, prints string }
 
 // minutes reads the commands of the first ten minutes.
@@ -50,7 +50,7 @@ var anyTime = []struct {
 }
 
 // The first ten minutes of docs/tour.md, from the mount on, with Claude Code as it comes from npm: each command prints
-// what the page says. What stands before the mount, make run and make install, has tests of its own.
+// its output of the page. The part before the mount, make run and make install, has tests of its own.
 func TestTheFirstTenMinutes(t *testing.T) {
 	w := newWorld(t)
 	bin := filepath.Join(w.home, "bin")
@@ -97,7 +97,7 @@ func TestTheFirstTenMinutes(t *testing.T) {
 	}
 }
 
-// compare fails the test unless a command printed what the page says.
+// compare fails the test unless a command printed its output of the page.
 func (m minute) compare(t *testing.T, printed string) {
 	t.Helper()
 	if printed != m.prints {

@@ -48,7 +48,7 @@ func (g *grown) add(i int) []byte {
 	return r
 }
 
-// check reports what is wrong about a read of size bytes at off that returned b.
+// check returns an error if b is not the result of a read of size bytes at off.
 func (g *grown) check(off, size int, b []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -106,7 +106,7 @@ func TestReadsOfAnySizeBesideAWriterAreWhole(t *testing.T) {
 	writer.Wait()
 }
 
-// Somebody cuts the file in the store while the daemon serves it. Reads of what is gone fail; the daemon,
+// Somebody cuts the file in the store while the daemon serves it. Reads of the missing part fail; the daemon,
 // which maps the file, lives on.
 func TestALogThatWasCutInTheStoreIsAnError(t *testing.T) {
 	m := harness.Start(t, harness.Options{})

@@ -209,8 +209,8 @@ func TestAFollowerIsCutOff(t *testing.T) {
 	l.check(t)
 }
 
-// A bit that changes on the disk of one server is never read as truth, and who attests finds it unless
-// the server has repaired it.
+// A bit that changes on the disk of one server is never read as truth, and an attestation finds it
+// unless the server has repaired it.
 func TestABitChanges(t *testing.T) {
 	suite.Matrix(t, slow)
 	found := 0

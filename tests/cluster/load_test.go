@@ -62,7 +62,8 @@ func startLoad(t *testing.T, c *servers.Cluster, hosts ...string) *load {
 	return l
 }
 
-// write appends one record after the other. What is unknown is tried again with the same key.
+// write appends one record after the other. An append with an unknown result is tried again
+// with the same key.
 func (l *load) write(ctx context.Context, j *journal, w *enginetest.Writer, name string) {
 	for i := 0; ctx.Err() == nil; i++ {
 		key := fmt.Sprint(name, "/", i)
@@ -78,7 +79,7 @@ func (l *load) write(ctx context.Context, j *journal, w *enginetest.Writer, name
 	}
 }
 
-// await waits until what is so, and fails the test if that takes minutes.
+// await waits until so returns true. It fails the test after 45 seconds.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	end := time.Now().Add(45 * time.Second)

@@ -19,7 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 )
 
-// opened opens an engine for a moment and returns the error and what is unsafe.
+// opened opens an engine, closes it, and returns the reasons why the cluster is unsafe, and the error of Open.
 func opened(t *testing.T, o nats.Options) ([]string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -60,8 +60,8 @@ func request(t *testing.T, k *client.Conn, m *client.Msg) []byte {
 	return answer.Data
 }
 
-// Hosts believe what the maintenance user says of servers that they cannot ask: what is not safe is
-// refused, or said for ever.
+// Hosts read the statement of the maintenance user about servers that they cannot ask. They refuse an unsafe
+// cluster, or name the reasons as long as they run.
 func TestAnUnsafeClusterIsRefused(t *testing.T) {
 	suite.Matrix(t, slow)
 	c := servers.Start(t)

@@ -137,7 +137,7 @@ func (x *terminal) quit(key string) {
 	x.ended(0)
 }
 
-// tells is a session of so many messages, the last of which is text.
+// tells makes a session of n messages, the last of which is text.
 func tells(t testing.TB, m *harness.Mount, uid uint32, agent, name string, n int, text string) *harness.Session {
 	t.Helper()
 	s := m.Session(t, uid, agent, name)

@@ -69,8 +69,7 @@ func TestPicturesShowThePages(t *testing.T) {
 	}
 }
 
-// pageSays is what a page says, a line for each text and each shape: what the server made, and nothing of how wide
-// letters are.
+// pageSays is a script that returns a line for each text and each shape of a page, without the widths of letters.
 const pageSays = `(() => { const lines = [];
 	const walk = (n) => {
 		if (n.nodeType === 3) { const text = n.data.replace(/\s+/g, " ").trim(); if (text) lines.push(text); return; }

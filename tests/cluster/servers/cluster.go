@@ -23,7 +23,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
-// Users are those who may connect: hosts of all owners, a laptop that serves u1000 alone, and those that
+// Users may connect: hosts of all owners, a laptop that serves u1000 alone, and those that
 // maintain the cluster.
 var Users = []string{"a", "b", "c", "z", "h0", "h1", "h2", "h3", "laptop", "maintenance", "system"}
 

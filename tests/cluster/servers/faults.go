@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kill ends servers as a loss of power to their processes would: what is not with the kernel is lost.
+// Kill ends servers with SIGKILL. They lose the data that they have not passed to the kernel.
 func (c *Cluster) Kill(which ...int) {
 	for _, i := range which {
 		c.nodes[i].end(syscall.SIGKILL)
