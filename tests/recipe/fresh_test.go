@@ -105,12 +105,9 @@ sources:
 		t.Run(strings.ReplaceAll(what+" "+c.file, "/", "_"), func(t *testing.T) {
 			t.Parallel()
 			s := newStage(t, m, owner())
-			s.put("work/f.md", "the gate is open\n")
-			s.put("work/DELTA.md", "x of work\n")
-			s.put("work/elsewhere/DELTA.md", "x of elsewhere\n")
-			s.put("work/AGENTS.md", "The listed file of the default\n")
-			s.put("home/skills/listed/SKILL.md", "---\nname: listed\n---\nThe listed skill.\n")
-			s.put("home/mid.yaml", "import: ./packages/p/deep.yaml\n")
+			s.putAll([]file{{"work/f.md", "the gate is open\n"}, {"work/DELTA.md", "x of work\n"}, {"work/elsewhere/DELTA.md", "x of elsewhere\n"},
+				{"work/AGENTS.md", "The listed file of the default\n"}, {"home/skills/listed/SKILL.md", "---\nname: listed\n---\nThe listed skill.\n"},
+				{"home/mid.yaml", "import: ./packages/p/deep.yaml\n"}})
 			if c.recipe == "" {
 				c.recipe = all
 			}

@@ -2,6 +2,7 @@ package recipetest
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,9 +39,7 @@ func newVictim(t *testing.T, m *harness.Mount) *victim {
 	v := &victim{stage: newStage(t, m, other)}
 	v.etc = "/etc/ctxfs-test-" + v.mark
 	t.Cleanup(func() { os.Remove(v.etc) })
-	v.put("home/system_prompt.md", "You are the victim.\n")
-	v.put("work/AGENTS.md", "The victim's secret.\n")
-	v.put("context/pinned/pin", "The victim's pin.\n")
+	v.putAll([]file{{"home/system_prompt.md", "You are the victim.\n"}, {"work/AGENTS.md", "The victim's secret.\n"}, {"context/pinned/pin", "The victim's pin.\n"}})
 	v.say("user", "The victim's message.")
 	v.before = v.state()
 	return v
@@ -49,8 +48,25 @@ func newVictim(t *testing.T, m *harness.Mount) *victim {
 // state is all that must stay as it is.
 func (v *victim) state() string {
 	v.t.Helper()
-	return v.client("", `cd "$1" && files() { find . -type f ! -path '*/session/*/context/pack*' ! -path '*/session/*/context/served/*' "$@"; }
-files | sort && files ! -name created_at ! -name updated_at -print0 | sort -z | xargs -0 tail -v -n +1 && cd "$2" && find . | sort && cat AGENTS.md`, v.AgentHome(), v.work).OK()
+	var all strings.Builder
+	for _, root := range []string{v.AgentHome(), v.work} {
+		err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
+			if rel := strings.TrimPrefix(name, v.Dir+"/context/"); err != nil || strings.HasPrefix(rel, "pack") || strings.HasPrefix(rel, "served/") {
+				return err
+			}
+			fmt.Fprintf(&all, "== %s %v\n", name, e.Type())
+			if !e.Type().IsRegular() || e.Name() == "created_at" || e.Name() == "updated_at" {
+				return nil
+			}
+			data, err := os.ReadFile(name)
+			all.Write(data)
+			return err
+		})
+		if err != nil {
+			v.t.Fatal(err)
+		}
+	}
+	return all.String()
 }
 
 // untouched fails the test if anything of the victim was changed, or is known to md.
