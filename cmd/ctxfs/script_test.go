@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // $USER1 is a uid that is not root, $STORE and $CTX are a store and a
 // mountpoint that are cleaned up, and asuser runs a command as $USER1.
 func TestScripts(t *testing.T) {
+	matrix := suite.Pick(t, false, true)
 	bin := harness.Binary(t)
 	work, err := os.MkdirTemp("", "ctxfs-script-")
 	if err != nil {
@@ -40,7 +42,7 @@ func TestScripts(t *testing.T) {
 		WorkdirRoot:         work,
 		RequireExplicitExec: true,
 		Condition: func(cond string) (bool, error) {
-			return cond == "root" && os.Getuid() == 0, nil
+			return cond == "root" && os.Getuid() == 0 || cond == "matrix" && matrix, nil
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", filepath.Dir(bin)+":"+env.Getenv("PATH")+":/usr/sbin:/sbin")
