@@ -16,6 +16,15 @@ import (
 // slow is why these tests are for the matrix.
 const slow = "three servers, and elections of many seconds"
 
+// underLoad starts a cluster with writers on the hosts a and b, and returns when n records are acknowledged.
+func underLoad(t *testing.T, n int64) (*servers.Cluster, *load) {
+	t.Helper()
+	c := servers.Start(t)
+	l := startLoad(t, c, "a", "b")
+	l.progress(t, n)
+	return c, l
+}
+
 // shard returns the shard of the journal that all writers share.
 func (l *load) shard() int { return l.journals[0].subject.Shard() }
 
@@ -37,9 +46,7 @@ func TestTheLeaderIsKilled(t *testing.T) {
 
 func TestTheLeaderIsIsolated(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
-	l.progress(t, 200)
+	c, l := underLoad(t, 200)
 	n := c.Leader(t, l.shard())
 	c.Isolate(n)
 	l.progress(t, 300)
@@ -51,9 +58,7 @@ func TestTheLeaderIsIsolated(t *testing.T) {
 
 func TestTheLeaderIsPaused(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
-	l.progress(t, 200)
+	c, l := underLoad(t, 200)
 	n := c.Leader(t, l.shard())
 	c.Pause(n)
 	l.progress(t, 300)
@@ -64,9 +69,7 @@ func TestTheLeaderIsPaused(t *testing.T) {
 
 func TestTheQuorumIsLost(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
-	l.progress(t, 200)
+	c, l := underLoad(t, 200)
 	c.Kill(0, 1)
 	l.failures(t, 18) // each writer knows by now, and what was under way has ended
 	before := l.acked.Load()
@@ -81,22 +84,18 @@ func TestTheQuorumIsLost(t *testing.T) {
 
 func TestAllServersAreKilled(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
+	c, l := underLoad(t, 300)
 	for range 2 {
-		l.progress(t, 300)
 		c.Kill(0, 1, 2)
 		c.Restart(t, 0, 1, 2)
+		l.progress(t, 300)
 	}
-	l.progress(t, 300)
 	l.check(t)
 }
 
 func TestAcknowledgementsAreLost(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
-	l.progress(t, 100)
+	c, l := underLoad(t, 100)
 	for round := range 4 {
 		c.SilenceHost(t, "a", round%3) // perhaps the one that it asks first
 		l.progress(t, 100)
@@ -113,9 +112,7 @@ func TestAcknowledgementsAreLost(t *testing.T) {
 
 func TestLinksAreSlow(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
-	l.progress(t, 50)
+	c, l := underLoad(t, 50)
 	c.Slow(400 * time.Millisecond) // longer than two of them: requests are hedged
 	await(t, "an append that takes as long", func() bool { return time.Duration(l.longest.Load()) >= 800*time.Millisecond })
 	l.progress(t, 3) // servers that hear so late of each other elect leaders again and again
@@ -126,9 +123,7 @@ func TestLinksAreSlow(t *testing.T) {
 
 func TestOneLinkIsCut(t *testing.T) {
 	suite.Matrix(t, slow)
-	c := servers.Start(t)
-	l := startLoad(t, c, "a", "b")
-	l.progress(t, 50)
+	c, l := underLoad(t, 50)
 	n := c.Leader(t, l.shard())
 	c.Cut(n, (n+1)%3)
 	l.progress(t, 300)

@@ -86,6 +86,24 @@ func (x *intruder) wasRefused(subject string) bool {
 	return false
 }
 
+// newVictim returns a session of u2000 with n records, whose keys are prefix0, prefix1, ..., with its writer and the
+// last entry of its journal.
+func newVictim(t *testing.T, e engine.Engine, prefix string, n int) (engine.Subject, *enginetest.Writer, engine.Entry) {
+	t.Helper()
+	s := enginetest.NewSession("u2000")
+	w := enginetest.NewWriter(e, s, "a")
+	for i := range n {
+		if err := w.Append(t.Context(), fmt.Sprint(prefix, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := e.Last(t.Context(), s, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, w, last
+}
+
 // Whoever has the credentials of a host of one owner and a client of his own reads and writes nothing of
 // another owner, by whatever request.
 func TestAHostileHostReachesItsOwnersAlone(t *testing.T) {
@@ -93,18 +111,8 @@ func TestAHostileHostReachesItsOwnersAlone(t *testing.T) {
 	c := servers.Start(t)
 	e := c.Open(t, "a")
 	ctx := t.Context()
-	victim := enginetest.NewSession("u2000")
-	w := enginetest.NewWriter(e, victim, "a")
-	for i := range 5 {
-		if err := w.Append(ctx, fmt.Sprint("secret-", i)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	victim, w, end := newVictim(t, e, "secret-", 5)
 	if err := e.Objects().Put(ctx, engine.Key{Owner: "u2000", Name: "b/secret"}, []byte("secret-object")); err != nil {
-		t.Fatal(err)
-	}
-	end, err := e.Last(ctx, victim, true)
-	if err != nil {
 		t.Fatal(err)
 	}
 	shard := fmt.Sprintf("%02x", victim.Shard())
@@ -198,17 +206,7 @@ func TestAnswersSentIntoAJournal(t *testing.T) {
 	c := servers.Start(t)
 	e := c.Open(t, "a")
 	ctx := t.Context()
-	victim := enginetest.NewSession("u2000")
-	w := enginetest.NewWriter(e, victim, "a")
-	for i := range 3 {
-		if err := w.Append(ctx, fmt.Sprint("r", i)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	last, err := e.Last(ctx, victim, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	victim, w, last := newVictim(t, e, "r", 3)
 	x := newIntruder(t, c)
 	journal := fmt.Sprintf("ctx.v1.j.%02x.u2000.%s", victim.Shard(), victim.Session)
 	own := enginetest.NewSession("u1000")
