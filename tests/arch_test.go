@@ -24,15 +24,17 @@ const module = "github.com/ctxfs/ctxfs"
 
 // arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
-	// A cluster of hosts. Nothing of it is imported by what a single host needs.
+	// A cluster of hosts. Nothing of it is imported by what a single host needs but the verbs of a cluster.
 	"cluster/engine":                 {}, // keeps bytes: what entries mean, the journal above knows
 	"cluster/engine/enginetest":      {"cluster/engine"},
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
 	"cluster/nats":                   {"cluster/engine"},
-	"cluster/embed":                  {"cluster/engine", "cluster/nats"}, // a module of its own: the server
-	"cluster/embed/cmd/ctxfs-server": {"cluster/embed"},
+	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
+	"cluster/keep":                   {"cluster/engine", "cluster/nats", "cluster/member"},
+	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
+	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},
@@ -95,7 +97,7 @@ var arrows = map[string][]string{
 	"internal/overview":            {"internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/top":                 {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/web":                 {"internal/overview", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                    {"internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
+	"cmd/ctxfs":                    {"cluster/keep", "cluster/member", "cluster/nats", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},

@@ -7,8 +7,10 @@
 //	ctxfs-server --config server.json --print     # the settings as nats-server reads them
 //	ctxfs-server --new-key FILE                   # a key pair for a user
 //
+// ctxfs cluster serve starts it. At SIGHUP it reads the file anew: users come and go without a restart.
+//
 // A cluster has three servers, each on a machine and a disk of its own. They tolerate the loss of any one
-// of them. A [Config] describes one server; the three differ in name, addresses and certificates alone.
+// of them. A [member.Server] describes one server; the three differ in name, addresses and certificates alone.
 //
 // # What is settled here
 //
@@ -22,7 +24,7 @@
 //     first start. Who loses it loses what the server has.
 //   - Monitoring answers on loopback alone.
 //   - Servers do not tell clients or each other of further addresses: who is in the cluster stands in the
-//     Config.
+//     settings.
 //
 // A witness is the third server of two hosts: it holds its replica as the others do, and accepts no hosts
 // but those on its own machine.
@@ -30,6 +32,5 @@
 // # Files, from top to bottom
 //
 //	server.go  a server that runs
-//	text.go    the settings as nats-server reads them
-//	config.go  what an operator says
+//	text.go    the settings as nats-server reads them; what an operator writes is in package member
 package embed

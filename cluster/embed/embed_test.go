@@ -2,16 +2,16 @@ package embed
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
+
+	"github.com/ctxfs/ctxfs/cluster/member"
 )
 
 // publicKey returns the public key of a new user.
@@ -29,49 +29,18 @@ func publicKey(t *testing.T) string {
 }
 
 // good returns settings that are right.
-func good(t *testing.T) Config {
+func good(t *testing.T) member.Server {
 	t.Helper()
 	dir := t.TempDir()
-	return Config{
+	return member.Server{
 		Cluster: "memory", Name: "n1", Listen: "127.0.0.1:4222", Routes: "127.0.0.1:6222", Peers: []string{"127.0.0.1:6223", "127.0.0.1:6224"},
 		Store: filepath.Join(dir, "store"), KeyFile: filepath.Join(dir, "disk.key"), Monitor: "127.0.0.1:8222",
-		Users: []User{
-			{Name: "a", Key: publicKey(t), Role: RoleHost},
-			{Name: "laptop", Key: publicKey(t), Role: RoleHost, Owners: []string{"u1000"}},
-			{Name: "keeper", Key: publicKey(t), Role: RoleMaintenance},
-			{Name: "asker", Key: publicKey(t), Role: RoleSystem},
+		Users: []member.User{
+			{Name: "a", Key: publicKey(t), Role: member.RoleHost},
+			{Name: "laptop", Key: publicKey(t), Role: member.RoleHost, Owners: []string{"u1000"}},
+			{Name: "keeper", Key: publicKey(t), Role: member.RoleMaintenance},
+			{Name: "asker", Key: publicKey(t), Role: member.RoleSystem},
 		},
-	}
-}
-
-func TestSettingsThatAreWrong(t *testing.T) {
-	if err := good(t).Check(); err != nil {
-		t.Fatal(err)
-	}
-	for want, change := range map[string]func(*Config){
-		"cluster:":                     func(c *Config) { c.Cluster = "a b" },
-		"name:":                        func(c *Config) { c.Name = `n1"` },
-		"zone:":                        func(c *Config) { c.Zone = "a:b" },
-		"store and key_file":           func(c *Config) { c.KeyFile = "" },
-		"1 other servers":              func(c *Config) { c.Peers = c.Peers[:1] },
-		"is no host:port":              func(c *Config) { c.Listen = "4222" },
-		"tls is needed":                func(c *Config) { c.Peers[1] = "10.0.0.3:6222" },
-		"ca, cert and key":             func(c *Config) { c.TLS = &TLS{CA: "x"} },
-		"is not of this machine":       func(c *Config) { c.Monitor = "0.0.0.0:8222" },
-		"a witness":                    func(c *Config) { c.Witness, c.Listen, c.TLS = true, "10.0.0.1:4222", &TLS{"a", "b", "c"} },
-		"no public key":                func(c *Config) { c.Users[0].Key = "SUAAA" },
-		"is there twice":               func(c *Config) { c.Users[1].Key = c.Users[0].Key },
-		"plain one, or is there twice": func(c *Config) { c.Users[1].Name = c.Users[0].Name },
-		"no role":                      func(c *Config) { c.Users[0].Role = "admin" },
-		"only hosts have owners":       func(c *Config) { c.Users[2].Owners = []string{"u1"} },
-		`owner "*"`:                    func(c *Config) { c.Users[1].Owners = []string{"*"} },
-		"are no sizes":                 func(c *Config) { c.Disk = -1 },
-	} {
-		c := good(t)
-		change(&c)
-		if err := c.Check(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", want, err)
-		}
 	}
 }
 
@@ -81,7 +50,7 @@ func TestTheSettingsOfTheServer(t *testing.T) {
 	c.Zone, c.Disk = "rack-1", 5<<30
 	c.Store += ` "with" $odd \names`
 	o := &server.Options{}
-	if err := o.ProcessConfigString(c.Text(`$key "with" marks`)); err != nil {
+	if err := o.ProcessConfigString(Text(c, `$key "with" marks`)); err != nil {
 		t.Fatal(err)
 	}
 	for what, ok := range map[string]bool{
@@ -95,7 +64,7 @@ func TestTheSettingsOfTheServer(t *testing.T) {
 		"payload":   o.MaxPayload == maxPayload,
 		"routes":    len(o.Routes) == 2 && o.Cluster.NoAdvertise && o.Cluster.Name == "memory",
 		"monitor":   o.HTTPHost == "127.0.0.1" && o.HTTPPort == 8222,
-		"system":    o.SystemAccount == SystemAccount,
+		"system":    o.SystemAccount == member.SystemAccount,
 		"users":     len(o.Nkeys) == 4 && len(o.Users) == 0,
 		"no others": o.NoAuthUser == "" && o.Authorization == "" && o.Username == "",
 	} {
@@ -108,36 +77,13 @@ func TestTheSettingsOfTheServer(t *testing.T) {
 		for c.Users[i].Key != u.Nkey {
 			i++
 		}
-		account := Account
-		if c.Users[i].Role == RoleSystem {
-			account = SystemAccount
+		account := member.Account
+		if c.Users[i].Role == member.RoleSystem {
+			account = member.SystemAccount
 		}
 		if u.Account == nil || u.Account.Name != account || u.Permissions == nil || len(u.Permissions.Publish.Allow) == 0 || len(u.Permissions.Subscribe.Allow) == 0 {
 			t.Errorf("user %s: %+v", c.Users[i].Name, u)
 		}
-	}
-}
-
-func TestSettingsAreReadFromAFile(t *testing.T) {
-	c := good(t)
-	c.Store, c.KeyFile = "store", "keys/disk"
-	data, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(t.TempDir(), "server.json")
-	if err := os.WriteFile(name, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadConfig(name)
-	if err != nil || got.Store != filepath.Join(filepath.Dir(name), "store") || got.KeyFile != filepath.Join(filepath.Dir(name), "keys/disk") {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if err := os.WriteFile(name, []byte(strings.Replace(string(data), `"store"`, `"sync":false,"store"`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ReadConfig(name); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "sync") {
-		t.Errorf("a setting that is none: %v", err)
 	}
 }
 
@@ -153,7 +99,7 @@ func TestTheKeyOfTheDisk(t *testing.T) {
 	if err := os.Chmod(name, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := diskKey(name); !errors.Is(err, ErrConfig) {
+	if _, err := diskKey(name); !errors.Is(err, member.ErrConfig) {
 		t.Errorf("a key that others read: %v", err)
 	}
 	if err := os.Chmod(name, 0o600); err != nil {
@@ -162,7 +108,7 @@ func TestTheKeyOfTheDisk(t *testing.T) {
 	if err := os.WriteFile(name, []byte("short\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := diskKey(name); !errors.Is(err, ErrConfig) {
+	if _, err := diskKey(name); !errors.Is(err, member.ErrConfig) {
 		t.Errorf("a short key: %v", err)
 	}
 }
@@ -184,7 +130,7 @@ func TestAServerStartsAndEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ready := make(chan struct{})
 	done := make(chan error, 1)
-	go func() { done <- Run(ctx, c, func() { close(ready) }) }()
+	go func() { done <- Run(ctx, c, nil, func() { close(ready) }, nil) }()
 	select {
 	case <-ready:
 	case err := <-done:
@@ -201,7 +147,7 @@ func TestAServerStartsAndEnds(t *testing.T) {
 		t.Error(err)
 	}
 	c.Peers = nil
-	if err := Run(t.Context(), c, nil); !errors.Is(err, ErrConfig) {
+	if err := Run(t.Context(), c, nil, nil, nil); !errors.Is(err, member.ErrConfig) {
 		t.Errorf("settings that are wrong: %v", err)
 	}
 }

@@ -12,30 +12,23 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/ctxfs/ctxfs/cluster/member"
 )
 
-// Run runs a server until ctx is done, and calls ready once it accepts connections. It returns nil then,
-// ErrConfig if the server refuses the settings, and another error if it cannot listen or cannot read
-// what it has.
-func Run(ctx context.Context, c Config, ready func()) error {
-	if err := c.Check(); err != nil {
-		return err
-	}
-	key, err := diskKey(c.KeyFile)
+// Run runs a server until ctx is done, and calls ready once it accepts connections. Settings that come
+// over changes are taken while it runs: users come and go, and certificates are read anew. refused is
+// called with the reason for those that the server does not take; it goes on with the old ones. Run
+// returns nil when ctx is done, ErrConfig if the server refuses the first settings, and another error if
+// it cannot listen or cannot read what it has.
+func Run(ctx context.Context, c member.Server, changes <-chan member.Server, ready func(), refused func(error)) error {
+	o, err := options(c)
 	if err != nil {
 		return err
 	}
-	o := &server.Options{}
-	if err := o.ProcessConfigString(c.Text(key)); err != nil {
-		return fmt.Errorf("%w: %w", ErrConfig, err)
-	}
-	if !o.SyncAlways {
-		return fmt.Errorf("%w: the server would not sync always", ErrConfig)
-	}
-	o.NoSigs, o.Logtime = true, true
 	s, err := server.NewServer(o)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrConfig, err)
+		return fmt.Errorf("%w: %w", member.ErrConfig, err)
 	}
 	s.ConfigureLogger()
 	go s.Start()
@@ -52,12 +45,42 @@ func Run(ctx context.Context, c Config, ready func()) error {
 	ready()
 	ended := make(chan struct{})
 	go func() { s.WaitForShutdown(); close(ended) }()
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-ended:
-		return errors.New("the server has ended on its own; its log says why")
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ended:
+			return errors.New("the server has ended on its own; its log says why")
+		case c := <-changes:
+			o, err := options(c)
+			if err == nil {
+				err = s.ReloadOptions(o)
+			}
+			if err != nil {
+				refused(err)
+			}
+		}
 	}
+}
+
+// options returns the options of nats-server for settings, or ErrConfig.
+func options(c member.Server) (*server.Options, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	key, err := diskKey(c.KeyFile)
+	if err != nil {
+		return nil, err
+	}
+	o := &server.Options{}
+	if err := o.ProcessConfigString(Text(c, key)); err != nil {
+		return nil, fmt.Errorf("%w: %w", member.ErrConfig, err)
+	}
+	if !o.SyncAlways {
+		return nil, fmt.Errorf("%w: the server would not sync always", member.ErrConfig)
+	}
+	o.NoSigs, o.Logtime = true, true
+	return o, nil
 }
 
 // diskKey reads the key for what lies on the disk, or makes one where there is none. It returns ErrConfig
@@ -74,11 +97,11 @@ func diskKey(name string) (string, error) {
 		return "", fmt.Errorf("the key for the disk: %w", err)
 	}
 	if info, err := os.Stat(name); err != nil || info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("%w: key_file: others may read %s; chmod 600", ErrConfig, name)
+		return "", fmt.Errorf("%w: key_file: others may read %s; chmod 600", member.ErrConfig, name)
 	}
 	key := strings.TrimSpace(string(data))
 	if len(key) < 32 {
-		return "", fmt.Errorf("%w: key_file: %s has no key of 32 characters", ErrConfig, name)
+		return "", fmt.Errorf("%w: key_file: %s has no key of 32 characters", member.ErrConfig, name)
 	}
 	return key, nil
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
@@ -14,8 +15,8 @@ const (
 )
 
 // Text returns the settings in the format of nats-server. They hold key, the key for what lies on the
-// disk, as it is. c is one that Check is content with.
-func (c Config) Text(key string) string {
+// disk, as it is. c is one that its Check is content with.
+func Text(c member.Server, key string) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	memory := c.Memory
@@ -55,7 +56,7 @@ func (c Config) Text(key string) string {
 	scheme := "nats"
 	if c.TLS != nil {
 		scheme = "tls"
-		c.TLS.write(line, "  ", true)
+		writeTLS(line, c.TLS, "  ", true)
 	}
 	var routes []string
 	for _, p := range c.Peers {
@@ -64,23 +65,23 @@ func (c Config) Text(key string) string {
 	line("  routes: [%s]", list(routes))
 	line("}")
 	if c.TLS != nil {
-		c.TLS.write(line, "", false)
+		writeTLS(line, c.TLS, "", false)
 	}
-	line("system_account: %s", SystemAccount)
+	line("system_account: %s", member.SystemAccount)
 	line("accounts {")
-	line("  %s {", SystemAccount)
-	writeUsers(line, c.Users, RoleSystem)
+	line("  %s {", member.SystemAccount)
+	writeUsers(line, c.Users, member.RoleSystem)
 	line("  }")
-	line("  %s {", Account)
+	line("  %s {", member.Account)
 	line("    jetstream: enabled")
-	writeUsers(line, c.Users, RoleHost, RoleMaintenance)
+	writeUsers(line, c.Users, member.RoleHost, member.RoleMaintenance)
 	line("  }")
 	line("}")
 	return b.String()
 }
 
-// write writes a block of TLS, of both sides or of the server alone.
-func (t *TLS) write(line func(string, ...any), indent string, both bool) {
+// writeTLS writes a block of TLS, of both sides or of the server alone.
+func writeTLS(line func(string, ...any), t *member.TLS, indent string, both bool) {
 	line("%stls {", indent)
 	line("%s  cert_file: %s", indent, quote(t.Cert))
 	line("%s  key_file: %s", indent, quote(t.Key))
@@ -94,14 +95,14 @@ func (t *TLS) write(line func(string, ...any), indent string, both bool) {
 }
 
 // writeUsers writes the users that have one of the roles.
-func writeUsers(line func(string, ...any), users []User, roles ...string) {
+func writeUsers(line func(string, ...any), users []member.User, roles ...string) {
 	line("    users: [")
 	for _, u := range users {
 		for _, role := range roles {
 			if u.Role != role {
 				continue
 			}
-			r := u.rights()
+			r := rights(u)
 			line("      { nkey: %s, permissions: {", quote(u.Key))
 			line("        publish: { allow: [%s] }", list(r.Publish))
 			line("        subscribe: { allow: [%s] }", list(r.Subscribe))
@@ -112,11 +113,11 @@ func writeUsers(line func(string, ...any), users []User, roles ...string) {
 }
 
 // rights returns what a user may do.
-func (u User) rights() nats.Rights {
+func rights(u member.User) nats.Rights {
 	switch u.Role {
-	case RoleMaintenance:
+	case member.RoleMaintenance:
 		return nats.MaintenanceRights(u.Name)
-	case RoleSystem:
+	case member.RoleSystem:
 		return nats.Rights{Publish: []string{"$SYS.REQ.SERVER.PING.JSZ"}, Subscribe: []string{nats.Inbox(u.Name) + ".>"}}
 	}
 	return nats.HostRights(u.Name, u.Owners...)

@@ -62,24 +62,7 @@ func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, err
 	if err != nil {
 		return a, err
 	}
-	leads := map[string]int{}
-	for _, s := range list {
-		for _, account := range s.Data.Accounts {
-			if account.Name != e.opts.Account {
-				continue
-			}
-			i := slices.IndexFunc(account.Streams, func(d streamDetail) bool { return d.Name == stream(shard) })
-			if i < 0 {
-				continue
-			}
-			addReplica(&a, s.Server.Name, account.Streams[i])
-			if leader := account.Streams[i].Cluster.Leader; leader != "" { // one that is cut off may name itself
-				if leads[leader]++; leads[leader] > leads[a.Leader] {
-					a.Leader = leader
-				}
-			}
-		}
-	}
+	a = e.attestation(list, stream(shard), shard)
 	if len(a.Replicas) < replicas/2+1 {
 		return a, fmt.Errorf("%w: %d of %d replicas of shard %d answer", engine.ErrUnreachable, len(a.Replicas), replicas, shard)
 	}

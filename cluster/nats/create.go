@@ -38,9 +38,11 @@ type Server struct {
 // statementKey is where the statement lies.
 const statementKey = "$KV." + metaBucket + ".statement"
 
-// Create makes the streams of a cluster that has none of them, and the first statement. It is for the
-// maintenance user. It returns ErrInvalid if one of the streams exists, for then there is a store already
-// or what is left of one; ErrDenied, ErrUnreachable, and ErrUnsafe as Open does.
+// Create makes the streams of a cluster, and the first statement. It is for the maintenance user. Streams
+// that an earlier call has made before it was cut off are taken: nothing was ever in them, they have the
+// settings that they need, and there is no statement. It returns ErrInvalid if there is a statement, or
+// another stream of these names, for then there is a store already or what is left of one; ErrDenied,
+// ErrUnreachable, and ErrUnsafe as Open does.
 func Create(ctx context.Context, o Options, share Share, tags ...string) (Statement, error) {
 	var s Statement
 	e, err := connect(ctx, o)
@@ -48,7 +50,17 @@ func Create(ctx context.Context, o Options, share Share, tags ...string) (Statem
 		return s, err
 	}
 	defer e.Close()
-	for _, c := range configs(share.limits()) {
+	list := configs(share.limits())
+	there := map[string]bool{}
+	for _, c := range list {
+		if there[c.Name], err = e.isEmpty(ctx, c); err != nil {
+			return s, err
+		}
+	}
+	for _, c := range list {
+		if there[c.Name] {
+			continue
+		}
 		if len(tags) > 0 {
 			c.Placement = &placement{tags}
 		}
@@ -69,13 +81,21 @@ func Create(ctx context.Context, o Options, share Share, tags ...string) (Statem
 	return s, nil
 }
 
+// isEmpty reports whether there is a stream that Create has made and nothing was ever in. It returns
+// ErrInvalid if there is another one of its name.
+func (e *Engine) isEmpty(ctx context.Context, c config) (bool, error) {
+	is, _, last, err := e.streamState(ctx, c.Name)
+	if errors.Is(err, engine.ErrGone) {
+		return false, nil
+	}
+	if err == nil && (last > 0 || c.differences(is) != nil) {
+		err = fmt.Errorf("%w: stream %s is there already", engine.ErrInvalid, c.Name)
+	}
+	return err == nil, err
+}
+
 // createStream makes one stream. Servers that have just started may not yet have a leader for it.
 func (e *Engine) createStream(ctx context.Context, c config) error {
-	if _, _, err := e.streamInfo(ctx, c.Name); err == nil {
-		return fmt.Errorf("%w: stream %s is there already", engine.ErrInvalid, c.Name)
-	} else if !errors.Is(err, engine.ErrGone) {
-		return err
-	}
 	for {
 		var made struct{}
 		failed, err := e.api(ctx, "STREAM.CREATE."+c.Name, c, &made)

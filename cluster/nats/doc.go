@@ -50,6 +50,8 @@
 //	open.go      links, and what an engine refuses
 //	create.go    streams are made, and looked at
 //	objects.go   content in parts
+//	meta.go      what the cluster says of itself
+//	survey.go    what all servers have
 //	attest.go    what each replica has, how servers keep it, and trims
 //	append.go    an entry behind another
 //	read.go      entries back

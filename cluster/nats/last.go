@@ -81,13 +81,22 @@ func (e *Engine) ask(ctx context.Context, stream string, what map[string]any) (m
 
 // streamInfo returns settings and creation time of a stream, or ErrGone.
 func (e *Engine) streamInfo(ctx context.Context, name string) (c config, created string, err error) {
+	c, created, _, err = e.streamState(ctx, name)
+	return c, created, err
+}
+
+// streamState returns the same, and the sequence of the last message that the stream ever had.
+func (e *Engine) streamState(ctx context.Context, name string) (c config, created string, last uint64, err error) {
 	var info struct {
 		Config  config `json:"config"`
 		Created string `json:"created"`
+		State   struct {
+			Last uint64 `json:"last_seq"`
+		} `json:"state"`
 	}
 	failed, err := e.api(ctx, "STREAM.INFO."+name, struct{}{}, &info)
 	if err != nil {
-		return c, "", readable(err)
+		return c, "", 0, readable(err)
 	}
-	return info.Config, info.Created, failed.asError(name)
+	return info.Config, info.Created, info.State.Last, failed.asError(name)
 }

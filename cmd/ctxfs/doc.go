@@ -73,6 +73,12 @@
 //	doctor.go           doctor
 //	doctor_programs.go  the agent programs that it finds
 //
+// Many machines:
+//
+//	cluster.go          cluster, cluster init, cluster join, cluster token
+//	cluster_serve.go    cluster serve
+//	cluster_status.go   cluster status
+//
 // The program itself:
 //
 //	genman.go           the man pages

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/ctxfs/ctxfs/cluster/embed"
+	"github.com/ctxfs/ctxfs/cluster/member"
 )
 
 func main() {
@@ -38,7 +39,7 @@ func run(args []string) error {
 		flags.Usage()
 		return errors.New("which settings? --config FILE")
 	}
-	c, err := embed.ReadConfig(*config)
+	c, err := member.ReadServer(*config)
 	if err != nil {
 		return err
 	}
@@ -47,12 +48,40 @@ func run(args []string) error {
 		if err := c.Check(); err != nil {
 			return err
 		}
-		fmt.Print(c.Text("the content of " + c.KeyFile))
+		fmt.Print(embed.Text(c, "the content of "+c.KeyFile))
 		return nil
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	return embed.Run(ctx, c, func() { fmt.Fprintln(os.Stderr, "ctxfs-server: ready") })
+	changes := make(chan member.Server)
+	go reload(ctx, *config, *witness, changes)
+	return embed.Run(ctx, c, changes, func() { fmt.Fprintln(os.Stderr, "ctxfs-server: ready") }, func(err error) {
+		fmt.Fprintln(os.Stderr, "ctxfs-server: it goes on with the settings from before:", err)
+	})
+}
+
+// reload sends the settings anew at each SIGHUP, until ctx is done. It prints why they cannot be read.
+func reload(ctx context.Context, config string, witness bool, changes chan<- member.Server) {
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		}
+		c, err := member.ReadServer(config)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "ctxfs-server: it goes on with the settings from before:", err)
+			continue
+		}
+		c.Witness = c.Witness || witness
+		select {
+		case <-ctx.Done():
+		case changes <- c:
+		}
+	}
 }
 
 // newKey writes the secret key of a new user to a file that must not exist, and prints the public one.

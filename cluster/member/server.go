@@ -1,4 +1,4 @@
-package embed
+package member
 
 import (
 	"bytes"
@@ -30,8 +30,8 @@ const (
 	SystemAccount = "SYS"
 )
 
-// Config describes one server.
-type Config struct {
+// Server is the settings of one server, as ctxfs-server reads them.
+type Server struct {
 	Cluster string   `json:"cluster"`           // name of the cluster, the same on all servers
 	Name    string   `json:"name"`              // name of this server
 	Listen  string   `json:"listen"`            // host:port for hosts
@@ -63,12 +63,12 @@ type User struct {
 	Owners []string `json:"owners,omitempty"` // of a host: whom it serves; all if empty
 }
 
-// ErrConfig is the error of settings that no server runs with.
-var ErrConfig = errors.New("the settings of the server are wrong")
+// ErrConfig is the error of settings that no server or host runs with.
+var ErrConfig = errors.New("the settings of the cluster are wrong")
 
-// ReadConfig reads settings from a JSON file. Relative paths in it are relative to the file. It returns
+// ReadServer reads settings from a JSON file. Relative paths in it are relative to the file. It returns
 // ErrConfig for what it does not know or cannot be.
-func ReadConfig(name string) (c Config, err error) {
+func ReadServer(name string) (c Server, err error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return c, fmt.Errorf("%w: %w", ErrConfig, err)
@@ -97,7 +97,7 @@ func ReadConfig(name string) (c Config, err error) {
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,62}$`)
 
 // Check returns ErrConfig with all that is wrong, or nil.
-func (c Config) Check() error {
+func (c Server) Check() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	for what, name := range map[string]string{"cluster": c.Cluster, "name": c.Name} {

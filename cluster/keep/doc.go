@@ -1,0 +1,25 @@
+// Package keep looks after a cluster: it makes the streams of a new one, hands on who may connect, looks at
+// all replicas every ten seconds, and describes what it found.
+//
+//	err := keep.Serve(ctx, m, "", false, os.Stderr)  // a server, and a Keeper beside it
+//	s := keep.Look(ctx, m)                           // from any machine
+//	keep.WriteTables(w, s)
+//	keep.WriteMetrics(w, s)
+//
+// A keeper runs on each of the three servers' machines, under the maintenance user. They need not agree:
+// who finds that another one has looked since its own last look leaves it at that, and two looks at once
+// do no harm. No clock is compared with one of another machine.
+//
+// What is found stands in CTX_META, where each host reads it: "statement" (who may trust the cluster; see
+// package nats), "attest" (a [Report]), "users", and "unsafe" (an [Unsafe]), which is never removed.
+//
+// # Files, from top to bottom
+//
+//	serve.go    a server and a keeper
+//	keeper.go   what is done every ten seconds
+//	store.go    the streams are made once
+//	attest.go   all replicas are looked at
+//	look.go     what a machine sees of its cluster
+//	tables.go   the same for people
+//	metrics.go  the same for a monitor
+package keep

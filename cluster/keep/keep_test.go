@@ -1,0 +1,124 @@
+package keep
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/nats"
+)
+
+// status returns one with all there can be.
+func status() Status {
+	replica := engine.Replica{Server: "n1", First: 1, Last: 9, Entries: 9, Lost: 2}
+	return Status{
+		Cluster: `me"mory\`, Store: "abc", Format: 1, Hosts: []string{"a", "b"}, Expires: time.Unix(2e9, 0), Problems: []string{"x"},
+		Servers: []Server{{Name: "n1", Answers: true, SyncAlways: true, Leads: 1}, {Name: "n2"}},
+		Streams: []Stream{{Name: "CTXJ_00", Leader: "n1", Replicas: []engine.Replica{replica}, Problems: []string{"1 of 3"}}},
+		Attest:  &Report{At: time.Unix(1e9, 0)}, Unsafe: &Unsafe{Reasons: []string{"y"}},
+	}
+}
+
+var sample = regexp.MustCompile(`^([a-z_]+)(\{(?:[a-z]+="(?:[^"\\\n]|\\["\\n])*",?)+\})? (-?[0-9.]+)$`)
+
+// What a monitor reads is OpenMetrics: each family is described once, before its samples, which stand
+// together and differ in their labels.
+func TestMetricsHaveTheirForm(t *testing.T) {
+	var out bytes.Buffer
+	if err := WriteMetrics(&out, status()); err != nil {
+		t.Fatal(err)
+	}
+	text, ok := strings.CutSuffix(out.String(), "# EOF\n")
+	if !ok {
+		t.Fatal("no end")
+	}
+	family, kind, families, seen := "", "", map[string]bool{}, map[string]bool{}
+	for _, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		if words := strings.Fields(line); words[0] == "#" {
+			if words[1] == "TYPE" {
+				if family, kind = words[2], words[3]; families[family] {
+					t.Errorf("%s is described twice", family)
+				}
+				families[family] = true
+			}
+			if words[2] != family || words[1] == "UNIT" && !strings.HasSuffix(family, "_"+words[3]) {
+				t.Errorf("%q in %s", line, family)
+			}
+			continue
+		}
+		m := sample.FindStringSubmatch(line)
+		if m == nil {
+			t.Errorf("%q is no sample", line)
+			continue
+		}
+		if want := family + map[string]string{"info": "_info"}[kind]; m[1] != want || seen[m[1]+m[2]] {
+			t.Errorf("%q in %s", line, family)
+		}
+		seen[m[1]+m[2]] = true
+	}
+	for _, want := range []string{
+		`ctxfs_cluster_store_info{cluster="me\"mory\\",store="abc",format="1"} 1`, "ctxfs_cluster_problems 1", "ctxfs_cluster_ran_unsafe 1",
+		`ctxfs_cluster_server_up{server="n1"} 1`, `ctxfs_cluster_server_up{server="n2"} 0`, `ctxfs_cluster_stream_replicas{stream="CTXJ_00"} 1`,
+		`ctxfs_cluster_replica_lost_entries{stream="CTXJ_00",server="n1"} 2`, "ctxfs_cluster_attest_timestamp_seconds 1000000000",
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+func TestProblemsOfManyStreamsAreOneLine(t *testing.T) {
+	var list []Stream
+	for i := range 20 {
+		s := Stream{Name: fmt.Sprint("s", i), Problems: []string{"2 of 3 replicas answer"}}
+		if i < 2 {
+			s.Problems = append(s.Problems, "no leader")
+		}
+		list = append(list, s)
+	}
+	if got := together(list); !slices.Equal(got, []string{"20 of 20 streams: 2 of 3 replicas answer", "s0, s1: no leader"}) {
+		t.Errorf("%q", got)
+	}
+	if got := together(list[:0]); got != nil {
+		t.Errorf("%q", got)
+	}
+}
+
+// Entries of the buckets end by time on each server for itself: replicas may differ in them.
+func TestWhatIsWrongWithStreams(t *testing.T) {
+	good := engine.Replica{First: 1, Last: 5, Entries: 5}
+	gap := engine.Replica{First: 1, Last: 5, Entries: 4, Deleted: 1}
+	for _, c := range []struct {
+		s    nats.Stream
+		want int
+	}{
+		{nats.Stream{Attestation: engine.Attestation{Leader: "a", Wanted: 3, Replicas: []engine.Replica{good, good, good}}, Attested: true}, 0},
+		{nats.Stream{Attestation: engine.Attestation{Leader: "a", Wanted: 3, Replicas: []engine.Replica{good, good, gap}}, Attested: true}, 1},
+		{nats.Stream{Attestation: engine.Attestation{Leader: "a", Wanted: 3, Replicas: []engine.Replica{good, good, gap}}}, 0},
+		{nats.Stream{Attestation: engine.Attestation{Leader: "a", Wanted: 3, Replicas: []engine.Replica{good, gap}}}, 1},
+		{nats.Stream{Attestation: engine.Attestation{Wanted: 3, Replicas: []engine.Replica{good, good, good}}, Attested: true}, 1},
+		{nats.Stream{Attestation: engine.Attestation{Wanted: 3}}, 2},
+	} {
+		if got := c.s.Problems(); len(got) != c.want {
+			t.Errorf("%+v: %q, want %d", c.s, got, c.want)
+		}
+	}
+}
+
+// An operator reads each sentence once, and that it is settled.
+func TestAlarmsAreNotRepeated(t *testing.T) {
+	var said []string
+	k := Keeper{Log: func(s string) { said = append(said, s) }, said: map[string]string{}}
+	bad := Report{Streams: []Stream{{Name: "CTXT", Problems: []string{"no leader"}}}}
+	for _, r := range []Report{{}, bad, bad, {}, {}, {Problems: []string{"server n1 does not sync always"}}} {
+		k.alarm(r)
+	}
+	if len(said) != 3 || !strings.Contains(said[0], "CTXT: no leader") || !strings.Contains(said[1], "settled") || !strings.Contains(said[2], "n1 does not sync") {
+		t.Errorf("%q", said)
+	}
+}

@@ -1,0 +1,160 @@
+package keep
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/member"
+	"github.com/ctxfs/ctxfs/cluster/nats"
+)
+
+const (
+	// Every is how often replicas are looked at.
+	Every = 10 * time.Second
+
+	userEvery   = 2 * time.Second // how often a keeper looks who may connect
+	callTimeout = 5 * time.Second // of a call to the servers
+	makeTimeout = 2 * time.Minute
+)
+
+// Keeper looks after a cluster from the machine of one of its servers.
+type Keeper struct {
+	Machine member.Machine
+	Unsafe  bool              // the operator accepts what the cluster lacks
+	Changed func()            // called when the users of the machine's server have changed on the disk
+	Log     func(string)      // takes a sentence for the operator
+	said    map[string]string // the last sentence about each matter
+	seen    uint64            // sequence of the last report that this keeper has seen
+	looked  time.Time         // when it looked at the report
+	engine  *nats.Engine      // nil while there is no connection
+}
+
+// Run looks after the cluster until ctx is done.
+func (k *Keeper) Run(ctx context.Context) {
+	k.said = map[string]string{}
+	defer func() {
+		if k.engine != nil {
+			k.engine.Close()
+		}
+	}()
+	tick := time.NewTicker(userEvery)
+	defer tick.Stop()
+	for {
+		k.round(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// say logs a sentence about a matter, if it is another one than the last. An empty one is for a matter
+// that is settled.
+func (k *Keeper) say(matter, sentence string) {
+	if k.said[matter] != sentence {
+		if k.said[matter] = sentence; sentence != "" {
+			k.Log(sentence)
+		} else {
+			k.Log(matter + ": settled")
+		}
+	}
+}
+
+// round does what is due.
+func (k *Keeper) round(ctx context.Context) {
+	err := k.connect(ctx)
+	if err == nil {
+		err = k.store(ctx)
+	}
+	if err == nil {
+		err = k.users(ctx)
+	}
+	if err == nil && time.Since(k.looked) >= Every {
+		err = k.attest(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		k.say("maintenance", fmt.Sprint("maintenance waits: ", err))
+	default:
+		k.say("maintenance", "")
+	}
+}
+
+// connect opens the links to the servers, if they are not.
+func (k *Keeper) connect(ctx context.Context) error {
+	if k.engine != nil {
+		return nil
+	}
+	o, err := k.Machine.Maintenance()
+	if err != nil {
+		return err
+	}
+	o.Timeout, o.Unsafe = callTimeout, true // what is unsafe, the statement names
+	short, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	k.engine, err = nats.Look(short, o)
+	return err
+}
+
+// users hands on who may connect: what stands in the cluster, or, when nothing does, what this server has.
+func (k *Keeper) users(ctx context.Context) error {
+	note, err := k.engine.Meta(ctx, nats.MetaUsers)
+	if err != nil {
+		return err
+	}
+	if note.Seq == 0 {
+		c, err := member.ReadServer(k.Machine.ServerFile())
+		if err != nil {
+			return err
+		}
+		if err = PutUsers(ctx, k.engine, 0, c.Users); isConflict(err) {
+			err = nil
+		}
+		return err
+	}
+	var list []member.User
+	if err := json.Unmarshal(note.Data, &list); err != nil {
+		return fmt.Errorf("%w: the users of the cluster: %w", member.ErrConfig, err)
+	}
+	changed, err := k.Machine.SetUsers(list)
+	if changed && err == nil {
+		k.Log(fmt.Sprintf("%d users may connect now", len(list)))
+		k.Changed()
+	}
+	return err
+}
+
+// Users returns who may connect, and the sequence for PutUsers. It returns engine.ErrNotFound if no
+// server has said so yet, and the errors of nats.Engine's Meta.
+func Users(ctx context.Context, e *nats.Engine) (list []member.User, seq uint64, err error) {
+	note, err := e.Meta(ctx, nats.MetaUsers)
+	if err == nil && note.Seq == 0 {
+		err = fmt.Errorf("%w: the servers have not named their users yet", engine.ErrNotFound)
+	}
+	if err == nil {
+		err = json.Unmarshal(note.Data, &list)
+	}
+	return list, note.Seq, err
+}
+
+// PutUsers writes who may connect, if nobody has since the sequence after. It returns *engine.Conflict if
+// somebody has, and the errors of nats.Engine's SetMeta.
+func PutUsers(ctx context.Context, e *nats.Engine, after uint64, list []member.User) error {
+	data, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	return e.SetMeta(ctx, nats.MetaUsers, after, data)
+}
+
+// isConflict reports whether somebody else was first, which is as good.
+func isConflict(err error) bool {
+	_, ok := errors.AsType[*engine.Conflict](err)
+	return ok || errors.Is(err, engine.ErrBusy)
+}

@@ -1,0 +1,79 @@
+package keep
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteTables writes a status as tables for people. It returns the error of the writer.
+func WriteTables(w io.Writer, s Status) error {
+	store := "no store yet"
+	if s.Store != "" {
+		store = fmt.Sprintf("store %s, format %d", s.Store, s.Format)
+	}
+	fmt.Fprintf(w, "Cluster %s: %s\n\n", s.Cluster, store)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "SERVER\tADDRESS\tANSWERS\tVERSION\tSYNC\tLEADS")
+	for _, x := range s.Servers {
+		sync := "?"
+		if x.SyncAlways {
+			sync = "always"
+		} else if s.Store != "" && x.Answers {
+			sync = "no"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%d\n", x.Name, x.Address, yesNo(x.Answers), orNone(x.Version), sync, x.Leads)
+	}
+	if len(s.Streams) > 0 {
+		fmt.Fprintln(table, "\nSTREAM\tLEADER\tREPLICAS\tENTRIES\tLAST\tBEHIND")
+	}
+	for _, x := range s.Streams {
+		var entries, first, last uint64
+		for i, r := range x.Replicas {
+			entries, last = max(entries, r.Entries), max(last, r.Last)
+			if first = min(first, r.Last); i == 0 {
+				first = r.Last
+			}
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\n", x.Name, orNone(x.Leader), len(x.Replicas), entries, last, last-first)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if len(s.Hosts) > 0 {
+		fmt.Fprintf(w, "Hosts that live: %s\n", strings.Join(s.Hosts, ", "))
+	}
+	if s.Attest != nil {
+		fmt.Fprintf(w, "All replicas were looked at %s by %s\n", s.Attest.At.Format(time.RFC3339), s.Attest.By)
+	}
+	if !s.Expires.IsZero() {
+		fmt.Fprintf(w, "Certificates of this machine end on %s\n", s.Expires.Format(time.DateOnly))
+	}
+	if s.Unsafe != nil {
+		fmt.Fprintf(w, "UNSAFE: since %s it has run, for a time at least, although %s\n", s.Unsafe.Since.Format(time.RFC3339), strings.Join(s.Unsafe.Reasons, "; "))
+	}
+	if len(s.Problems) == 0 {
+		_, err := fmt.Fprintln(w, "No problems")
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nProblems:\n- %s\n", strings.Join(s.Problems, "\n- "))
+	return err
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// orNone returns a word, or a dash for none.
+func orNone(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/cluster/keep"
+	"github.com/ctxfs/ctxfs/cluster/member"
+)
+
+func clusterServeCmd() *cobra.Command {
+	var dir, program string
+	var unsafe bool
+	c := &cobra.Command{
+		Use:   "serve [flags]",
+		Short: "Run this machine's server, and look after the cluster",
+		Long: `Run ctxfs-server with this machine's settings, until SIGTERM or SIGINT. Beside it,
+under the maintenance user: make the streams of a new cluster, hand on who may
+connect, and look every ten seconds whether all replicas have the same and the
+servers sync every entry. What is wrong is printed with its remedy.
+
+A cluster that does not keep what it must is refused by hosts: a server older than
+2.15.2, one that does not sync always, a stream with fewer than three replicas or
+other settings, a link off this machine without TLS 1.3. --unsafe accepts it;
+ctxfs cluster status names it for ever.`,
+		Example: "  ctxfs cluster serve\n  ctxfs cluster serve --dir /srv/ctxfs-cluster",
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			m, err := member.Read(clusterDir(dir))
+			if err != nil {
+				return err
+			}
+			if !m.IsServer() {
+				return fmt.Errorf("%s is no server of cluster %s", m.Name, m.Cluster)
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
+			defer stop()
+			return keep.Serve(ctx, m, program, unsafe, c.ErrOrStderr())
+		},
+	}
+	clusterDirFlag(c, &dir)
+	c.Flags().StringVar(&program, "server-program", "", "`FILE` of ctxfs-server (default: beside ctxfs, else in PATH)")
+	c.Flags().BoolVar(&unsafe, "unsafe", false, "go on with a cluster that does not keep what it must, and name it for ever")
+	return c
+}
