@@ -68,29 +68,70 @@ func (k *Keeper) attest(ctx context.Context) error {
 	return nil
 }
 
-// look looks at servers and replicas. What is wrong with replicas is looked at twice, because an entry that
-// is trimmed goes from one after the other.
+// look looks at servers and replicas.
 func (k *Keeper) look(ctx context.Context) (Report, error) {
 	s, err := k.engine.Certify(ctx)
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{By: k.Machine.Name, Servers: s.Servers, Problems: append(k.engine.Unsafe(), s.Problems...)}
-	for range 2 {
-		survey, err := k.engine.Survey(ctx)
-		if err != nil {
-			return r, err
+	_, r.Streams, err = survey(ctx, k.engine)
+	r.At = time.Now().UTC().Truncate(time.Second)
+	return r, err
+}
+
+// survey returns the servers, and what their replicas have. When replicas differ it looks a second time:
+// entries are added and trimmed on one after the other, and what was on one has to be on all by then.
+func survey(ctx context.Context, e *nats.Engine) ([]nats.Server, []Stream, error) {
+	first, err := e.Survey(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	streams := reported(first)
+	if behind(streams, streams) == nil && together(streams) == nil {
+		return first.Servers, streams, nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(secondLook):
+	}
+	second, err := e.Survey(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := reported(second)
+	for name, problems := range behind(streams, now) {
+		i := slices.IndexFunc(now, func(s Stream) bool { return s.Name == name })
+		now[i].Problems = append(now[i].Problems, problems...)
+	}
+	return second.Servers, now, nil
+}
+
+// secondLook is how much later replicas are looked at again.
+const secondLook = time.Second
+
+// behind returns which replicas lack, now, what another one had before, by stream.
+func behind(before, now []Stream) (problems map[string][]string) {
+	for _, s := range now {
+		i := slices.IndexFunc(before, func(b Stream) bool { return b.Name == s.Name })
+		if i < 0 {
+			continue
 		}
-		r.At, r.Streams = time.Now().UTC().Truncate(time.Second), reported(survey)
-		if !slices.ContainsFunc(r.Streams, func(s Stream) bool { return s.Problems != nil }) {
-			break
+		var end uint64
+		for _, r := range before[i].Replicas {
+			end = max(end, r.Last)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Second):
+		for _, r := range s.Replicas {
+			if r.Last >= end {
+				continue
+			}
+			if problems == nil {
+				problems = map[string][]string{}
+			}
+			problems[s.Name] = append(problems[s.Name], fmt.Sprintf("%s ends at %d, and another replica at %d", r.Server, r.Last, end))
 		}
 	}
-	return r, nil
+	return problems
 }
 
 // reported returns what a survey has found.

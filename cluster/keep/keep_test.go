@@ -122,3 +122,26 @@ func TestAlarmsAreNotRepeated(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+// A replica that has lost its end, or has nothing, is behind; one that others go ahead of is not.
+func TestReplicasThatAreBehind(t *testing.T) {
+	at := func(last ...uint64) []Stream {
+		s := Stream{Name: "CTXT"}
+		for i, n := range last {
+			s.Replicas = append(s.Replicas, engine.Replica{Server: fmt.Sprint("n", i+1), First: 1, Last: n, Entries: n})
+		}
+		return []Stream{s}
+	}
+	for _, c := range []struct {
+		before, now []Stream
+		want        string
+	}{
+		{at(5, 5, 5), at(5, 5, 5), ""}, {at(5, 4, 5), at(7, 5, 6), ""}, {at(5, 5, 5), at(5, 9, 5), ""},
+		{at(5, 5, 0), at(6, 6, 0), "n3 ends at 0, and another replica at 5"}, {at(5, 4, 5), at(5, 4, 5), "n2 ends at 4, and another replica at 5"},
+		{nil, at(5, 1, 1), ""},
+	} {
+		if got := strings.Join(behind(c.before, c.now)["CTXT"], "; "); got != c.want {
+			t.Errorf("%+v, %+v: %q, want %q", c.before, c.now, got, c.want)
+		}
+	}
+}

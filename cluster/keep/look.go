@@ -134,9 +134,9 @@ func (s *Status) ask(ctx context.Context, e *nats.Engine, maintains bool) {
 	}
 	var servers []nats.Server
 	if maintains {
-		survey, err := e.Survey(ctx)
+		var err error
+		servers, s.Streams, err = survey(ctx, e)
 		fail(err)
-		servers, s.Streams = survey.Servers, reported(survey)
 	}
 	statement, err := e.Statement(ctx)
 	if err != nil {

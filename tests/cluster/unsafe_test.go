@@ -189,4 +189,35 @@ func TestWhoMayConnect(t *testing.T) {
 		e.Close()
 		t.Error("a server is trusted whose certificate nobody has signed")
 	}
+	creationGoesOn(t, c)
+}
+
+// creationGoesOn has Create cut off, as a lost connection does, and called again: it goes on with streams in
+// which nothing ever was, and never makes one anew beside others that have entries.
+func creationGoesOn(t *testing.T, c *servers.Cluster) {
+	t.Helper()
+	k, o := keeper(t, c), c.Options(t, "maintenance")
+	o.Timeout = 20 * time.Second
+	remove := func(names ...string) {
+		for _, name := range names {
+			request(t, k, &client.Msg{Subject: "$JS.API.STREAM.DELETE." + name})
+		}
+	}
+	remove("KV_CTX_META", "CTXJ_05", "KV_CTX_HOSTS")
+	s, err := nats.Create(t.Context(), o, nats.Share{})
+	if err != nil || len(s.Created) != 20 || s.Problems != nil {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	e := c.Open(t, "b")
+	if _, err := e.Append(t.Context(), engine.Subject{Owner: "u1", Session: sessionOf(3)}, 0, rand.Text(), nil, []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	remove("KV_CTX_META")
+	if _, err := nats.Create(t.Context(), o, nats.Share{}); !errors.Is(err, engine.ErrInvalid) || !strings.Contains(err.Error(), "CTXJ_03") {
+		t.Errorf("a store is made beside entries of another: %v", err)
+	}
+	m, err := k.Request("$JS.API.STREAM.INFO.KV_CTX_META", nil, 20*time.Second)
+	if err != nil || !strings.Contains(string(m.Data), "stream not found") {
+		t.Errorf("%v: %s", err, m.Data)
+	}
 }

@@ -12,8 +12,12 @@
 //
 // All links are TLS, and each user has a key. The names of the users are those of Users.
 //
+// [Make] runs a cluster that the verbs of ctxfs have made, as an operator does; nothing stands between its
+// servers.
+//
 // # Files, from top to bottom
 //
+//	made.go     a cluster that ctxfs cluster makes
 //	faults.go   what goes wrong
 //	cluster.go  three servers and their users
 //	node.go     one server process

@@ -60,13 +60,14 @@ func Binary(tb testing.TB) string {
 
 // node is one server.
 type node struct {
-	name   string
-	dir    string
-	config string
-	listen string // where hosts connect, behind their proxies
-	routes string
-	cmd    *exec.Cmd // nil while it does not run
-	ended  chan struct{}
+	name    string
+	dir     string
+	config  string
+	command []string // what runs, if it is not ctxfs-server with config
+	listen  string   // where hosts connect, behind their proxies
+	routes  string
+	cmd     *exec.Cmd // nil while it does not run
+	ended   chan struct{}
 }
 
 // start starts the process.
@@ -77,7 +78,11 @@ func (n *node) start(tb testing.TB) {
 		tb.Fatal(err)
 	}
 	defer log.Close()
-	cmd := exec.Command(Binary(tb), "--config", n.config)
+	command := n.command
+	if command == nil {
+		command = []string{Binary(tb), "--config", n.config}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
