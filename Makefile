@@ -19,7 +19,7 @@ BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test test-matrix soak race bench bench-peers bench-ui pictures build man install uninstall deb image lint ci clean help
+.PHONY: run stop test test-matrix soak race bench bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -67,6 +67,9 @@ pictures: ## take the pictures of ctxfs ui in docs/ anew; make test-matrix fails
 build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
 
+server: ## bin/ctxfs-server, the server of a cluster: docs/cluster.md
+	@$(GO) -C cluster/embed build -trimpath -buildvcs=false -o ../../bin/ctxfs-server ./cmd/ctxfs-server
+
 man: build ## man pages, from the same source as --help
 	@rm -rf man && SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md && echo "man pages are in man/"
 
@@ -83,6 +86,9 @@ deb: ## a Debian package, in DEBDIR (default bin)
 
 image: ## a container image from scratch, with the modules of this machine: docs/images.md
 	@DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh $(IMAGE)
+
+image-cluster: ## the same with ctxfs-server, for the servers of a cluster: docs/cluster.md
+	@CLUSTER=1 DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh ctxfs-cluster
 
 lint: ## gofmt, go vet, staticcheck, walls and words of the code
 	@dist/lint.sh

@@ -31,6 +31,8 @@ if [ "${1:-}" = matrix ]; then
 	CTXFS_MATRIX=1 run -run "^($names)\$" $packages
 	# The server of a cluster, which is a module of its own.
 	go -C cluster/embed test -count=1 -vet=off -timeout 10m ./...
+	# The files for Kubernetes and compose, read into the types of those programs: a module of its own, too.
+	go -C tests/manifests test -count=1 -timeout 30m ./...
 	# The compiler of packs keeps 85 % of its statements under its own tests, at least.
 	run -cover ./pack/... | tee "$bin/results"
 	awk -v pack="$module/pack" '$1 == "ok" && ($2 == pack || $2 == pack "/recipe") { seen++; for (i = 3; i < NF; i++) if ($i == "coverage:" && $(i+1) + 0 < 85) low = low "\n" $2 ": " $(i+1) " of its statements are covered, less than 85%" }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -105,13 +106,14 @@ func probe(ctx context.Context, m member.Machine, o nats.Options) []Server {
 			if d, ok := ctx.Deadline(); ok {
 				limit = min(limit, max(time.Until(d), time.Millisecond))
 			}
-			d, err := net.DialTimeout("tcp", a.Hosts, limit) // the client's error has no reason
-			if err != nil {
-				list[i].Why = err.Error()
-				return
-			}
-			d.Close()
 			c, err := client.Connect(a.URL(), append(slices.Clone(o.Auth), client.Timeout(limit), client.NoReconnect(), client.Name("ctxfs cluster status"))...)
+			if errors.Is(err, client.ErrNoServers) { // has no reason
+				var d net.Conn
+				if d, err = net.DialTimeout("tcp", a.Hosts, limit); err == nil {
+					d.Close()
+					err = errors.New("it accepts connections, and closes them again")
+				}
+			}
 			if err != nil {
 				list[i].Why = err.Error()
 				return
