@@ -3,6 +3,7 @@ package keep
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,14 +20,6 @@ type Report struct {
 	Servers  []nats.Server `json:"servers"`
 	Streams  []Stream      `json:"streams"`
 	Problems []string      `json:"problems,omitempty"` // of the servers and of the settings of streams
-}
-
-// Stream is what the replicas of a stream have.
-type Stream struct {
-	Name     string           `json:"name"`
-	Leader   string           `json:"leader,omitempty"`
-	Replicas []engine.Replica `json:"replicas"`
-	Problems []string         `json:"problems,omitempty"`
 }
 
 // Unsafe is what a cluster has ever run without while its operator accepted it.
@@ -80,68 +73,6 @@ func (k *Keeper) look(ctx context.Context) (Report, error) {
 	return r, err
 }
 
-// survey returns the servers, and what their replicas have. When replicas differ it looks a second time:
-// entries are added and trimmed on one after the other, and what was on one has to be on all by then.
-func survey(ctx context.Context, e *nats.Engine) ([]nats.Server, []Stream, error) {
-	first, err := e.Survey(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	streams := reported(first)
-	if behind(streams, streams) == nil && together(streams) == nil {
-		return first.Servers, streams, nil
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(secondLook):
-	}
-	second, err := e.Survey(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	now := reported(second)
-	for name, problems := range behind(streams, now) {
-		i := slices.IndexFunc(now, func(s Stream) bool { return s.Name == name })
-		now[i].Problems = append(now[i].Problems, problems...)
-	}
-	return second.Servers, now, nil
-}
-
-// secondLook is how much later replicas are looked at again.
-const secondLook = time.Second
-
-// behind returns which replicas lack, now, what another one had before, by stream.
-func behind(before, now []Stream) (problems map[string][]string) {
-	for _, s := range now {
-		i := slices.IndexFunc(before, func(b Stream) bool { return b.Name == s.Name })
-		if i < 0 {
-			continue
-		}
-		var end uint64
-		for _, r := range before[i].Replicas {
-			end = max(end, r.Last)
-		}
-		for _, r := range s.Replicas {
-			if r.Last >= end {
-				continue
-			}
-			if problems == nil {
-				problems = map[string][]string{}
-			}
-			problems[s.Name] = append(problems[s.Name], fmt.Sprintf("%s ends at %d, and another replica at %d", r.Server, r.Last, end))
-		}
-	}
-	return problems
-}
-
-// reported returns what a survey has found.
-func reported(survey nats.Survey) (list []Stream) {
-	for _, s := range survey.Streams {
-		list = append(list, Stream{s.Name, s.Leader, s.Replicas, s.Problems()})
-	}
-	return list
-}
-
 // alarm logs what is wrong, with the remedy, when that has changed.
 func (k *Keeper) alarm(r Report) {
 	replicas, settings := "", ""
@@ -181,4 +112,22 @@ func (k *Keeper) accept(ctx context.Context, reasons []string) error {
 		err = nil // the next look adds it
 	}
 	return err
+}
+
+// say logs a sentence about a matter, if it is another one than the last. An empty one is for a matter
+// that is settled.
+func (k *Keeper) say(matter, sentence string) {
+	if k.said[matter] != sentence {
+		if k.said[matter] = sentence; sentence != "" {
+			k.Log(sentence)
+		} else {
+			k.Log(matter + ": settled")
+		}
+	}
+}
+
+// isConflict reports whether somebody else was first, which is as good.
+func isConflict(err error) bool {
+	_, ok := errors.AsType[*engine.Conflict](err)
+	return ok || errors.Is(err, engine.ErrBusy)
 }

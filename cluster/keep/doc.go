@@ -18,8 +18,9 @@
 //	serve.go    a server and a keeper
 //	keeper.go   what is done every ten seconds
 //	store.go    the streams are made once
-//	attest.go   all replicas are looked at
+//	attest.go   all replicas are looked at, and alarms
 //	look.go     what a machine sees of its cluster
+//	replicas.go what replicas have, looked at twice
 //	tables.go   the same for people
 //	metrics.go  the same for a monitor
 package keep

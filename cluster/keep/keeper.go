@@ -3,7 +3,6 @@ package keep
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -49,18 +48,6 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-	}
-}
-
-// say logs a sentence about a matter, if it is another one than the last. An empty one is for a matter
-// that is settled.
-func (k *Keeper) say(matter, sentence string) {
-	if k.said[matter] != sentence {
-		if k.said[matter] = sentence; sentence != "" {
-			k.Log(sentence)
-		} else {
-			k.Log(matter + ": settled")
 		}
 	}
 }
@@ -151,10 +138,4 @@ func PutUsers(ctx context.Context, e *nats.Engine, after uint64, list []member.U
 		return err
 	}
 	return e.SetMeta(ctx, nats.MetaUsers, after, data)
-}
-
-// isConflict reports whether somebody else was first, which is as good.
-func isConflict(err error) bool {
-	_, ok := errors.AsType[*engine.Conflict](err)
-	return ok || errors.Is(err, engine.ErrBusy)
 }

@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -198,22 +196,4 @@ func (s *Status) finish(servers []nats.Server) {
 // empty reports whether no server has any of the streams.
 func (s *Status) empty() bool {
 	return len(s.Streams) > 0 && !slices.ContainsFunc(s.Streams, func(x Stream) bool { return len(x.Replicas) > 0 })
-}
-
-// together returns the problems of streams, each with the names of those that have it.
-func together(streams []Stream) (list []string) {
-	names := map[string][]string{}
-	for _, s := range streams {
-		for _, p := range s.Problems {
-			names[p] = append(names[p], s.Name)
-		}
-	}
-	for _, p := range slices.Sorted(maps.Keys(names)) {
-		who := strings.Join(names[p], ", ")
-		if n := len(names[p]); n > 3 {
-			who = fmt.Sprintf("%d of %d streams", n, len(streams))
-		}
-		list = append(list, who+": "+p)
-	}
-	return list
 }

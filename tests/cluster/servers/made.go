@@ -67,7 +67,7 @@ func (m *Made) Join(tb testing.TB, names ...string) {
 	}
 }
 
-// Try runs a verb of ctxfs cluster on a machine and returns what it prints.
+// Try runs a verb of ctxfs cluster on a machine and returns what it prints, and the error of one that fails.
 func (m *Made) Try(machine string, args ...string) (string, error) {
 	cmd := exec.Command(m.bin, append([]string{"cluster", args[0], "--dir", m.path(machine)}, args[1:]...)...)
 	out, err := cmd.CombinedOutput()

@@ -1,0 +1,101 @@
+package keep
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/nats"
+)
+
+// Stream is what the replicas of a stream have.
+type Stream struct {
+	Name     string           `json:"name"`
+	Leader   string           `json:"leader,omitempty"`
+	Replicas []engine.Replica `json:"replicas"`
+	Problems []string         `json:"problems,omitempty"`
+}
+
+// survey returns the servers, and what their replicas have. When replicas differ it looks a second time:
+// entries are added and trimmed on one after the other, and what was on one has to be on all by then.
+func survey(ctx context.Context, e *nats.Engine) ([]nats.Server, []Stream, error) {
+	first, err := e.Survey(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	streams := reported(first)
+	if behind(streams, streams) == nil && together(streams) == nil {
+		return first.Servers, streams, nil
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(secondLook):
+	}
+	second, err := e.Survey(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	now := reported(second)
+	for name, problems := range behind(streams, now) {
+		i := slices.IndexFunc(now, func(s Stream) bool { return s.Name == name })
+		now[i].Problems = append(now[i].Problems, problems...)
+	}
+	return second.Servers, now, nil
+}
+
+// secondLook is how much later replicas are looked at again.
+const secondLook = time.Second
+
+// behind returns which replicas lack, now, what another one had before, by stream.
+func behind(before, now []Stream) (problems map[string][]string) {
+	for _, s := range now {
+		i := slices.IndexFunc(before, func(b Stream) bool { return b.Name == s.Name })
+		if i < 0 {
+			continue
+		}
+		var end uint64
+		for _, r := range before[i].Replicas {
+			end = max(end, r.Last)
+		}
+		for _, r := range s.Replicas {
+			if r.Last >= end {
+				continue
+			}
+			if problems == nil {
+				problems = map[string][]string{}
+			}
+			problems[s.Name] = append(problems[s.Name], fmt.Sprintf("%s ends at %d, and another replica at %d", r.Server, r.Last, end))
+		}
+	}
+	return problems
+}
+
+// reported returns what a survey has found.
+func reported(survey nats.Survey) (list []Stream) {
+	for _, s := range survey.Streams {
+		list = append(list, Stream{s.Name, s.Leader, s.Replicas, s.Problems()})
+	}
+	return list
+}
+
+// together returns the problems of streams, each with the names of those that have it.
+func together(streams []Stream) (list []string) {
+	names := map[string][]string{}
+	for _, s := range streams {
+		for _, p := range s.Problems {
+			names[p] = append(names[p], s.Name)
+		}
+	}
+	for _, p := range slices.Sorted(maps.Keys(names)) {
+		who := strings.Join(names[p], ", ")
+		if n := len(names[p]); n > 3 {
+			who = fmt.Sprintf("%d of %d streams", n, len(streams))
+		}
+		list = append(list, who+": "+p)
+	}
+	return list
+}
