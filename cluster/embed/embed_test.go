@@ -130,7 +130,10 @@ func TestAServerStartsAndEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ready := make(chan struct{})
 	done := make(chan error, 1)
-	go func() { done <- Run(ctx, c, nil, func() { close(ready) }, nil) }()
+	changes, refusals := make(chan member.Server), make(chan error, 4)
+	go func() {
+		done <- Run(ctx, c, changes, func() { close(ready) }, func(err error) { refusals <- err })
+	}()
 	select {
 	case <-ready:
 	case err := <-done:
@@ -142,9 +145,28 @@ func TestAServerStartsAndEnds(t *testing.T) {
 	} else {
 		n.Close()
 	}
+	for what, change := range map[string]func(*member.Server){
+		"other servers": func(c *member.Server) { c.Peers = nil }, "store": func(c *member.Server) { c.Store += "2" },
+	} {
+		other := c
+		change(&other)
+		changes <- other
+		if err := <-refusals; err == nil {
+			t.Errorf("the server takes other %s", what)
+		}
+	}
+	other := c
+	other.Users = c.Users[1:]
+	changes <- other
+	changes <- c // so that the one before was looked at
 	cancel()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+	select {
+	case err := <-refusals:
+		t.Errorf("other users are refused: %v", err)
+	default:
 	}
 	c.Peers = nil
 	if err := Run(t.Context(), c, nil, nil, nil); !errors.Is(err, member.ErrConfig) {

@@ -316,6 +316,14 @@ func TestMachinesComeAndGo(t *testing.T) {
 	if _, _, err := m.Admit(c.Users, "system", nil); !errors.Is(err, ErrConfig) {
 		t.Errorf("a name of ours: %v", err)
 	}
+	if left, err := Revoke(c.Users, "laptop"); err != nil || len(left) != 5 || len(c.Users) != 6 {
+		t.Errorf("%d users, %v", len(left), err)
+	}
+	for _, name := range []string{"phone", "system", "maintenance"} {
+		if _, err := Revoke(c.Users, name); !errors.Is(err, ErrConfig) {
+			t.Errorf("%s is no host: %v", name, err)
+		}
+	}
 	if _, err := m.SetUsers([]User{{Name: "x", Key: "y", Role: RoleHost}}); !errors.Is(err, ErrConfig) {
 		t.Errorf("a user without a key: %v", err)
 	}

@@ -29,7 +29,7 @@ func (m Machine) Admit(users []User, name string, owners []string) ([]User, Toke
 	if err != nil {
 		return nil, Token{}, err
 	}
-	k.users = append(Without(users, name), u)
+	k.users = append(without(users, name), u)
 	b := k.host(name, owners, seed)
 	if i >= 0 {
 		if k.maintenance, err = os.ReadFile(m.path(maintenanceSeed)); err != nil {
@@ -46,8 +46,17 @@ func (m Machine) Admit(users []User, name string, owners []string) ([]User, Toke
 	return k.users, Token{name, i >= 0, word}, err
 }
 
-// Without returns the users but the one of a name.
-func Without(users []User, name string) []User {
+// Revoke returns the users without a host, which can no longer connect then. It returns ErrConfig if there
+// is no host of the name.
+func Revoke(users []User, name string) ([]User, error) {
+	if !slices.ContainsFunc(users, func(u User) bool { return u.Name == name && u.Role == RoleHost }) {
+		return nil, fmt.Errorf("%w: there is no host %q", ErrConfig, name)
+	}
+	return without(users, name), nil
+}
+
+// without returns the users but the one of a name.
+func without(users []User, name string) []User {
 	return slices.DeleteFunc(slices.Clone(users), func(u User) bool { return u.Name == name })
 }
 

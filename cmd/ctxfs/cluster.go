@@ -242,11 +242,10 @@ seconds.
 				return err
 			}
 			if revoke {
-				left := member.Without(users, args[0])
-				if len(left) == len(users) {
-					return fmt.Errorf("no user of the cluster has the name %q", args[0])
+				if users, err = member.Revoke(users, args[0]); err != nil {
+					return err
 				}
-				return keep.PutUsers(ctx, e, seq, left)
+				return keep.PutUsers(ctx, e, seq, users)
 			}
 			users, token, err := m.Admit(users, args[0], commaList(owners))
 			if err != nil {
