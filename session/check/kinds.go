@@ -45,6 +45,7 @@ var sessionKinds = []FileKind{
 	{disk.IDFile, Truth, nil}, // sessionTree.checkID
 	{log.ArrivalsFile(ctxabi.MessagesFile), Truth, nil},
 	{log.ArrivalsFile(ctxabi.EventsFile), Truth, nil},
+	{log.JournalFile, Truth, nil}, // of a copy, which its cluster checks
 	{log.IndexFile(ctxabi.MessagesFile), Cache, nil},
 	{log.IndexFile(ctxabi.EventsFile), Cache, nil},
 	{log.TokensFile(ctxabi.MessagesFile), Cache, nil},

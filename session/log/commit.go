@@ -31,7 +31,7 @@ func (l *Log) Append(ctx context.Context, b Batch) (int64, error) {
 	if _, err := l.checkLines(b.Data); err != nil {
 		return 0, l.refuse(b.Writer, err)
 	}
-	return l.commit(ctx, b, anywhere)
+	return l.commit(ctx, b, Anywhere)
 }
 
 // checkLines checks whole lines and gives how many bytes come before the first that is refused.
@@ -52,17 +52,20 @@ func (l *Log) refuse(w disk.Writer, err error) error {
 	return err
 }
 
-// anywhere as a position means: wherever the log ends.
-const anywhere = -1
+// Anywhere as a position means: wherever the log ends.
+const Anywhere = -1
 
 // commit waits for the log's turn and commits checked records at position at,
-// or anywhere.
+// or Anywhere.
 func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	if err := l.Open(); err != nil {
 		if errors.Is(err, ctxabi.ErrNoFiles) {
 			l.refuse(b.Writer, err)
 		}
 		return 0, err
+	}
+	if l.set.gathers {
+		return l.place(ctx, b, at)
 	}
 	turn := l.turnOf()
 	select {
@@ -79,16 +82,26 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 		l.pending.Store(false)
 		<-turn
 	}()
+	return l.place(ctx, b, at)
+}
+
+// place has a batch committed at position at, or Anywhere. The caller holds the turn unless the
+// committer is a [Gatherer].
+func (l *Log) place(ctx context.Context, b Batch, at int64) (int64, error) {
 	for {
 		expected := l.length.Load()
-		if at != anywhere && at != expected {
-			if position, ok := l.committed(b.Key); ok {
+		if at != Anywhere && at != expected {
+			if position, ok := l.Committed(b.Key); ok {
 				return position, nil
 			}
 			return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
 				"this write is at %d and the log ends at %d; open it for appending (>>)", at, expected))
 		}
-		position, err := l.set.committer.Commit(ctx, l, b, expected)
+		to := expected
+		if l.set.gathers {
+			to = at
+		}
+		position, err := l.set.committer.Commit(ctx, l, b, to)
 		if errors.Is(err, ctxabi.ErrConflict) && l.length.Load() != expected && ctx.Err() == nil {
 			continue // somebody else committed and told us through Advance
 		}
@@ -103,8 +116,9 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	}
 }
 
-// committed returns the position of a request that was committed before.
-func (l *Log) committed(k Key) (int64, bool) {
+// Committed returns where the log ended behind a request that was committed before; ok is false if it
+// is not among the last [MaxKeys], or the log cannot be opened.
+func (l *Log) Committed(k Key) (position int64, ok bool) {
 	if k == (Key{}) {
 		return 0, false
 	}
@@ -116,6 +130,5 @@ func (l *Log) committed(k Key) (int64, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.loadKeys()
-	position, ok := f.keys.find(k)
-	return position, ok
+	return f.keys.find(k)
 }

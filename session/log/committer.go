@@ -46,23 +46,50 @@ func (l *Log) turnOf() chan struct{} {
 	return turn
 }
 
+// Gatherer is a [SharedTurn] that commits the batches of several callers at once. Where Gathers
+// returns true, Commit is called without a turn and by many at a time, and expected may be
+// [Anywhere]. The committer takes the turn with [Hold] while it orders and applies.
+type Gatherer interface {
+	SharedTurn
+	Gathers() bool
+}
+
+// gathers reports whether c takes turns itself.
+func gathers(c Committer) bool {
+	g, ok := c.(Gatherer)
+	return ok && g.Gathers()
+}
+
 // Hold waits for the turns of logs, for who must have nothing appended to them: until release is
 // called, nothing is. Turns are taken in the order of logs, and one that two of them share once.
 func Hold(logs ...*Log) (release func()) {
+	release, _ = HoldWithin(context.Background(), logs...)
+	return release
+}
+
+// HoldWithin is [Hold] for who cannot wait for ever. It returns the error of ctx if that ends before
+// all turns are held; then none is.
+func HoldWithin(ctx context.Context, logs ...*Log) (release func(), err error) {
 	var held []chan struct{}
+	release = func() {
+		for _, turn := range held {
+			<-turn
+		}
+	}
 	for _, l := range logs {
 		turn := l.turnOf()
 		if n := len(held); n > 0 && held[n-1] == turn {
 			continue
 		}
-		turn <- struct{}{}
+		select {
+		case turn <- struct{}{}:
+		case <-ctx.Done():
+			release()
+			return nil, ctx.Err()
+		}
 		held = append(held, turn)
 	}
-	return func() {
-		for _, turn := range held {
-			<-turn
-		}
-	}
+	return release, nil
 }
 
 // syncedWithin is the most commits between two syncs of a log that counts as synced each time.

@@ -27,7 +27,8 @@
 // records elsewhere has them applied through [Replica]: the same rows and bytes in the same order
 // make the same log, value for value. Rows of messages note how long the log of events was; a
 // committer that implements [SharedTurn] gets one turn for both logs, so that it can order them
-// together.
+// together; a [Gatherer] is asked without it and can take many batches at once. Where the store is a
+// copy of what is elsewhere ([Copies]), nothing is adopted when a log is opened that was not applied.
 //
 // # Promises
 //
@@ -61,6 +62,7 @@
 //	seal_check.go      its bytes against the rows
 //	audit.go           a log as a whole
 //	copy.go            a log for a fork
+//	copies.go          a log whose truth is elsewhere
 //	prefix.go          an index as it was
 //	timeline.go        both logs in one order
 //	order.go           who orders commits, and a log as a replica

@@ -97,6 +97,9 @@ func (l *Log) check(line []byte) error {
 	return ctxabi.CheckMessage(line)
 }
 
+// Dir is the directory of the log's session.
+func (l *Log) Dir() *disk.Dir { return l.dir }
+
 // Name is the log's file name.
 func (l *Log) Name() string { return l.name }
 

@@ -30,6 +30,7 @@ type Findings struct {
 //   - data behind the last row, up to its last valid record, gets one row
 //     marked estimated;
 //   - what follows is moved to the quarantine and reported;
+//   - a log that is a copy ([Copies]) ends where that is known to be true; data without a row is not adopted;
 //   - a row whose data is complete records, but other ones, is reported and stays.
 //
 // A log whose end cannot be repaired (the disk is full) is served up to its
@@ -37,6 +38,9 @@ type Findings struct {
 // at last.
 func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	n, err := l.examine(f)
+	if err == nil && l.set.copies != nil {
+		err = l.limit(f, n)
+	}
 	if err != nil {
 		return Tail{}, 0, err
 	}
@@ -76,16 +80,20 @@ func (l *Log) ExamineUnchanged(arrivals vfs.File) (*Findings, error) {
 
 // examine reads the end of both files and changes nothing.
 func (l *Log) examine(f *logFiles) (*Findings, error) {
-	n := new(Findings)
 	fi, err := f.arrivals.Stat() // before the data's: a daemon beside us writes rows first
 	if err != nil {
 		return nil, err
 	}
-	n.Arrivals = fi.Size()
+	rows := fi.Size()
 	if fi, err = f.data.Stat(); err != nil {
 		return nil, err
 	}
-	n.Size = fi.Size()
+	return l.examineTo(f, rows, fi.Size())
+}
+
+// examineTo examines the first bytes of both files.
+func (l *Log) examineTo(f *logFiles, rows, size int64) (n *Findings, err error) {
+	n = &Findings{Arrivals: rows, Size: size}
 	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.Arrivals, func(off int64, line []byte) bool {

@@ -40,6 +40,8 @@ func DefaultLimits() Limits {
 type Set struct {
 	committer Committer
 	shared    bool          // both logs of a session have one turn
+	gathers   bool          // see Gatherer
+	copies    Copies        // nil: the logs are no copies
 	memory    *memory.Limit // nil: none
 	limits    *Limits
 	frames    archive.Cache
@@ -60,6 +62,8 @@ type Set struct {
 func (o *Set) Init(c Committer, m *memory.Limit, limits *Limits) {
 	o.committer, o.memory, o.limits = c, m, limits
 	o.shared = sharesTurn(c)
+	o.gathers = gathers(c)
+	o.copies, _ = c.(Copies)
 	o.logs = map[*Log]struct{}{}
 }
 

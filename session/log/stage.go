@@ -80,11 +80,11 @@ func (s *Stage) write(ctx context.Context, p []byte, off int64, append bool, key
 	if err := l.usable("append"); err != nil {
 		return 0, l.refuse(s.writer, err)
 	}
-	at := int64(anywhere)
+	at := int64(Anywhere)
 	if !append {
 		end := l.Len()
 		if off != end+s.size && off != end+s.size+s.skew {
-			if position, ok := l.committed(key); ok && position <= end {
+			if position, ok := l.Committed(key); ok && position <= end {
 				return len(p), nil
 			}
 			return 0, l.refuse(s.writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
@@ -169,7 +169,7 @@ func (s *Stage) Flush(ctx context.Context, key Key) error {
 		return s.log.refuse(s.writer, &ctxabi.Error{Op: "close", Path: s.log.name, Kind: ctxabi.ErrMalformed, Err: err,
 			Why: fmt.Sprintf("the last %d bytes written are not a complete record yet; ctxfs keeps them until all handles of the file are closed", s.size)})
 	}
-	if _, err := s.log.commit(ctx, Batch{Data: data, Writer: s.writer, Key: key}, anywhere); err != nil {
+	if _, err := s.log.commit(ctx, Batch{Data: data, Writer: s.writer, Key: key}, Anywhere); err != nil {
 		return err
 	}
 	s.clear()
