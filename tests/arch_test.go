@@ -35,6 +35,9 @@ var arrows = map[string][]string{
 	"cluster/keep":                   {"cluster/engine", "cluster/nats", "cluster/member"},
 	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
+	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
+	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
+	"cluster/host":                   {"cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
 
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},
@@ -130,14 +133,16 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":       {"internal/tokens"},                                    // weights are measured against exact counts
-	"cluster/bulk": {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
-	"examples/gen": {"ctxabi"},                                             // the example's records pass the check
-	"session/blob": {"session"},                                            // a session is what keeps them
-	"session":      {"session/check", "session/arrival"},                   // each test ends with a check of its store
-	"session/log":  {"session", "session/check"},                           // a store is what its logs are tested in
-	"fs":           {"pack/source"},
-	"pack":         {"session"}, // the example of a history in memory
+	"ctxabi":          {"internal/tokens"},                                    // weights are measured against exact counts
+	"cluster/bulk":    {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
+	"examples/gen":    {"ctxabi"},                                             // the example's records pass the check
+	"session/blob":    {"session"},                                            // a session is what keeps them
+	"session":         {"session/check", "session/arrival"},                   // each test ends with a check of its store
+	"session/log":     {"session", "session/check"},                           // a store is what its logs are tested in
+	"fs":              {"pack/source"},
+	"pack":            {"session"}, // the example of a history in memory
+	"cluster/host":    {"cluster/engine/fake", "session/check", "internal/vfs"},
+	"cluster/replica": {"cluster/engine/fake"},
 }
 
 // Test files may also use these, which exist for them.

@@ -3,6 +3,7 @@ package journal
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
@@ -19,6 +20,11 @@ type Position struct {
 // Start returns the beginning of a journal.
 func Start(s engine.Subject) Position {
 	return Position{Chain: sha256.Sum256([]byte(s.Owner + "/" + s.Session + "journal"))}
+}
+
+// Ends reports whether the engine's entry e is the one that p stands behind.
+func (p Position) Ends(e engine.Entry) bool {
+	return e.Header[chainHeader] == hex.EncodeToString(p.Chain[:])
 }
 
 // next returns the position behind an entry.

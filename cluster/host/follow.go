@@ -1,0 +1,155 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// Fresh brings the copy of a session up to date if it was last known to be complete longer ago than
+// age; with 0 always. Before that, what is unknown about earlier appends is decided. It returns
+// ctxabi.ErrUnreachable or another error if the copy may be older; it can be read all the same.
+func (h *Host) Fresh(ctx context.Context, x *session.Session, age time.Duration) error {
+	m := h.member(x)
+	if at := m.complete(); age > 0 && !at.IsZero() && h.o.Now().Sub(at) < age {
+		return nil
+	}
+	release, err := m.hold(ctx)
+	if err != nil {
+		return kinded("open", "", err)
+	}
+	defer release()
+	if m.doubt != sure {
+		if err := m.settle(ctx); err != nil {
+			return kinded("open", "", err)
+		}
+	}
+	if err := m.confirm(ctx); err != nil {
+		return kinded("open", "", err)
+	}
+	return nil
+}
+
+// Complete returns when the copy of a session was last known to have all that was acknowledged; the
+// zero time if that was never so since the host began.
+func (h *Host) Complete(x *session.Session) time.Time { return h.member(x).complete() }
+
+// begin puts the first entry into the journal of a session that this host has made, so that it has a
+// home. It returns the errors of the engine.
+func (h *Host) begin(ctx context.Context, x *session.Session) error {
+	m := h.member(x)
+	release, err := m.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var t attempts
+	for m.copy.Position().I == 0 {
+		if err := m.place(ctx, nil, nil, &t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End ends the journal of a session: nothing is appended to it any more, by nobody. The caller holds
+// the turns of both logs, as who commits [session.RemoveSession] does. It returns ctxabi.ErrUnreachable
+// and the other errors of Commit.
+func (h *Host) End(ctx context.Context, x *session.Session) error {
+	m := h.member(x)
+	if err := m.open(); err != nil {
+		return err
+	}
+	var t attempts
+	for !m.ended {
+		if err := m.place(ctx, []journal.Row{{Kind: journal.End}}, nil, &t); err != nil {
+			return kinded("remove", "", err)
+		}
+	}
+	return nil
+}
+
+// Follow keeps the copy of a session up to date until ctx ends, with one goroutine.
+func (h *Host) Follow(ctx context.Context, x *session.Session) {
+	m := h.member(x)
+	h.tasks.Add(1)
+	go func() {
+		defer h.tasks.Done()
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(h.ctx, cancel)()
+		tick := time.NewTicker(ConfirmEvery)
+		defer tick.Stop()
+		for ctx.Err() == nil {
+			feed, err := h.o.Engine.Follow(ctx, m.subject)
+			if err != nil {
+				m.note(err)
+				select {
+				case <-tick.C:
+				case <-ctx.Done():
+				}
+				continue
+			}
+			m.note(m.look(ctx)) // what came before the feed
+			m.follow(ctx, feed, tick.C)
+		}
+	}()
+}
+
+// follow applies what a feed delivers until ctx is done or the feed ends.
+func (m *member) follow(ctx context.Context, feed *engine.Feed, tick <-chan time.Time) {
+	for {
+		select {
+		case e, ok := <-feed.Entries:
+			if !ok {
+				return
+			}
+			m.note(m.offer(ctx, e))
+		case <-feed.Lost:
+			m.note(m.look(ctx))
+		case <-tick:
+			if m.h.o.Now().Sub(m.complete()) >= ConfirmEvery/2 {
+				m.note(m.look(ctx))
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// offer applies an entry of a feed. It returns the errors of [replica.Copy.Offer].
+func (m *member) offer(ctx context.Context, e engine.Entry) error {
+	if m.isOpen.Load() && e.Seq <= m.copy.Position().Seq {
+		return nil
+	}
+	release, err := log.HoldWithin(ctx, m.x.Messages(), m.x.Events())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := m.open(); err != nil {
+		return err
+	}
+	return m.copy.Offer(ctx, e)
+}
+
+// look asks the leader for what the copy lacks. It returns the errors of [replica.Copy.Confirm].
+func (m *member) look(ctx context.Context) error {
+	release, err := m.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return m.confirm(ctx)
+}
+
+// note logs what went wrong with a copy that follows; it is tried again.
+func (m *member) note(err error) {
+	if err != nil && m.h.ctx.Err() == nil {
+		m.h.o.Logger.Warn("a copy may be behind", "journal", m.subject.String(), "err", err)
+	}
+}

@@ -1,0 +1,229 @@
+package host
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/cluster/replica"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// member is a session of the host. What is not guarded by mu belongs to the holder of the turns of the
+// session's logs.
+type member struct {
+	h       *Host
+	x       *session.Session
+	subject engine.Subject
+
+	mu    sync.Mutex
+	queue []*request // guarded by mu
+	works bool       // somebody commits what is in the queue; guarded by mu
+
+	isOpen atomic.Bool // copy is there
+	copy   *replica.Copy
+
+	recent *recent
+	placed map[string]uint64 // number of the last entry of each host, of those that recent is about
+	run    struct {          // entries in a row that this host committed for another one alone
+		host string
+		n    int
+	}
+	doubt doubt // of entries whose writers were told that the outcome is unknown
+	ended bool  // the journal takes nothing more
+
+	pending []*request // that are being committed
+
+	confirmed atomic.Int64 // unix ns when the copy was known to be complete; 0: never
+}
+
+// open opens the copy, the first time. The caller holds the turns.
+func (m *member) open() error {
+	if m.isOpen.Load() {
+		return nil
+	}
+	m.placed = map[string]uint64{}
+	c, err := replica.Open(m.x, m.subject, replica.Options{Engine: m.h.o.Engine, Handlers: m.h.o.Handlers, Restore: m.h.o.Restore, Applied: m.applied})
+	if err != nil {
+		return err
+	}
+	m.copy, m.recent = c, newRecent(c.Position().I)
+	m.isOpen.Store(true)
+	return nil
+}
+
+// hold waits for the turns of the session's logs, and opens the copy. It returns the error of ctx, or
+// of a copy that cannot be opened.
+func (m *member) hold(ctx context.Context) (release func(), err error) {
+	release, err = log.HoldWithin(ctx, m.x.Messages(), m.x.Events())
+	if err != nil {
+		return nil, err
+	}
+	if err := m.open(); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+// submit has requests committed and returns what became of the first. It returns when ctx ends only as
+// long as nothing was sent.
+func (m *member) submit(ctx context.Context, r *request) answer {
+	m.enqueue(r)
+	return m.await(ctx, r)
+}
+
+// enqueue puts requests into the queue, and sees to it that somebody commits them.
+func (m *member) enqueue(list ...*request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.queue = append(m.queue, list...)
+	if !m.works && len(m.queue) > 0 {
+		m.works = true
+		m.h.tasks.Add(1)
+		go m.work()
+	}
+}
+
+// await returns what became of a request in the queue.
+func (m *member) await(ctx context.Context, r *request) answer {
+	select {
+	case a := <-r.done:
+		return a
+	case <-ctx.Done():
+	}
+	m.mu.Lock()
+	for i, q := range m.queue {
+		if q == r {
+			m.queue = append(m.queue[:i:i], m.queue[i+1:]...)
+			m.mu.Unlock()
+			return answer{err: ctx.Err()}
+		}
+	}
+	m.mu.Unlock()
+	return <-r.done // it may be stored; who commits it does not wait for ever
+}
+
+// work commits what is in the queue until it is empty.
+func (m *member) work() {
+	defer m.h.tasks.Done()
+	for {
+		release := log.Hold(m.x.Messages(), m.x.Events())
+		group := m.take()
+		if group != nil {
+			m.commit(group)
+		}
+		release()
+		if group == nil {
+			return
+		}
+	}
+}
+
+// take takes the next requests that can stand in one entry out of the queue; nil: it is empty, and
+// nobody works on it any more. A change of children stands alone, and a key once.
+func (m *member) take() (group []*request) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	size := 0
+	keys := map[log.Key]bool{}
+	for _, r := range m.queue {
+		size += r.size()
+		if len(group) == journal.MaxRows || size > journal.MaxBody || keys[r.Key] ||
+			len(group) > 0 && (r.Kind == journal.Child || group[0].Kind == journal.Child) {
+			break
+		}
+		keys[r.Key] = true
+		group = append(group, r)
+	}
+	if m.queue = m.queue[len(group):]; len(m.queue) == 0 {
+		m.queue = nil
+	}
+	if group == nil {
+		m.works = false
+	}
+	return group
+}
+
+// answer answers a request, and takes it out of those that are being committed.
+func (m *member) answer(r *request, a answer) {
+	for i, p := range m.pending {
+		if p == r {
+			m.pending = append(m.pending[:i:i], m.pending[i+1:]...)
+			r.done <- a
+			return
+		}
+	}
+}
+
+// applied is called behind each entry that was applied: it answers those whose requests stand in it,
+// and learns what is decided by it.
+func (m *member) applied(a replica.Applied) {
+	for _, r := range a.Results {
+		m.recent.add(r.Key, a.Entry.I)
+	}
+	m.placed[a.Entry.Host] = a.Entry.I
+	own := a.Entry.Host == m.h.o.Name
+	from, alone := "", own && len(a.Results) > 0
+	for _, result := range a.Results {
+		r := m.find(result.Key)
+		if alone = alone && r != nil && r.from != "" && (from == "" || from == r.from); alone {
+			from = r.from
+		}
+		if r != nil {
+			m.answer(r, committed(r, result))
+		}
+	}
+	switch {
+	case !alone:
+		m.run.host, m.run.n = "", 0
+	case m.run.host == from:
+		m.run.n++
+	default:
+		m.run.host, m.run.n = from, 1
+	}
+	for _, row := range a.Entry.Rows {
+		m.ended = m.ended || row.Kind == journal.End
+	}
+	// What was under way stood behind the same entry as this one, or is void behind one of this host.
+	if own || m.doubt == sent {
+		m.doubt = sure
+	}
+	for _, r := range m.pending {
+		if own || r.sent == sent {
+			r.sent = sure
+		}
+	}
+}
+
+// find returns the request with a key that is being committed, or nil.
+func (m *member) find(key log.Key) *request {
+	for _, r := range m.pending {
+		if r.Key == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// confirm catches up with what the leader has. It returns the errors of [replica.Copy.Confirm].
+func (m *member) confirm(ctx context.Context) error {
+	asked := m.h.o.Now()
+	err := m.copy.Confirm(ctx)
+	if err == nil {
+		m.confirmed.Store(asked.UnixNano())
+	}
+	return err
+}
+
+// complete returns when the copy was known to be complete; the zero time: never since the host began.
+func (m *member) complete() time.Time {
+	if at := m.confirmed.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}

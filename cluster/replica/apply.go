@@ -1,0 +1,183 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// Apply applies what the engine has behind the copy's position. What Append did not store takes its
+// place and changes nothing. Apply returns the errors of journal.Open if it is not the next entry, and
+// the error of an object or of the disk; it is to be called with the same entry again then.
+func (c *Copy) Apply(ctx context.Context, from engine.Entry) error {
+	if from.ID == "" {
+		at := c.at
+		at.Seq = from.Seq
+		c.set(at)
+		return nil
+	}
+	e, next, err := journal.Open(c.at.Position, from)
+	if err != nil {
+		return err
+	}
+	if e.Format > ctxabi.FormatVersion {
+		return fmt.Errorf("entry at sequence %d: %w: rows of format %d", from.Seq, journal.ErrVersion, e.Format)
+	}
+	if c.partly != next.Chain {
+		c.partly, c.results = next.Chain, nil
+	}
+	rows, err := c.prepare(ctx, e.Rows[len(c.results):])
+	if err != nil {
+		return fmt.Errorf("entry at sequence %d: %w", from.Seq, err)
+	}
+	for i := range rows {
+		r, err := rows[i].apply(ctx, &e)
+		if err != nil {
+			return err
+		}
+		c.results = append(c.results, r)
+	}
+	at := Position{Position: next, Seq: from.Seq, Host: e.Host}
+	for l, to := range map[*log.Log]*log.Mark{c.x.Messages(): &at.Messages, c.x.Events(): &at.Events} {
+		tail, err := l.Tail()
+		if err != nil {
+			return err
+		}
+		*to = tail.Mark()
+	}
+	if err := c.file.add(&at); err != nil {
+		return fmt.Errorf("%s: %w", log.JournalFile, err)
+	}
+	results := c.results
+	c.partly, c.results = journal.Hash{}, nil
+	c.set(at)
+	if c.o.Applied != nil {
+		c.o.Applied(Applied{Seq: from.Seq, ID: from.ID, Entry: e, Results: results})
+	}
+	if c.file.size > maxPositions {
+		return c.Settle(ctx)
+	}
+	return nil
+}
+
+// ready is a row that can be applied.
+type ready struct {
+	c       *Copy
+	row     *journal.Row
+	body    []byte
+	arrival arrival.Row // of records
+	change  Change      // of changes
+}
+
+// prepare reads rows, fetches their bodies, and checks that those of logs fit. It returns
+// journal.ErrDamaged, journal.ErrVersion and the errors of objects; nothing was applied then.
+func (c *Copy) prepare(ctx context.Context, rows []journal.Row) ([]ready, error) {
+	list := make([]ready, 0, len(rows))
+	ends := map[journal.Kind]*log.Tail{}
+	for i := range rows {
+		r := ready{c: c, row: &rows[i], body: rows[i].Body}
+		var err error
+		switch k := r.row.Kind; k {
+		case journal.Message, journal.Event:
+			if ends[k] == nil {
+				tail, err := c.log(k).Tail()
+				if err != nil {
+					return nil, err
+				}
+				ends[k] = &tail
+			}
+			err = r.records(ctx, ends[k])
+		case journal.Control, journal.Child:
+			err = r.changes(ctx)
+		default:
+			if k != journal.End && c.o.Handlers[k] == nil {
+				err = fmt.Errorf("%w: a row of kind %q", journal.ErrVersion, k)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// log returns the log of rows of a kind.
+func (c *Copy) log(k journal.Kind) *log.Log {
+	if k == journal.Message {
+		return c.x.Messages()
+	}
+	return c.x.Events()
+}
+
+// records prepares a row of a log that has to stand at its end, which it moves.
+func (r *ready) records(ctx context.Context, end *log.Tail) (err error) {
+	line, whole := bytes.CutSuffix(r.row.Content, []byte{'\n'})
+	a, ok := arrival.ParseRow(line)
+	if !ok || !whole || a.Off != end.Size {
+		return fmt.Errorf("%w: a row of records at byte %d, and the log ends at %d", journal.ErrDamaged, a.Off, end.Size)
+	}
+	if end.Chain, ok = a.Follows(end.Chain); !ok {
+		return fmt.Errorf("%w: the chain of records breaks at byte %d", journal.ErrDamaged, a.Off)
+	}
+	end.Size, r.arrival = a.End(), a
+	if len(r.body) == 0 {
+		r.body, err = r.c.body(ctx, a.SHA)
+	}
+	return err
+}
+
+// changes prepares a change.
+func (r *ready) changes(ctx context.Context) (err error) {
+	var sum []byte
+	if r.change, sum, err = parseChange(r.row); err == nil && sum != nil {
+		r.body, err = r.c.body(ctx, [32]byte(sum))
+	}
+	r.change.setBody(r.body)
+	return err
+}
+
+// apply applies the row. It returns an error if it is to be applied again.
+func (r *ready) apply(ctx context.Context, e *journal.Entry) (Result, error) {
+	switch k := r.row.Kind; k {
+	case journal.Message, journal.Event:
+		return Result{Key: r.arrival.Key, End: r.arrival.End()}, r.c.log(k).Apply(r.row.Content, r.body)
+	case journal.Control, journal.Child:
+		if k == journal.Child {
+			// Of two renames in a row the first would find something else when it is done again.
+			if err := r.c.Settle(ctx); err != nil {
+				return Result{}, err
+			}
+		}
+		err := r.change.check()
+		if err == nil {
+			err = r.c.x.Apply(r.change.Change)
+		}
+		if refused(err) {
+			return Result{Key: r.change.Key, Err: err}, nil
+		}
+		return Result{Key: r.change.Key}, err
+	case journal.End:
+		return Result{Key: KeyOf(r.row)}, nil
+	default:
+		return Result{Key: KeyOf(r.row)}, r.c.o.Handlers[k](ctx, r.c.x, e, r.row)
+	}
+}
+
+// refused reports whether a change cannot be applied to what the session is, on any host.
+func refused(err error) bool {
+	for _, kind := range []error{ctxabi.ErrExists, ctxabi.ErrNotFound, ctxabi.ErrMalformed, fs.ErrExist, fs.ErrNotExist} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}

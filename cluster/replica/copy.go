@@ -1,0 +1,188 @@
+package replica
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// Errors of a copy.
+var (
+	// ErrNoCopy is the error of a session that has records and no position: it is no copy of a journal.
+	ErrNoCopy = errors.New("the session has records of its own; publish it, or move it away")
+	// ErrOlder is the error of a journal that ends before what was read of it: entries are lost, or the
+	// answer is one of a leader that is cut off.
+	ErrOlder = errors.New("the journal ends before what this host has read of it")
+	// ErrBehind is the error of an engine that cannot find entries that are known to exist.
+	ErrBehind = errors.New("the cluster does not find entries that it has; try again")
+	// ErrTrimmed is the error of a journal whose next entry was trimmed: it lies in a snapshot.
+	ErrTrimmed = errors.New("the next entry of the journal was trimmed")
+)
+
+// Result is what became of a row that was applied.
+type Result struct {
+	Key log.Key // of the request, or KeyOf the row
+	End int64   // where the log ended behind a row of a log
+	Err error   // why a change changed nothing: it is the same on every host
+}
+
+// Applied is an entry that was applied.
+type Applied struct {
+	Seq     uint64
+	ID      string
+	Entry   journal.Entry
+	Results []Result // of the rows, in their order
+}
+
+// Handler applies a row of a kind that this package does not know. It must bear to be called again for
+// the same row. It returns an error if the row could not be applied; it is applied again then, before
+// anything that comes behind it.
+type Handler func(ctx context.Context, x *session.Session, e *journal.Entry, row *journal.Row) error
+
+// Options are what a copy works with.
+type Options struct {
+	Engine   engine.Engine
+	Handlers map[journal.Kind]Handler // of the kinds that this package does not know
+	Applied  func(Applied)            // is called behind each entry, once it is applied; nil: nobody wants to know
+
+	// Restore brings the session to a position at or behind the entry with the number from, out of a
+	// snapshot, and returns it. nil: there are none.
+	Restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (Position, error)
+}
+
+// Copy is the copy of a session's journal in a store. All its methods but Position are for the holder
+// of the turns of the session's logs.
+type Copy struct {
+	x       *session.Session
+	subject engine.Subject
+	o       Options
+	file    positions
+	at      Position
+	shown   atomic.Pointer[Position]
+
+	partly  journal.Hash // chain behind the entry of which some rows are applied
+	results []Result     // of these rows
+
+	bodies map[[sha256.Size]byte][]byte // objects that need not be fetched
+}
+
+// Open returns the copy of the journal s that the session x is. It opens the session's logs, which are
+// cut to where the copy ended when it was used last. A session without records becomes an empty copy.
+// Open returns ErrNoCopy if x is no copy, ctxabi.ErrIO if its logs are damaged, and the error of the
+// disk.
+func Open(x *session.Session, s engine.Subject, o Options) (*Copy, error) {
+	c := &Copy{x: x, subject: s, o: o, bodies: map[[sha256.Size]byte][]byte{}}
+	c.file.dir = x.Disk()
+	dir := x.Disk()
+	var tails [2]log.Mark
+	for i, l := range []*log.Log{x.Messages(), x.Events()} {
+		tail, err := l.Tail()
+		if err != nil {
+			return nil, err
+		}
+		tails[i] = tail.Mark()
+	}
+	dir.Root.Move.RLock()
+	at, ok, err := held(dir)
+	size := int64(-1)
+	if fi, err := dir.Root.FS.Stat(dir.Path(log.JournalFile)); err == nil {
+		size = fi.Size()
+	}
+	dir.Root.Move.RUnlock()
+	switch {
+	case err != nil:
+		return nil, vfs.Failed("open", log.JournalFile, err, "the position of the session's copy cannot be read")
+	case !ok && tails != [2]log.Mark{}:
+		return nil, ctxabi.E("open", log.JournalFile, ctxabi.ErrIO, "%s", ErrNoCopy.Error())
+	case at.Messages != tails[0] || at.Events != tails[1]:
+		return nil, ctxabi.E("open", log.JournalFile, ctxabi.ErrIO, "the logs end at %v and the copy of the journal at %v", tails, at)
+	}
+	if at.I == 0 && at.Seq == 0 {
+		at.Position = journal.Start(s)
+	}
+	c.set(at)
+	c.file.size = size
+	if !ok || size > maxPositions || torn(dir.Root.FS, dir.Path(log.JournalFile), size) {
+		err = c.Settle(context.Background())
+	}
+	if err != nil {
+		return nil, vfs.Failed("open", log.JournalFile, err, "the position of the session's copy cannot be written")
+	}
+	return c, nil
+}
+
+// torn reports whether a file of lines does not end in a newline.
+func torn(fs vfs.FS, name string, size int64) bool {
+	f, _, err := vfs.OpenRegular(fs, name, os.O_RDONLY)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var last [1]byte
+	return size > 0 && (vfs.ReadFull(f, last[:], size-1) != nil || last[0] != '\n')
+}
+
+// set notes where the copy is.
+func (c *Copy) set(at Position) {
+	c.at = at
+	c.shown.Store(&at)
+}
+
+// Position returns where the copy is. It may be called by anybody.
+func (c *Copy) Position() Position { return *c.shown.Load() }
+
+// Session returns the session.
+func (c *Copy) Session() *session.Session { return c.x }
+
+// Subject returns the journal.
+func (c *Copy) Subject() engine.Subject { return c.subject }
+
+// Settle makes the copy, up to its position, survive the loss of power. What is sealed, trimmed or
+// parked on the strength of a position is settled before. It returns the error of the disk.
+func (c *Copy) Settle(ctx context.Context) error {
+	for _, l := range []*log.Log{c.x.Messages(), c.x.Events()} {
+		if err := l.SyncRows(ctx); err != nil {
+			return err
+		}
+	}
+	return c.file.replace(&c.at)
+}
+
+// BodyKey returns the name of the object that is the body of a row of the journal.
+func BodyKey(s engine.Subject, sum [sha256.Size]byte) engine.Key {
+	return engine.Key{Owner: s.Owner, Name: "b/" + hex.EncodeToString(sum[:])}
+}
+
+// Have keeps a body that is among the objects, so that it need not be fetched, until release.
+func (c *Copy) Have(body []byte) (release func()) {
+	sum := sha256.Sum256(body)
+	c.bodies[sum] = body
+	return func() { delete(c.bodies, sum) }
+}
+
+// body returns the content of an object. It returns journal.ErrDamaged if it is another one, and the
+// errors of Objects.
+func (c *Copy) body(ctx context.Context, sum [sha256.Size]byte) ([]byte, error) {
+	if b, ok := c.bodies[sum]; ok {
+		return b, nil
+	}
+	b, err := c.o.Engine.Objects().Get(ctx, BodyKey(c.subject, sum), 0, -1)
+	if err != nil {
+		return nil, fmt.Errorf("body %x of a row: %w", sum[:8], err)
+	}
+	if sha256.Sum256(b) != sum {
+		return nil, fmt.Errorf("%w: body %x of a row has other content", journal.ErrDamaged, sum[:8])
+	}
+	return b, nil
+}
