@@ -39,7 +39,6 @@ func (m *member) commit(group []*request) {
 		err = ctxabi.ErrIO // never: it goes on until all are answered
 	}
 	for _, r := range m.pending {
-		m.doubt = max(m.doubt, r.sent)
 		r.done <- r.failure(err)
 	}
 	m.pending = nil

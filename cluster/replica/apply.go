@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -157,19 +159,43 @@ func (r *ready) apply(ctx context.Context, e *journal.Entry) (Result, error) {
 				return Result{}, err
 			}
 		}
-		err := r.change.check()
-		if err == nil {
-			err = r.c.x.Apply(r.change.Change)
-		}
-		if refused(err) {
+		if err := r.change.check(); err != nil {
 			return Result{Key: r.change.Key, Err: err}, nil
 		}
-		return Result{Key: r.change.Key}, err
+		err := r.c.x.Apply(r.change.Change)
+		if err != nil && !refused(err) {
+			return Result{}, err
+		}
+		return Result{Key: r.change.Key, Err: err}, r.c.syncNames(&r.change)
 	case journal.End:
 		return Result{Key: KeyOf(r.row)}, nil
 	default:
 		return Result{Key: KeyOf(r.row)}, r.c.o.Handlers[k](ctx, r.c.x, e, r.row)
 	}
+}
+
+// syncNames makes what a change removed or called another name survive the loss of power, also where it
+// was applied before and then failed: nobody does it again once the entry counts. It returns the error
+// of the disk.
+func (c *Copy) syncNames(change *Change) error {
+	var names []string
+	switch change.Kind {
+	case session.SetNote:
+		names = []string{change.Name, ctxabi.OwnNote(change.Name)}
+	case session.RemoveFile:
+		names = []string{change.Name}
+	case session.MakeChild, session.RemoveChild, session.RenameChild:
+		names = []string{ctxabi.ChildPath(change.Name)}
+	}
+	dir := c.x.Disk()
+	dir.Root.Move.RLock()
+	defer dir.Root.Move.RUnlock()
+	for _, name := range names {
+		if err := dir.Root.FS.SyncDir(path.Dir(dir.Path(name))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // refused reports whether a change cannot be applied to what the session is, on any host.

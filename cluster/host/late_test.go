@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// slow is peers whose next request arrives late, and about which meanwhile says what happens before who
+// asked gives up.
+type slow struct {
+	peers.Peers
+	meanwhile func()
+	late      func() (*peers.Receipt, error)
+}
+
+func (s *slow) Append(ctx context.Context, host string, a *peers.Append) (*peers.Receipt, error) {
+	if s.meanwhile == nil {
+		return s.Peers.Append(ctx, host, a)
+	}
+	kept := *a
+	s.late = func() (*peers.Receipt, error) { return s.Peers.Append(context.Background(), host, &kept) }
+	meanwhile := s.meanwhile
+	s.meanwhile = nil
+	meanwhile()
+	return nil, peers.ErrLost
+}
+
+// slowly returns two hosts of which a is home, and the peers of b.
+func slowly(t *testing.T) (r *rig, a, b *node, p *slow) {
+	r = newRig(t, "a", "b")
+	a, b = r.nodes[0], r.nodes[1]
+	p = &slow{Peers: r.net.Host("b")}
+	b.h.o.Peers = p
+	if err := a.append("first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.h.Fresh(t.Context(), b.x, 0); err != nil {
+		t.Fatal(err)
+	}
+	return r, a, b, p
+}
+
+func TestARequestThatComesLateIsNotCommittedTwice(t *testing.T) {
+	r, _, b, p := slowly(t)
+	p.meanwhile = func() {}
+	if err := b.append("once"); err != nil {
+		t.Fatal(err)
+	}
+	p.late()
+	if lines := r.agree(); strings.Count(lines, "once") != 1 {
+		t.Errorf("%q", lines)
+	}
+}
+
+// As long as the home may still commit it, nobody says that a record was refused.
+func TestWhatTheHomeMayStillCommitIsUnknown(t *testing.T) {
+	r, a, b, p := slowly(t)
+	p.meanwhile = func() {
+		if err := a.append("of the home"); err != nil {
+			t.Error(err)
+		}
+		r.servers.Fill(true)
+	}
+	if err := b.append("late"); !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("what the home may still commit: %v", err)
+	}
+	r.servers.Fill(false)
+	if receipt, err := p.late(); err != nil || receipt.Outcomes[0] != peers.Committed {
+		t.Errorf("the home: %v %v", receipt, err)
+	}
+	if lines := r.agree(); strings.Count(lines, "late") != 1 {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Behind an entry of who asked, a request is void.
+func TestAFenceDecidesWhatWasHandedOver(t *testing.T) {
+	for _, seen := range []bool{false, true} { // whether the home has seen the fence when the request comes
+		r, a, b, p := slowly(t)
+		p.meanwhile = func() { r.servers.Fill(true) }
+		if err := b.append("late"); !errors.Is(err, ctxabi.ErrIO) {
+			t.Errorf("%v", err)
+		}
+		r.servers.Fill(false)
+		if err := b.append("behind"); err != nil {
+			t.Fatal(err)
+		}
+		if seen {
+			if err := a.append("of the home again"); err != nil {
+				t.Fatal(err)
+			}
+			b.h.o.Peers = r.net.Host("b")
+			for range maxRun {
+				if err := a.append("more"); err != nil { // until a is home again
+					t.Fatal(err)
+				}
+			}
+		}
+		if receipt, err := p.late(); err == nil && receipt.Outcomes[0] != peers.Void {
+			t.Errorf("behind the fence: %v", receipt.Outcomes)
+		}
+		if lines := r.agree(); strings.Contains(lines, "late") {
+			t.Errorf("%q", lines)
+		}
+	}
+}
+
+// A host that was started anew does not know what it committed before: it takes nothing that is older.
+func TestAHomeThatWasStartedAnewTakesNothingOld(t *testing.T) {
+	r, a, b, p := slowly(t)
+	p.meanwhile = func() {
+		if err := a.append("of the home"); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := b.append("once"); err != nil {
+		t.Fatal(err)
+	}
+	a.kill()
+	a.start()
+	for range maxRun + 2 {
+		if err := a.append("to be home"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if receipt, err := p.late(); err == nil && receipt.Outcomes[0] == peers.Unknown {
+		t.Errorf("%v", receipt)
+	}
+	if lines := r.agree(); strings.Count(lines, "once") != 1 {
+		t.Errorf("%q", lines)
+	}
+}
