@@ -187,15 +187,6 @@ func (m *member) order() (rows []journal.Row, list []*request) {
 	return rows, list
 }
 
-func misplaced(r *request, end int64) error {
-	return ctxabi.E(r.op, r.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", end, r.At)
-}
-
-// committed returns the answer to a request whose row was applied.
-func committed(r *request, result replica.Result) answer {
-	return answer{outcome: peers.Committed, end: result.End, err: result.Err}
-}
-
 // place appends an entry of rows behind the copy's position, and applies it. It returns nil if there is
 // something new to go on with: the entry stands there, or another one was applied, or it is to be
 // tried again. It returns why nothing more can be done now, and what list has then is to be answered.

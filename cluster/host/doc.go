@@ -54,11 +54,13 @@
 //
 // # Files, from top to bottom
 //
-//	follow.go   copies that are kept up to date, and beginnings and ends of journals
 //	host.go     the host, and what package session asks it
-//	handoff.go  homes
+//	follow.go   copies that are kept up to date, and beginnings and ends of journals
+//	take.go     what other hosts ask
+//	queue.go    what waits to be committed
 //	commit.go   a group of requests into the journal
-//	member.go   one session, and its queue
-//	request.go  what waits to be committed
+//	handoff.go  homes
+//	member.go   one session
+//	request.go  one request, and what became of it
 //	recent.go   keys of the last rows
 package host

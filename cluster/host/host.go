@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
-	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -98,7 +97,7 @@ func New(o Options) *Host {
 	return h
 }
 
-// Attach gives the host its store, before anything is appended to it.
+// Attach makes s the store of the host. It is called before anything is appended to it.
 func (h *Host) Attach(s *session.Store) { h.store.Store(s) }
 
 // Close ends what is under way, which fails, and waits for it. The store is closed after that.
@@ -146,12 +145,6 @@ func (h *Host) Kept(dir *disk.Dir, name string) (at log.Mark, ok bool) {
 	}
 	return replica.Kept(dir, name)
 }
-
-// id returns an id for an entry, once.
-func (h *Host) id() string { return fmt.Sprintf("%s-%016x-%d", h.o.Name, h.boot, h.ids.Add(1)) }
-
-// key returns a key for a request that has none.
-func (h *Host) key() log.Key { return log.Key{Conn: h.boot, Unique: h.keys.Add(1)} }
 
 // member returns what the host knows of a session.
 func (h *Host) member(x *session.Session) *member {

@@ -145,7 +145,7 @@ func (w *world) killAtWork(t *rapid.T, n *node, work *rapid.Generator[int]) {
 	n.start()
 }
 
-// mend gives the disk room again, and starts a host anew that trusts its disk no more.
+// mend takes faults away from the disk, and starts a host anew that trusts its disk no more.
 func (n *node) mend() {
 	n.disk.Heal()
 	if n.x.Messages().IsBroken() || n.x.Events().IsBroken() {

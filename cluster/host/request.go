@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -52,6 +53,12 @@ var errLost = errors.New("the cluster has lost entries of this journal that were
 
 // errEnded is the error of a journal that takes nothing more.
 var errEnded = errors.New("the session was removed on another host")
+
+// id returns an id for an entry, once.
+func (h *Host) id() string { return fmt.Sprintf("%s-%016x-%d", h.o.Name, h.boot, h.ids.Add(1)) }
+
+// key returns a key for a request that has none.
+func (h *Host) key() log.Key { return log.Key{Conn: h.boot, Unique: h.keys.Add(1)} }
 
 func newRequest(op, name string) *request {
 	return &request{op: op, name: name, done: make(chan answer, 1)}
@@ -119,4 +126,14 @@ func kinded(op, name string, err error) error {
 		}
 	}
 	return e
+}
+
+// misplaced returns the error of records for a place at which their log does not end.
+func misplaced(r *request, end int64) error {
+	return ctxabi.E(r.op, r.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", end, r.At)
+}
+
+// committed returns the answer to a request whose row was applied.
+func committed(r *request, result replica.Result) answer {
+	return answer{outcome: peers.Committed, end: result.End, err: result.Err}
 }

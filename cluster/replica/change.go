@@ -117,7 +117,7 @@ func KeyOf(row *journal.Row) log.Key {
 	return log.Key{Conn: binary.BigEndian.Uint64(sum), Unique: binary.BigEndian.Uint64(sum[8:])}
 }
 
-// setBody gives a change its body.
+// setBody sets what the body of the row is for.
 func (c *Change) setBody(body []byte) {
 	if c.Kind == session.RemoveFile {
 		c.If = body

@@ -3,6 +3,9 @@ package log
 import (
 	"context"
 	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Committer is the one commit point of records: it decides their order in a log. Commit makes batch durable against the death of the process at position expected of log and
@@ -115,4 +118,26 @@ func (p *pace) synced() {
 	if n := p.commits.Swap(0); n > 0 {
 		p.close.Store(n <= syncedWithin)
 	}
+}
+
+// JournalFile is where a copy keeps how far it follows a journal that is elsewhere, relative to the
+// session.
+const JournalFile = ctxabi.InternalDir + "/journal"
+
+// Mark is where a log ends: the size of its data and that of its rows, in bytes.
+type Mark struct{ Size, Arrivals int64 }
+
+// Mark returns the sizes.
+func (t Tail) Mark() Mark { return Mark{t.Size, t.Arrivals} }
+
+// Copies is a [Committer] of a store whose logs are copies of what is ordered elsewhere. Of what such
+// a log has behind its mark nothing is adopted when it is opened: it comes again from elsewhere.
+type Copies interface {
+	Committer
+
+	// Kept returns where the log called name of the session in dir may end at most. It is called while
+	// the log is opened for the first time, with locks of the log and Root.Move held for reading, and
+	// asks nothing of the store's logs but [Look]. ok is false if the log may end where its last row
+	// ends.
+	Kept(dir *disk.Dir, name string) (at Mark, ok bool)
 }

@@ -62,7 +62,6 @@
 //	seal_check.go      its bytes against the rows
 //	audit.go           a log as a whole
 //	copy.go            a log for a fork
-//	copies.go          a log whose truth is elsewhere
 //	prefix.go          an index as it was
 //	timeline.go        both logs in one order
 //	order.go           who orders commits, and a log as a replica

@@ -226,3 +226,29 @@ func (l *Log) RowsBehind(from, most int64) (rows []byte, end int64, err error) {
 	}
 	return rows, end, nil
 }
+
+// Order returns the arrival row, with its newline, of a commit that comes to stand behind t, appended
+// to dst, and the tail behind it. Of a, the caller sets Len, SHA, At, UID, PID, Events and Key.
+func (t Tail) Order(dst []byte, a Row) (row []byte, next Tail) {
+	a.Off = t.Size
+	t.extend(&a)
+	row = arrival.AppendRow(dst, &a)
+	return row, t.behind(&a, len(row)-len(dst))
+}
+
+// SyncRows makes all that is committed, and the rows of it, survive the loss of power: of a copy, rows
+// cannot be made up again. It returns the errors of [Log.Sync].
+func (l *Log) SyncRows(ctx context.Context) error {
+	if err := l.Sync(ctx); err != nil {
+		return err
+	}
+	f, err := l.acquire()
+	if err != nil {
+		return err
+	}
+	defer l.release()
+	if err := f.arrivals.Sync(); err != nil {
+		return l.breakDown("fsync", err)
+	}
+	return nil
+}

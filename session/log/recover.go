@@ -3,6 +3,8 @@ package log
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -231,4 +233,50 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 			Reason: fmt.Sprintf("%d lines after byte %d are not records; ctxfs serves them as they are", n.bad, a.Off)})
 	}
 	return nil
+}
+
+// limit cuts a copy, and what was found of it, to what is true: it ends at its mark, and data without
+// a row does not count. It returns the error of the disk.
+func (l *Log) limit(f *logFiles, n *Findings) error {
+	at, ok := l.set.copies.Kept(l.dir, l.name)
+	if ok && !l.known.Load() && at.Arrivals < n.Tail.Arrivals {
+		was := *n
+		cut, err := l.examineTo(f, at.Arrivals, at.Size)
+		if err != nil {
+			return err
+		}
+		*n = *cut
+		if n.Size, n.Arrivals = was.Size, was.Arrivals; was.Size == was.Tail.Size && !l.dir.Root.ReadOnly {
+			// Data first: a row without data is dropped the next time.
+			if err := errors.Join(f.data.Truncate(n.Tail.Size), f.arrivals.Truncate(n.Tail.Arrivals)); err != nil {
+				return err
+			}
+			n.Size, n.Arrivals = n.Tail.Size, n.Tail.Arrivals
+		}
+	}
+	n.Valid, n.Records, n.bad = n.Tail.Size, 0, 0
+	return nil
+}
+
+// Look returns where the log called name of the session in dir ends, up to the last row that has its
+// data. It changes nothing, and a log without files ends at 0. It returns the error of a read.
+func Look(dir *disk.Dir, name string) (Mark, error) {
+	l := new(Log)
+	l.Init(dir.Unchanged(), new(Set), nil, name)
+	rows, _, err := vfs.OpenRegular(dir.Root.FS, dir.Path(ArrivalsFile(name)), os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mark{}, nil
+	}
+	if err != nil {
+		return Mark{}, err
+	}
+	defer rows.Close()
+	n, err := l.ExamineUnchanged(rows)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Mark{}, nil
+	}
+	if err != nil {
+		return Mark{}, fmt.Errorf("look at %s: %w", name, err)
+	}
+	return n.Tail.Mark(), nil
 }
