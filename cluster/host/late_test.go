@@ -135,3 +135,28 @@ func TestAHomeThatWasStartedAnewTakesNothingOld(t *testing.T) {
 		t.Errorf("%q", lines)
 	}
 }
+
+// Who is told to read the tail finds it decided: the look puts the fence.
+func TestALookDecidesWhatIsUnknown(t *testing.T) {
+	r, a, b, p := slowly(t)
+	p.meanwhile = func() {
+		if err := a.append("of the home"); err != nil {
+			t.Error(err)
+		}
+		r.servers.Fill(true)
+	}
+	if err := b.append("late"); !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("%v", err)
+	}
+	r.servers.Fill(false)
+	if err := b.h.Fresh(t.Context(), b.x, 0); err != nil {
+		t.Fatal(err)
+	}
+	read := b.content(ctxabi.MessagesFile)
+	if receipt, err := p.late(); err == nil && receipt.Outcomes[0] != peers.Void {
+		t.Errorf("behind the fence: %v", receipt.Outcomes)
+	}
+	if lines := r.agree(); lines != read {
+		t.Errorf("the tail was %q and is %q", read, lines)
+	}
+}
