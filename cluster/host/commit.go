@@ -31,7 +31,7 @@ const (
 
 // commit commits a group of requests and answers all of them. The caller holds the turns.
 func (m *member) commit(group []*request) {
-	ctx, cancel := context.WithTimeout(m.h.ctx, m.h.o.Timeout)
+	ctx, cancel := context.WithDeadline(m.h.ctx, m.deadline(group, time.Now()))
 	defer cancel()
 	m.pending = group
 	err := m.tryCommit(ctx)
@@ -42,6 +42,23 @@ func (m *member) commit(group []*request) {
 		r.done <- r.failure(err)
 	}
 	m.pending = nil
+}
+
+// deadline returns until when a group is tried: until the first of it has waited for Options.Timeout. So
+// those who wait behind others while there is no cluster are not kept for a multiple of that; but each
+// is tried for a part of it.
+func (m *member) deadline(group []*request, now time.Time) time.Time {
+	first := now
+	for _, r := range group {
+		if r.since.Before(first) {
+			first = r.since
+		}
+	}
+	end := first.Add(m.h.o.Timeout)
+	if least := now.Add(m.h.o.Timeout / 8); end.Before(least) {
+		return least
+	}
+	return end
 }
 
 // tryCommit commits what is pending. It returns why it gave up; what is still pending then is not

@@ -43,7 +43,7 @@
 //   - Requests with the same key, among the last 1,024 of a log, are committed once, whichever host
 //     commits them.
 //   - Readers never wait for the cluster; see [Host.Fresh] for those who want to.
-//   - Who waits is answered after Options.Timeout at the latest. A context ends the wait only as long as
+//   - Who waits is answered after Options.Timeout, or soon after it where many wait. A context ends the wait only as long as
 //     nothing was sent.
 //   - A host has a goroutine for a session while something waits to be committed, and one while it follows it.
 //

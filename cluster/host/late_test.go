@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -158,5 +159,28 @@ func TestALookDecidesWhatIsUnknown(t *testing.T) {
 	}
 	if lines := r.agree(); lines != read {
 		t.Errorf("the tail was %q and is %q", read, lines)
+	}
+}
+
+// Who waits behind others without a cluster does not wait for a multiple of the time.
+func TestTimeIsCountedFromTheRequestOn(t *testing.T) {
+	r := newRig(t, "a")
+	m := r.nodes[0].h.member(r.nodes[0].x)
+	now := time.Unix(1e9, 0)
+	at := func(ago ...time.Duration) (group []*request) {
+		for _, d := range ago {
+			group = append(group, &request{since: now.Add(-d)})
+		}
+		return group
+	}
+	for _, c := range []struct {
+		group []*request
+		want  time.Duration
+	}{
+		{at(0), Timeout}, {at(0, Timeout/2), Timeout / 2}, {at(2*Timeout, 0), Timeout / 8},
+	} {
+		if got := m.deadline(c.group, now).Sub(now); got != c.want {
+			t.Errorf("%v, want %v", got, c.want)
+		}
 	}
 }

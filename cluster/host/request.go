@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -18,10 +19,11 @@ import (
 // request is something that waits to be committed.
 type request struct {
 	peers.Request
-	object []byte // to be put among the objects first; nil: nothing
-	from   string // the host that handed it over; "": it is of this one
-	next   uint64 // of that hand-over; see peers.Append
-	op     string // for errors
+	object []byte    // to be put among the objects first; nil: nothing
+	from   string    // the host that handed it over; "": it is of this one
+	next   uint64    // of that hand-over; see peers.Append
+	since  time.Time // when it was asked for
+	op     string    // for errors
 	name   string
 
 	sent   doubt // that it may come to stand in the journal, or stands there
@@ -61,7 +63,7 @@ func (h *Host) id() string { return fmt.Sprintf("%s-%016x-%d", h.o.Name, h.boot,
 func (h *Host) key() log.Key { return log.Key{Conn: h.boot, Unique: h.keys.Add(1)} }
 
 func newRequest(op, name string) *request {
-	return &request{op: op, name: name, done: make(chan answer, 1)}
+	return &request{op: op, name: name, since: time.Now(), done: make(chan answer, 1)}
 }
 
 // records returns the request to commit a batch.
