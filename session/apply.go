@@ -27,7 +27,8 @@ func changesOf(c Committer) ChangeCommitter {
 
 // Apply makes a change that was committed true in the session's files. It returns
 // ctxabi.ErrMalformed for a kind that it does not know, ctxabi.ErrExists where a child has the name
-// already, and the error of the disk; what was there stays then.
+// already, ctxabi.ErrConflict for a note that is not what it had to be, and the error of the disk; what was
+// there stays then.
 func (x *Session) Apply(c Change) error {
 	switch c.Kind {
 	case SetFile:
@@ -35,6 +36,9 @@ func (x *Session) Apply(c Change) error {
 	case RemoveFile:
 		return x.applyRemoveFile(c.Name, c.If)
 	case SetNote:
+		if err := x.checkNote(c.Name, c.Was); err != nil {
+			return err
+		}
 		return x.applyNote(c.Name, Note{Origin: c.To, Own: c.Data})
 	case MakeChild:
 		return x.applyMakeChild(c.Name)

@@ -26,6 +26,7 @@ type Change struct {
 	To   string
 	Data []byte
 	If   []byte
+	Was  []byte // of SetNote: what [Note.Sum] of the note must be, or it stays; empty: anything
 }
 
 // NameKind is what a [NameChange] does.

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"slices"
@@ -50,7 +52,7 @@ func (x *Session) Note(name string) (Note, error) {
 // derived ones without its newline gets one. It returns ctxabi.ErrMalformed if name is no note or
 // the whole breaks its rules, and the error of who commits changes or of the disk.
 func (x *Session) AppendNote(name string, data []byte) error {
-	return x.changeNote(name, func(n *Note) {
+	return x.changeNote(name, true, func(n *Note) {
 		if n.Origin == ctxabi.OriginDerived {
 			n.Origin = ctxabi.OriginMixed
 		}
@@ -65,16 +67,41 @@ func (x *Session) AppendNote(name string, data []byte) error {
 // is ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the
 // errors of AppendNote.
 func (x *Session) SetNote(name string, own []byte, origin string) error {
-	return x.changeNote(name, func(n *Note) { *n = Note{origin, own} })
+	return x.changeNote(name, false, func(n *Note) { *n = Note{origin, own} })
 }
 
 // DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of
 // AppendNote.
 func (x *Session) DropNote(name string) error {
-	return x.changeNote(name, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
+	return x.changeNote(name, false, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }
 
-func (x *Session) changeNote(name string, change func(*Note)) error {
+// Sum returns a hash of the note.
+func (n Note) Sum() [sha256.Size]byte {
+	h := sha256.New()
+	h.Write([]byte(n.Origin + "\n"))
+	h.Write(n.Own)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// checkNote returns ctxabi.ErrConflict if was is the sum of another note than the one called name.
+func (x *Session) checkNote(name string, was []byte) error {
+	if len(was) == 0 {
+		return nil
+	}
+	now, err := x.Note(name)
+	if err != nil {
+		return vfs.Failed("set", name, err, "the old content stays")
+	}
+	if sum := now.Sum(); !bytes.Equal(sum[:], was) {
+		return ctxabi.E("set", name, ctxabi.ErrConflict, "it was changed on another host")
+	}
+	return nil
+}
+
+// changeNote changes a note. Where another host changes it meanwhile, again has change called once more with
+// what it is by then; else it counts what comes last.
+func (x *Session) changeNote(name string, again bool, change func(*Note)) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
@@ -83,16 +110,26 @@ func (x *Session) changeNote(name string, change func(*Note)) error {
 	}
 	x.notes.Lock()
 	defer x.notes.Unlock()
-	was, err := x.Note(name)
-	if err != nil {
-		return vfs.Failed("set", name, err, "the old content stays")
+	_, alone := x.store.changes.(local)
+	for {
+		was, err := x.Note(name)
+		if err != nil {
+			return vfs.Failed("set", name, err, "the old content stays")
+		}
+		now := was
+		change(&now)
+		if err := CheckControl(name, now.Own); err != nil {
+			return err
+		}
+		c := Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own}
+		if again && !alone {
+			sum := was.Sum()
+			c.Was = sum[:]
+		}
+		if err := x.commit(c); c.Was == nil || !errors.Is(err, ctxabi.ErrConflict) {
+			return err
+		}
 	}
-	now := was
-	change(&now)
-	if err := CheckControl(name, now.Own); err != nil {
-		return err
-	}
-	return x.commit(Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own})
 }
 
 // applyNote makes now what the agent wrote of a note.

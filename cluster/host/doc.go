@@ -15,8 +15,8 @@
 // waits in one queue. While there is something in it, one goroutine holds the turns of the session's
 // logs, takes what waits, up to [journal.MaxRows] rows and [journal.MaxBody] bytes, and makes one entry
 // of it. So there is one order over all of it, and who waits for nothing waits for one entry alone. A
-// change of children is an entry of its own. A body that is larger than an entry may have becomes an
-// object first.
+// change of children, and one of a note that depends on what it was, is an entry of its own. A body
+// that is larger than an entry may have becomes an object first.
 //
 // The home of a journal is the host of its last entry, as long as it is alive. Another host hands its
 // requests over to the home ([peers.Peers]). It commits itself when the home does not take them or

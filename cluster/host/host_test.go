@@ -73,6 +73,23 @@ func TestHostsHaveTheSame(t *testing.T) {
 	}
 }
 
+// What two hosts add to a note stands there, though neither had seen the other's.
+func TestRowsAreAddedToWhatANoteIsByThen(t *testing.T) {
+	r := newRig(t, "a", "b")
+	want := ""
+	for i := range 6 {
+		row := fmt.Sprintf("row %d\n", i)
+		if err := r.nodes[i%2].x.AppendNote(ctxabi.TodoFile, []byte(row)); err != nil {
+			t.Fatal(err)
+		}
+		want += row
+	}
+	r.agree()
+	if note, err := r.nodes[0].x.Note(ctxabi.TodoFile); err != nil || string(note.Own) != want {
+		t.Errorf("%q %v", note.Own, err)
+	}
+}
+
 // Who waits together stands in one entry.
 func TestAGroupIsOneEntry(t *testing.T) {
 	r := newRig(t, "a")

@@ -20,6 +20,7 @@ type world struct {
 	mu      sync.Mutex
 	records map[string]outcome // guarded by mu
 	sets    map[string]outcome // contents of the budget; guarded by mu
+	rows    map[string]outcome // of a note; guarded by mu
 	made    int
 	counts  [3]int
 }
@@ -53,6 +54,9 @@ func (w *world) do(n *node, kind int, number int) {
 		w.mu.Unlock()
 	case 3:
 		err = n.x.AppendNote(ctxabi.TodoFile, []byte(text+"\n"))
+		w.mu.Lock()
+		w.rows[text+"\n"] = outcomeOf(err)
+		w.mu.Unlock()
 	default:
 		// Children come, go and get other names; what cannot be done is refused.
 		switch name := fmt.Sprint("child-", number%3); number % 4 {
@@ -166,7 +170,7 @@ func TestNothingIsLostOrDoubledWhateverHappens(t *testing.T) {
 	var counts [3]int
 	var handed, taken, conflicts, unknown uint64
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{rig: newRig(t, "a", "b", "c"), records: map[string]outcome{}, sets: map[string]outcome{}}
+		w := &world{rig: newRig(t, "a", "b", "c"), records: map[string]outcome{}, sets: map[string]outcome{}, rows: map[string]outcome{}}
 		for range 3 {
 			t.Repeat(w.actions())
 		}
@@ -174,6 +178,11 @@ func TestNothingIsLostOrDoubledWhateverHappens(t *testing.T) {
 			n.mend()
 		}
 		held(t, w.agree(), w.records)
+		note, err := w.nodes[0].x.Note(ctxabi.TodoFile)
+		if err != nil {
+			t.Error(err)
+		}
+		held(t, string(note.Own), w.rows)
 		if now := w.nodes[0].content(ctxabi.BudgetFile); now != "" {
 			if o, ok := w.sets[now]; !ok || o == refused {
 				t.Errorf("the budget is %q, which was not stored", now)

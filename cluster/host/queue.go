@@ -62,7 +62,7 @@ func (m *member) work() {
 }
 
 // take takes the next requests that can stand in one entry out of the queue; nil: it is empty, and
-// nobody works on it any more. A change of children stands alone, and a key once.
+// nobody works on it any more. What has to stand alone does, and a key stands there once.
 func (m *member) take() (group []*request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -71,7 +71,7 @@ func (m *member) take() (group []*request) {
 	for _, r := range m.queue {
 		size += r.size()
 		if len(group) == journal.MaxRows || size > journal.MaxBody || keys[r.Key] ||
-			len(group) > 0 && (r.Kind == journal.Child || group[0].Kind == journal.Child) {
+			len(group) > 0 && (r.Alone || group[0].Alone) {
 			break
 		}
 		keys[r.Key] = true

@@ -83,7 +83,9 @@ func records(l *log.Log, b log.Batch, at int64, key log.Key) *request {
 // change returns the request to commit a change.
 func change(c session.Change, base uint64, key log.Key) *request {
 	r := newRequest(string(c.Kind), c.Name)
-	row, body := (&replica.Change{Change: c, Key: key, Base: base}).Row()
+	of := &replica.Change{Change: c, Key: key, Base: base}
+	row, body := of.Row()
+	r.Alone = of.Alone()
 	r.Kind, r.Key, r.Content, r.Body = row.Kind, key, row.Content, row.Body
 	if len(body) != len(row.Body) {
 		r.object = body

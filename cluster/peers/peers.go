@@ -45,6 +45,8 @@ type Append struct {
 type Request struct {
 	Key  arrival.Key
 	Kind journal.Kind
+	// Alone means that it has to stand in an entry of its own.
+	Alone bool
 
 	// Of a row of [journal.Message] or [journal.Event].
 	Data     []byte       // empty: the records are an object, the body of their hash

@@ -153,7 +153,7 @@ func (r *ready) apply(ctx context.Context, e *journal.Entry) (Result, error) {
 	case journal.Message, journal.Event:
 		return Result{Key: r.arrival.Key, End: r.arrival.End()}, r.c.log(k).Apply(r.row.Content, r.body)
 	case journal.Control, journal.Child:
-		if k == journal.Child {
+		if r.change.Alone() {
 			// Of two renames in a row the first would find something else when it is done again.
 			if err := r.c.Settle(ctx); err != nil {
 				return Result{}, err
@@ -200,7 +200,7 @@ func (c *Copy) syncNames(change *Change) error {
 
 // refused reports whether a change cannot be applied to what the session is, on any host.
 func refused(err error) bool {
-	for _, kind := range []error{ctxabi.ErrExists, ctxabi.ErrNotFound, ctxabi.ErrMalformed, fs.ErrExist, fs.ErrNotExist} {
+	for _, kind := range []error{ctxabi.ErrExists, ctxabi.ErrNotFound, ctxabi.ErrMalformed, ctxabi.ErrConflict, fs.ErrExist, fs.ErrNotExist} {
 		if errors.Is(err, kind) {
 			return true
 		}

@@ -48,7 +48,7 @@ func (c *Change) Row() (row journal.Row, body []byte) {
 	binary.BigEndian.PutUint64(numbers[8:], c.Key.Unique)
 	binary.BigEndian.PutUint64(numbers[16:], c.Base)
 	row.Kind = kindOf(c.Kind)
-	for _, field := range [][]byte{[]byte(c.Kind), []byte(c.Name), []byte(c.To), numbers[:], sum} {
+	for _, field := range [][]byte{[]byte(c.Kind), []byte(c.Name), []byte(c.To), numbers[:], sum, c.Was} {
 		row.Content = append(binary.AppendUvarint(row.Content, uint64(len(field))), field...)
 	}
 	if sum == nil {
@@ -60,7 +60,7 @@ func (c *Change) Row() (row journal.Row, body []byte) {
 // parseChange reads the row of a change, but for its body. sum is that of the object which is the
 // body; nil: the body is in the row. It returns journal.ErrDamaged for what Row does not write.
 func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
-	var fields [5][]byte
+	var fields [6][]byte
 	rest := row.Content
 	for i := range fields {
 		n, size := binary.Uvarint(rest)
@@ -70,7 +70,7 @@ func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
 		fields[i], rest = rest[size:size+int(n)], rest[size+int(n):]
 	}
 	numbers, sum := fields[3], fields[4]
-	if len(rest) > 0 || len(numbers) != 24 || len(sum) != 0 && len(sum) != sha256.Size {
+	if c.Was = fields[5]; len(rest) > 0 || len(numbers) != 24 || len(sum) != 0 && len(sum) != sha256.Size {
 		return Change{}, nil, fmt.Errorf("%w: a change of %d bytes", journal.ErrDamaged, len(row.Content))
 	}
 	c.Kind, c.Name, c.To = session.ChangeKind(fields[0]), string(fields[1]), string(fields[2])
@@ -84,6 +84,10 @@ func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
 	}
 	return c, sum, nil
 }
+
+// Alone reports whether the change has to stand in an entry of its own: when it is applied a second time,
+// behind others of the entry, it would do something else.
+func (c *Change) Alone() bool { return kindOf(c.Kind) == journal.Child || len(c.Was) > 0 }
 
 // check returns ctxabi.ErrMalformed if the change is of something that is no part of a session.
 func (c *Change) check() error {

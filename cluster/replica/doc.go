@@ -19,8 +19,9 @@
 // When the session is opened again, its logs are cut to the last line that both of them reach
 // ([Kept], by way of [log.Copies]), and the rest comes again from the engine. So records of which half
 // an entry was applied, or which anybody else put there, are never taken for the journal's. Changes of
-// control files that are applied twice come to the same; those of children would not, so that all before
-// them is made durable first and they stand in an entry of their own.
+// control files that are applied twice come to the same; those of children, and
+// notes that are added to, would not, so that all before them is made durable first and they stand in an
+// entry of their own.
 //
 // # Promises
 //
