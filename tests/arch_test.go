@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
+	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
 	"cluster/keep":                   {"cluster/engine", "cluster/nats", "cluster/member"},
@@ -146,7 +147,7 @@ var testArrows = map[string][]string{
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest", "cluster/engine/fake"}
 
 // outside reports whether a room stands outside of the program, as its users do, and may
 // know all of it.

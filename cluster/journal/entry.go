@@ -105,6 +105,28 @@ func Open(at Position, from engine.Entry) (Entry, Position, error) {
 	return Entry{I: i, Host: host, Format: int(format), Rows: rows}, next, nil
 }
 
+// Peek returns what an entry says of itself, without a look at what it continues. It is for who has lost what
+// stood before; nothing of it counts until Open returns the same. It returns ErrVersion if the entry is of a
+// later version, and ErrDamaged if it has not the form of an entry.
+func Peek(from engine.Entry) (Entry, error) {
+	version, err := canonical(from.Header[versionHeader])
+	if err == nil && version > Version {
+		return Entry{}, fmt.Errorf("%w: version %d", ErrVersion, version)
+	}
+	i, bad := canonical(from.Header[numberHeader])
+	before, after, _ := strings.Cut(from.Header[rowsHeader], "/")
+	length, bad2 := canonical(before)
+	format, bad3 := canonical(after)
+	if err = errors.Join(err, bad, bad2, bad3); err != nil || version != Version || length > uint64(len(from.Payload)) || format == 0 || format > 1<<30 {
+		return Entry{}, fmt.Errorf("%w: no header of an entry", ErrDamaged)
+	}
+	rows, err := parseRows(from.Payload, int(length))
+	if err != nil {
+		return Entry{}, err
+	}
+	return Entry{I: i, Host: from.Header[hostHeader], Format: int(format), Rows: rows}, nil
+}
+
 // canonical reads a number in decimal as Seal writes it, or returns ErrDamaged.
 func canonical(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)

@@ -100,6 +100,9 @@ func TestWhatIsSealedIsOpened(t *testing.T) {
 		entries := journals(t)
 		at := Start(subject)
 		for i, from := range seal(t, entries) {
+			if got, err := Peek(from); err != nil || !same(got, entries[i]) {
+				t.Fatalf("entry %d: Peek returns %+v, %v", i, got, err)
+			}
 			got, next, err := Open(at, from)
 			if err != nil || !same(got, entries[i]) || next.I != uint64(i+1) {
 				t.Fatalf("entry %d: %+v, %v, want %+v", i, got, err, entries[i])
@@ -172,6 +175,14 @@ func TestErrorsOfEntries(t *testing.T) {
 			t.Errorf("%d: %v, want %v", i, err, c.want)
 		}
 	}
+	for _, c := range []struct {
+		from engine.Entry
+		want error
+	}{{with(versionHeader, "2"), ErrVersion}, {with(versionHeader, ""), ErrDamaged}, {with(numberHeader, "x"), ErrDamaged}, {with(rowsHeader, "5/0"), ErrDamaged}, {with(rowsHeader, "1/4"), ErrDamaged}, {engine.Entry{}, ErrDamaged}} {
+		if e, err := Peek(c.from); !errors.Is(err, c.want) || e.Rows != nil {
+			t.Errorf("Peek returns %+v, %v, want %v", e, err, c.want)
+		}
+	}
 	many := slices.Repeat([]Row{{Kind: Message}}, MaxRows)
 	if _, _, _, err := Seal(at, "a", 4, many); err != nil {
 		t.Error(err)
@@ -212,6 +223,11 @@ func FuzzOpen(f *testing.F) {
 		}})
 		if err != nil {
 			return
+		}
+		if peeked, err := Peek(engine.Entry{Payload: payload, Header: engine.Header{
+			versionHeader: "1", numberHeader: "0", rowsHeader: rows, hostHeader: host,
+		}}); err != nil || !same(peeked, e) {
+			t.Fatalf("Peek returns %+v, %v", peeked, err)
 		}
 		header, again, _, err := Seal(at, e.Host, e.Format, e.Rows)
 		if errors.Is(err, engine.ErrTooLarge) && len(payload) > engine.MaxPayload {
