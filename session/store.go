@@ -23,6 +23,9 @@ import (
 // StoreFile is the file that makes a directory a store.
 const StoreFile = "ctxfs.store"
 
+// ClusterDir is where a host of a cluster keeps what it has read of the journals of owners.
+const ClusterDir = "cluster"
+
 // LockedDir is what a daemon locks beside [StoreFile].
 const LockedDir = disk.TmpDir
 

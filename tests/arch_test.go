@@ -31,6 +31,7 @@ var arrows = map[string][]string{
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
 	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
+	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
 	"cluster/keep":                   {"cluster/engine", "cluster/nats", "cluster/member"},

@@ -301,7 +301,7 @@ func TestWhatIsShared(t *testing.T) {
 		}
 	}
 	long := "agent/a/memory/" + strings.Repeat("é", 120)
-	if c := conflictName(long, "host", 3); !Shared(user, c) || len(c)-len("agent/a/memory/") > maxName || conflictName(c, "host", 3) != c {
+	if c := ConflictName(long, "host", 3); !Shared(user, c) || len(c)-len("agent/a/memory/") > maxName || ConflictName(c, "host", 3) != c {
 		t.Errorf("%q", c)
 	}
 }

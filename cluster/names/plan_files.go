@@ -11,9 +11,12 @@ import (
 type WriteFile struct{ File }
 
 // Plan returns the row of the file, of one with a name of its own if another host changed it, too, or no row
-// if it has that content and those attributes already. It returns no error.
+// if it has that content and those attributes already. With the first file of a user it makes his home. It returns no error.
 func (o WriteFile) Plan(s *State, host string) ([]journal.Row, error) {
 	f := o.File
+	if _, ok := s.Home(); !ok && s.subject.Owner[0] == 'u' {
+		return rowsOf(Name{Op: MakeHome, Owner: Owner{UID: f.UID, GID: f.GID, Mode: 0o700}}, f), nil
+	}
 	old, _ := s.Node(f.Path)
 	if old.Equal(f.node()) {
 		return nil, nil
@@ -25,7 +28,7 @@ func (o WriteFile) Plan(s *State, host string) ([]journal.Row, error) {
 		return rowsOf(f), nil
 	}
 	for n := 1; ; n++ {
-		f.Path, f.Base = conflictName(o.Path, host, n), ""
+		f.Path, f.Base = ConflictName(o.Path, host, n), ""
 		other, taken := s.Node(f.Path)
 		if !taken {
 			return rowsOf(f), nil

@@ -50,7 +50,7 @@ type Options struct {
 	State *State // what the host has already, from now on the replica's; nil: nothing
 	Seq   uint64 // of the last entry of it
 	// Taken is called for each entry that was applied, in their order, and with an Applied without an entry
-	// number and rows when the state was replaced by a snapshot. It must not call the replica.
+	// host when the state was replaced by that of a snapshot. It may call nothing of the replica but View.
 	Taken func(from engine.Entry, a Applied)
 }
 

@@ -69,8 +69,8 @@ func validPath(name string) bool {
 
 var conflictSuffix = regexp.MustCompile(`\.ctxfs-conflict-[A-Za-z0-9-]{1,64}-[1-9][0-9]{0,8}$`)
 
-// conflictName returns the n-th name under which a host keeps its own content of a file that another changed, too.
-func conflictName(name, host string, n int) string {
+// ConflictName returns the n-th name under which a host keeps its own content of a file that another changed, too.
+func ConflictName(name, host string, n int) string {
 	dir, base := path.Split(conflictSuffix.ReplaceAllString(name, ""))
 	suffix := ".ctxfs-conflict-" + host + "-" + strconv.Itoa(n)
 	for len(base)+len(suffix) > maxName || len(base) > 0 && !utf8.ValidString(base) {

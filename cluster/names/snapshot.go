@@ -106,6 +106,9 @@ func (t *tree) take(list []fileForm) {
 
 // invalid reports whether a name, an id or a path is none that entries could have made.
 func (s *State) invalid() bool {
+	if len(s.own.nodes) > 0 && s.home.Mode == 0 {
+		return true
+	}
 	for name, a := range s.agents {
 		if ctxabi.ValidName(name) != nil || a.tree.born == 0 || s.home.Mode == 0 {
 			return true

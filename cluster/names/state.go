@@ -118,6 +118,45 @@ func (s *State) Agent(name string) (o Owner, born uint64, ok bool) {
 	return a.owner, a.tree.born, true
 }
 
+// AgentOf returns the name of the agent with a number of [State.Agent]; ok is false if there is none.
+func (s *State) AgentOf(born uint64) (name string, ok bool) {
+	for name, a := range s.agents {
+		if a.tree.born == born {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// PathOf returns where a file lies now, though its agent may have been renamed; ok is false if the agent is
+// not there.
+func (s *State) PathOf(p Place) (name string, ok bool) {
+	if p.Born == 0 {
+		return p.Rel, true
+	}
+	agent, ok := s.AgentOf(p.Born)
+	return HomePath(agent, p.Rel), ok
+}
+
+// All returns all that the state has, as if one entry had touched it.
+func (s *State) All() Touched {
+	t := touchedNothing()
+	t.Agents[0] = true
+	for rel := range s.own.nodes {
+		t.Files[Place{0, rel}] = true
+	}
+	for _, a := range s.agents {
+		t.Agents[a.tree.born] = true
+		for rel := range a.tree.nodes {
+			t.Files[Place{a.tree.born, rel}] = true
+		}
+	}
+	for id := range s.ids {
+		t.Sessions[id] = true
+	}
+	return t
+}
+
 // Session returns the session that an agent has under a name.
 func (s *State) Session(agent, name string) (Session, bool) {
 	if a, ok := s.agents[agent]; ok {
@@ -215,7 +254,10 @@ func (s *State) find(op, name string) (*tree, string, error) {
 
 // locate is find for paths that need not be shared.
 func (s *State) locate(op, name string) (*tree, string, error) {
-	agent, rel, ok := splitHome(name)
+	agent, rel, ok := SplitHome(name)
+	if !ok && s.home.Mode == 0 {
+		return nil, "", refuse(op, name, ctxabi.ErrNotFound, "%s was not made yet", s.subject)
+	}
 	if !ok {
 		return &s.own, name, nil
 	}
@@ -226,8 +268,8 @@ func (s *State) locate(op, name string) (*tree, string, error) {
 	return &a.tree, rel, nil
 }
 
-// splitHome takes apart what HomePath joined.
-func splitHome(name string) (agent, rel string, ok bool) {
+// SplitHome takes apart what HomePath joined; ok is false for what lies in no agent's home.
+func SplitHome(name string) (agent, rel string, ok bool) {
 	rest, ok := strings.CutPrefix(name, ctxabi.AgentDir+"/")
 	if !ok {
 		return "", "", false

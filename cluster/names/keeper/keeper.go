@@ -1,0 +1,348 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path"
+	"sync"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/names"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Options of a keeper.
+type Options struct {
+	Engine  engine.Engine
+	Host    string
+	Timeout time.Duration // of a commit; 0: 30 s
+	Logger  *slog.Logger  // nil: discard
+	// Changing reports whether somebody has a file open that he has changed, by its path in the store. What he
+	// has written is committed when he closes it, so that another content may take its name. nil: nobody has.
+	Changing func(name string) bool
+}
+
+// Keeper keeps the names of owners in one store. It is safe for concurrent use.
+type Keeper struct {
+	o     Options
+	store *session.Store
+	disk  *storeDir
+	step  func(what string) error // before each change of the disk; a test makes it fail
+
+	mu     sync.Mutex
+	owners map[engine.Subject]*owner // guarded by mu
+}
+
+// owner is a user or a space whose names are kept.
+type owner struct {
+	k       *Keeper
+	ref     ctxabi.Ref
+	subject engine.Subject
+	replica *names.Replica
+	news    chan struct{} // readable when entries came
+
+	queue sync.Mutex
+	came  []arrival // entries that were read; guarded by queue
+	stale error     // why the journal could not be read when it was tried last; guarded by queue
+
+	turn    sync.Mutex // held by who commits, or makes entries true; guards what follows
+	copy    *localCopy
+	waiting []engine.Entry // applied to copy.want, not yet to copy.have
+	touched names.Touched  // that may differ between the two
+	whole   bool           // have is to become a copy of want
+	writing string         // the file whose content is being committed
+	late    error          // content that could not be fetched
+}
+
+// arrival is an entry that the replica has applied; with a state, if it went on from a snapshot.
+type arrival struct {
+	from  engine.Entry
+	state *names.State
+}
+
+// New returns a keeper that has no store yet.
+func New(o Options) *Keeper {
+	if o.Timeout == 0 {
+		o.Timeout = 30 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Changing == nil {
+		o.Changing = func(string) bool { return false }
+	}
+	return &Keeper{o: o, owners: map[engine.Subject]*owner{}, step: func(string) error { return nil }}
+}
+
+// Attach makes s the keeper's store. It is called once, before all else. It returns the error of a disk that
+// cannot open the store's directory.
+func (k *Keeper) Attach(s *session.Store) (err error) {
+	k.store = s
+	k.disk, err = openDisk(s.Dir())
+	return err
+}
+
+// Close ends the use of the store. Nothing is under way when it is called. It returns the error of a disk that
+// cannot take the copies of journals; they are read again then.
+func (k *Keeper) Close() (failed error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, o := range k.owners {
+		o.turn.Lock()
+		if o.copy.lines > 0 && o.copy.have.At() == o.copy.want.At() {
+			failed = errors.Join(failed, o.copy.rewrite())
+		}
+		o.turn.Unlock()
+	}
+	k.disk.close()
+	return failed
+}
+
+// Enter makes true what the owner of ref has, reads his journal, and commits what a crash left uncommitted. When
+// the cluster cannot be reached, what was read before is made true, and Enter returns engine.ErrUnreachable.
+// It returns the errors of names.Replica.CatchUp and of the disk.
+func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error {
+	o, err := k.owner(ref)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, k.o.Timeout)
+	defer cancel()
+	read := o.replica.CatchUp(ctx)
+	o.setStale(read)
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	if err := o.apply(ctx); err != nil {
+		return errors.Join(err, read)
+	}
+	if read == nil {
+		read = o.recover(ctx)
+	}
+	return read
+}
+
+// owner returns the owner of ref, whose copy is read if that was not done yet.
+func (k *Keeper) owner(ref ctxabi.Ref) (*owner, error) {
+	ref.Agent, ref.Session = "", ""
+	subject := names.SubjectOf(ref)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if o := k.owners[subject]; o != nil {
+		return o, nil
+	}
+	copy, err := loadCopy(k.store, subject)
+	if err != nil {
+		return nil, vfs.Failed("enter", "", vfs.WithKind(err), "no copy of the journal of names can be kept")
+	}
+	o := &owner{k: k, ref: ref, subject: subject, copy: copy, news: make(chan struct{}, 1)}
+	if copy.have.At() != copy.want.At() {
+		o.whole = true
+		o.touched.Add(copy.have.All())
+		o.touched.Add(copy.want.All())
+	}
+	o.replica = names.NewReplica(k.o.Engine, k.o.Host, subject, names.Options{State: clone(copy.want), Seq: copy.seq, Taken: o.take})
+	k.owners[subject] = o
+	return o, nil
+}
+
+// take notes an entry that the replica has applied.
+func (o *owner) take(from engine.Entry, a names.Applied) {
+	in := arrival{from: from}
+	if a.Entry.Host == "" {
+		o.replica.View(func(s *names.State) { in.state = clone(s) })
+	}
+	o.queue.Lock()
+	o.came = append(o.came, in)
+	o.queue.Unlock()
+	select {
+	case o.news <- struct{}{}:
+	default:
+	}
+}
+
+func (o *owner) setStale(err error) {
+	o.queue.Lock()
+	defer o.queue.Unlock()
+	o.stale = err
+}
+
+// Stale returns why the journal of the owner of ref could not be read when it was tried last, or nil.
+func (k *Keeper) Stale(ref ctxabi.Ref) error {
+	o, err := k.owner(ref)
+	if err != nil {
+		return err
+	}
+	o.queue.Lock()
+	defer o.queue.Unlock()
+	return o.stale
+}
+
+// View calls look with the state of the owner of ref as this host has read it. look must not keep it. It
+// returns the error of a disk that cannot keep a copy of the journal.
+func (k *Keeper) View(ref ctxabi.Ref, look func(s *names.State)) error {
+	o, err := k.owner(ref)
+	if err == nil {
+		o.replica.View(look)
+	}
+	return err
+}
+
+// Follow makes entries of the owner of ref true as they come, until ctx is done; it looks at the end of the
+// journal at least once in each interval. It returns the error of an engine that gives no feed.
+func (k *Keeper) Follow(ctx context.Context, ref ctxabi.Ref, interval time.Duration) error {
+	o, err := k.owner(ref)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() {
+		defer cancel()
+		ended <- o.replica.Follow(ctx, interval, o.setStale)
+	}()
+	for {
+		select {
+		case <-o.news:
+			o.turn.Lock()
+			err := o.apply(ctx)
+			o.turn.Unlock()
+			if err != nil {
+				k.o.Logger.Warn("names that other hosts changed are not shown yet", "owner", o.ref.Owner(), "err", err)
+			}
+		case <-ctx.Done():
+			cancel()
+			return <-ended
+		}
+	}
+}
+
+// Commit commits an operation on what the owner of ref has, and makes it true here. local, if it is not nil, is
+// called once the operation is committed and does the same on the disk, so that what users have open stays
+// theirs; what it leaves to be done is done by the keeper. Commit returns the errors of names.Replica.Commit,
+// and that of a disk on which it was not done, though it is committed.
+func (k *Keeper) Commit(ctx context.Context, ref ctxabi.Ref, op names.Op, local func() error) (names.Applied, error) {
+	o, err := k.owner(ref)
+	if err != nil {
+		return names.Applied{}, err
+	}
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	return o.commit(ctx, op, local)
+}
+
+// commit is Commit with the turn.
+func (o *owner) commit(ctx context.Context, op names.Op, local func() error) (names.Applied, error) {
+	ctx, cancel := context.WithTimeout(ctx, o.k.o.Timeout)
+	defer cancel()
+	a, err := o.replica.Commit(ctx, op)
+	if err == nil && local != nil {
+		if err := local(); err != nil {
+			o.k.o.Logger.Debug("done again by the keeper", "owner", o.ref.Owner(), "err", err)
+		}
+	}
+	shown := o.apply(ctx)
+	if err == nil {
+		err = shown
+	}
+	return a, err
+}
+
+// CommitName commits a change of names, and makes it true in s, which is the keeper's store: the half of a
+// session.ChangeCommitter. It returns the errors of Commit, and ctxabi.ErrMalformed for what is no change.
+func (k *Keeper) CommitName(ctx context.Context, s *session.Store, n session.NameChange) error {
+	ref := n.Ref
+	var op names.Op
+	switch n.Kind {
+	case session.CreateSession:
+		op = names.CreateSession{Agent: ref.Agent, Session: ref.Session, ID: n.ID, Owner: names.Owner(n.Owner)}
+	case session.RemoveSession:
+		op = names.RemoveName{Agent: ref.Agent, Session: ref.Session, ID: n.ID}
+	case session.RenameDir:
+		from, err := parsePlace(n.From)
+		to, bad := parsePlace(n.To)
+		if err = errors.Join(err, bad); err != nil || from.Owner() != to.Owner() || (from.Session == "") != (to.Session == "") {
+			return errors.Join(ctxabi.E("rename", "", ctxabi.ErrMalformed, "%s cannot be called %s", n.From, n.To), err)
+		}
+		ref = from
+		op = names.RenameName{Agent: from.Agent, Session: from.Session, ToAgent: to.Agent, ToSession: to.Session}
+	default:
+		return ctxabi.E("commit", "", ctxabi.ErrMalformed, "%q is not a change of names", n.Kind)
+	}
+	_, err := k.Commit(ctx, ref, op, nil)
+	return err
+}
+
+// parsePlace reads the path of a session or of an agent's home in the store.
+func parsePlace(name string) (ctxabi.Ref, error) {
+	agent := path.Base(path.Dir(name)) == ctxabi.AgentDir
+	if agent {
+		name = path.Join(name, ctxabi.SessionDir, "x")
+	}
+	ref, err := ctxabi.ParseRef(name)
+	if agent {
+		ref.Session = ""
+	}
+	return ref, err
+}
+
+// Read returns a file of the owner of ref as it is on this host, with its content. ok is false if it is not
+// shared: because of its path, or its size, or because it is no regular file. It returns fs.ErrNotExist if
+// there is none, and the error of the disk.
+func (k *Keeper) Read(ref ctxabi.Ref, name string) (f names.File, data []byte, ok bool, err error) {
+	n, data, ok, err := k.disk.read(path.Join(ref.Owner(), name))
+	if err != nil || !ok || n.Kind != names.Regular || !names.Shared(names.SubjectOf(ref), name) {
+		return f, nil, false, err
+	}
+	return fileOf(name, n), data, true, nil
+}
+
+// fileOf returns a row of a file.
+func fileOf(name string, n names.Node) names.File {
+	return names.File{Path: name, Hash: n.Hash, Size: n.Size, Mode: n.Mode, UID: n.UID, GID: n.GID, MTime: n.MTime, Xattrs: n.Xattrs}
+}
+
+// WriteFile commits a file that was changed here, whose Base is the hash of what its writer had opened. Where
+// another host changed it, too, that content gets the name, and kept is the path that this one has now; else it
+// is the file's own. WriteFile returns the errors of Commit and of engine.Objects.Put.
+func (k *Keeper) WriteFile(ctx context.Context, ref ctxabi.Ref, f names.File, data []byte) (kept string, err error) {
+	o, err := k.owner(ref)
+	if err != nil {
+		return f.Path, err
+	}
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	return o.writeFile(ctx, f, data)
+}
+
+// writeFile is WriteFile with the turn.
+func (o *owner) writeFile(ctx context.Context, f names.File, data []byte) (kept string, err error) {
+	if hash := hashOf(data); f.Hash != hash {
+		return f.Path, fmt.Errorf("%w: %s has %s, not %s", engine.ErrDiffers, f.Path, hash, f.Hash)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.k.o.Timeout)
+	defer cancel()
+	if err := o.k.o.Engine.Objects().Put(ctx, names.ContentKey(o.subject, f.Hash), data); err != nil {
+		return f.Path, err
+	}
+	o.writing = f.Path
+	defer func() { o.writing = "" }()
+	a, err := o.commit(ctx, names.WriteFile{File: f}, nil)
+	return names.KeptAs(a, f.Path), err
+}
+
+// changing reports whether the content of a file on the disk is that of somebody who will commit it himself.
+func (o *owner) changing(name string) bool {
+	return name == o.writing || o.k.o.Changing(path.Join(o.ref.Owner(), name))
+}
+
+// home returns the path of an agent's home in the store.
+func (o *owner) home(agent string) string {
+	ref := o.ref
+	ref.Agent = agent
+	return ref.AgentHome()
+}
