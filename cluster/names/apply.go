@@ -3,7 +3,6 @@ package names
 import (
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -16,34 +15,6 @@ type Applied struct {
 	Rows    []any // Name, File, Link and Snapshot; none if the entry was refused
 	Refused error // why none of the rows counts
 	Touched Touched
-}
-
-// Touched is what an entry may have changed.
-type Touched struct {
-	Agents   map[uint64]bool // by the number that [State.Agent] returns; 0: the owner's home
-	Sessions map[string]bool // by id
-	Files    map[Place]bool
-}
-
-// Place is where an ordinary file lies, though its agent is renamed.
-type Place struct {
-	Born uint64 // of the agent; 0: the owner's home
-	Rel  string // in there
-}
-
-// touchedNothing returns an empty Touched.
-func touchedNothing() Touched {
-	return Touched{map[uint64]bool{}, map[string]bool{}, map[Place]bool{}}
-}
-
-// Add adds what another entry has touched.
-func (t *Touched) Add(o Touched) {
-	if t.Agents == nil {
-		*t = touchedNothing()
-	}
-	maps.Copy(t.Agents, o.Agents)
-	maps.Copy(t.Sessions, o.Sessions)
-	maps.Copy(t.Files, o.Files)
 }
 
 // Apply applies the next entry. It returns the errors of journal.Open, and journal.ErrVersion if a row is of a

@@ -48,12 +48,12 @@
 //
 //	replica.go     an owner's journal as one host has read it, and commits to it
 //	checkpoint.go  journals that are trimmed
-//	plan.go        operations of users on names
-//	plan_files.go  and on files
-//	state.go       what entries amount to, and the questions to it
+//	plan_files.go  operations of users on files
+//	plan.go        and on names
 //	apply.go       entries
 //	apply_files.go rows of files
 //	snapshot.go    states in bytes
+//	state.go       what entries amount to, and the questions to it
 //	rows.go        rows in bytes
 //	shared.go      which paths are in a journal
 //	errors.go      refusals

@@ -84,6 +84,34 @@ type Node struct {
 	Xattrs map[string][]byte `json:"xattrs,omitempty"`
 }
 
+// Touched is what an entry may have changed.
+type Touched struct {
+	Agents   map[uint64]bool // by the number that [State.Agent] returns; 0: the owner's home
+	Sessions map[string]bool // by id
+	Files    map[Place]bool
+}
+
+// Place is where an ordinary file lies, though its agent is renamed.
+type Place struct {
+	Born uint64 // of the agent; 0: the owner's home
+	Rel  string // in there
+}
+
+// touchedNothing returns an empty Touched.
+func touchedNothing() Touched {
+	return Touched{map[uint64]bool{}, map[string]bool{}, map[Place]bool{}}
+}
+
+// Add adds what another entry has touched.
+func (t *Touched) Add(o Touched) {
+	if t.Agents == nil {
+		*t = touchedNothing()
+	}
+	maps.Copy(t.Agents, o.Agents)
+	maps.Copy(t.Sessions, o.Sessions)
+	maps.Copy(t.Files, o.Files)
+}
+
 // Equal reports whether two nodes are the same, with all their attributes.
 func (n Node) Equal(o Node) bool {
 	same := maps.EqualFunc(n.Xattrs, o.Xattrs, func(a, b []byte) bool { return string(a) == string(b) })

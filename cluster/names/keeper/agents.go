@@ -81,18 +81,24 @@ func (o *owner) removeAgents() error {
 // removeHome removes what hosts share of an agent's home, and the home if nothing else is in it.
 func (o *owner) removeHome(born uint64, name string) error {
 	old, _ := o.copy.have.AgentOf(born)
-	paths := o.copy.have.Paths()
-	for _, p := range slices.Backward(paths) {
+	up := map[string]bool{o.home(name): true, path.Join(o.home(name), ctxabi.SessionDir): true}
+	for _, p := range slices.Backward(o.copy.have.Paths()) {
 		agent, rel, ok := names.SplitHome(p)
 		if !ok || agent != old {
 			continue
 		}
 		n, _ := o.copy.have.Node(p)
+		if before, ok := o.copy.missing[names.Place{Born: born, Rel: rel}]; ok {
+			n = before
+		}
 		if err := o.removeFile(names.HomePath(name, rel), n); err != nil {
 			return err
 		}
+		for dir := path.Dir(rel); dir != "."; dir = path.Dir(dir) {
+			up[path.Join(o.home(name), dir)] = true
+		}
 	}
-	for _, dir := range []string{path.Join(o.home(name), ctxabi.SessionDir), o.home(name)} {
+	for _, dir := range slices.Backward(slices.Sorted(maps.Keys(up))) {
 		err := o.do("remove the directory "+dir, func() error { return o.k.disk.remove(dir, true) })
 		if err != nil && !errors.Is(err, fs.ErrExist) { // what is not empty stays
 			return err

@@ -21,19 +21,42 @@ type localCopy struct {
 	file    string // without its extension
 	subject engine.Subject
 
-	have, want *names.State // made true; read
-	seq        uint64       // of the last entry of want
-	moves      []move       // of agents' homes, since have
-	lines      int          // in the file of entries
-	torn       bool         // nothing can be added to it
+	have, want *names.State               // made true; read
+	seq        uint64                     // of the last entry of want
+	waiting    []engine.Entry             // that want has and have not, unless jumped
+	jumped     bool                       // want went on from a snapshot since have
+	missing    map[names.Place]names.Node // files of have whose content could not be fetched: what is on the disk instead
+	moves      []move                     // of agents' homes, since have
+	lines      int                        // in the file of entries
+	size       int64                      // of it
+	torn       bool                       // it is longer
 }
 
-// line is a line of the file of entries: an entry, how many entries are true, or an agent's home that is about
-// to be moved.
+// line is a line of the file of entries: an entry, a state in place of all before, that all of it is true, or an
+// agent's home that is about to be moved.
 type line struct {
 	Entry *stored `json:"entry,omitempty"`
-	Done  *uint64 `json:"done,omitempty"`
+	Jump  *jump   `json:"jump,omitempty"`
+	Done  *done   `json:"done,omitempty"`
 	Move  *move   `json:"move,omitempty"`
+}
+
+// jump is the state behind the entry Seq.
+type jump struct {
+	Seq   uint64 `json:"seq"`
+	State []byte `json:"state"`
+}
+
+// done is what is not true of the state that is.
+type done struct {
+	Missing []missing `json:"missing,omitempty"`
+}
+
+// missing is a file that is on the disk as it was before.
+type missing struct {
+	Born uint64     `json:"born"`
+	Rel  string     `json:"rel"`
+	Node names.Node `json:"node"`
 }
 
 // stored is an entry as the engine has it.
@@ -71,7 +94,7 @@ func loadCopy(store *session.Store, subject engine.Subject) (*localCopy, error) 
 	if err := disk.FS.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	c := &localCopy{fs: disk.FS, file: path.Join(dir, subject.Owner), subject: subject}
+	c := &localCopy{fs: disk.FS, file: path.Join(dir, subject.Owner), subject: subject, missing: map[names.Place]names.Node{}}
 	c.have, c.want = names.New(subject), names.New(subject)
 	if data, err := vfs.ReadFile(c.fs, c.file+stateExt); err == nil {
 		c.loadState(data)
@@ -80,12 +103,8 @@ func loadCopy(store *session.Store, subject engine.Subject) (*localCopy, error) 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	whole := c.loadEntries(data)
-	if whole < len(data) {
-		if err := c.cut(int64(whole)); err != nil {
-			return nil, err
-		}
-	}
+	c.size = int64(c.loadEntries(data))
+	c.torn = c.size < int64(len(data))
 	return c, nil
 }
 
@@ -114,31 +133,11 @@ func clone(s *names.State) *names.State {
 
 // loadEntries takes the lines of a file, and returns how many bytes of it are whole and follow each other.
 func (c *localCopy) loadEntries(data []byte) (whole int) {
-	var waiting []engine.Entry // applied to want alone
 	for rest := data; ; {
 		text, after, ok := bytes.Cut(rest, []byte("\n"))
 		var l line
-		if !ok || !vfs.SumFits(text, &l) {
+		if !ok || !vfs.SumFits(text, &l) || !c.load(l) {
 			return whole
-		}
-		switch {
-		case l.Entry != nil:
-			e := engine.Entry{Seq: l.Entry.Seq, ID: l.Entry.ID, Header: l.Entry.Header, Payload: l.Entry.Payload}
-			if p, err := journal.Peek(e); err == nil && p.I < c.want.At().I {
-				break // of before the state
-			}
-			if _, err := c.want.Apply(e); err != nil {
-				return whole
-			}
-			c.seq, waiting = e.Seq, append(waiting, e)
-		case l.Move != nil:
-			c.moves = append(c.moves, *l.Move)
-		case l.Done != nil:
-			for len(waiting) > 0 && c.have.At().I < *l.Done {
-				c.have.Apply(waiting[0])
-				waiting = waiting[1:]
-			}
-			c.moves = nil
 		}
 		rest = after
 		whole = len(data) - len(rest)
@@ -146,20 +145,77 @@ func (c *localCopy) loadEntries(data []byte) (whole int) {
 	}
 }
 
-// cut cuts the file of entries, whose end is not whole.
-func (c *localCopy) cut(size int64) error {
-	f, err := c.fs.OpenFile(c.file+entriesExt, os.O_WRONLY, 0)
-	if err != nil {
-		return err
+// load takes a line. ok is false if it does not continue those before.
+func (c *localCopy) load(l line) (ok bool) {
+	switch {
+	case l.Entry != nil:
+		e := l.Entry.entry()
+		if p, err := journal.Peek(e); err == nil && p.I < c.want.At().I {
+			return true // of before the state
+		}
+		return c.take(e) == nil
+	case l.Jump != nil:
+		want, err := names.Decode(c.subject, l.Jump.State)
+		if err != nil {
+			return false
+		}
+		if want.At().I > c.want.At().I {
+			c.jump(want, l.Jump.Seq)
+		}
+	case l.Move != nil:
+		c.moves = append(c.moves, *l.Move)
+	case l.Done != nil:
+		return c.settle(l.Done.Missing) == nil
 	}
-	defer f.Close()
-	return f.Truncate(size)
+	return true
 }
 
-// add adds lines, durably if asked for. After an error nothing is added until the state is written anew: what
-// is in the file stays true, but it is not all.
+// entry returns the entry as the engine has it.
+func (s stored) entry() engine.Entry {
+	return engine.Entry{Seq: s.Seq, ID: s.ID, Header: s.Header, Payload: s.Payload}
+}
+
+// take applies an entry to the wanted state.
+func (c *localCopy) take(e engine.Entry) error {
+	if _, err := c.want.Apply(e); err != nil {
+		return err
+	}
+	c.seq, c.waiting = e.Seq, append(c.waiting, e)
+	return nil
+}
+
+// jump replaces the wanted state by one that is the caller's no more.
+func (c *localCopy) jump(want *names.State, seq uint64) {
+	c.want, c.seq, c.waiting, c.jumped = want, seq, nil, true
+}
+
+// settle makes the wanted state the one that is true, but for some files.
+func (c *localCopy) settle(list []missing) error {
+	if c.jumped {
+		c.have = clone(c.want)
+	}
+	for _, e := range c.waiting {
+		if c.jumped {
+			break
+		}
+		if _, err := c.have.Apply(e); err != nil {
+			return err
+		}
+	}
+	c.waiting, c.jumped, c.moves = nil, false, nil
+	clear(c.missing)
+	for _, m := range list {
+		c.missing[names.Place{Born: m.Born, Rel: m.Rel}] = m.Node
+	}
+	return nil
+}
+
+// settled reports whether all that was read is true, but for what is missing.
+func (c *localCopy) settled() bool { return c.have.At() == c.want.At() }
+
+// add adds lines, durably if asked for, all or none. It returns the error of the disk.
 func (c *localCopy) add(durable bool, lines ...line) error {
-	if c.torn || len(lines) == 0 {
+	if len(lines) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
@@ -170,23 +226,35 @@ func (c *localCopy) add(durable bool, lines ...line) error {
 		}
 		b.Write(append(vfs.Summed(text), '\n'))
 	}
-	f, err := c.fs.OpenFile(c.file+entriesExt, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
-	if err == nil {
-		defer f.Close()
-		err = vfs.WriteFull(f, b.Bytes())
+	name := c.file + entriesExt
+	var err error
+	if c.torn, err = vfs.AppendTo(c.fs, name, c.size, c.torn, b.Bytes()); err != nil {
+		return err
 	}
-	if err == nil && durable {
-		err = f.Sync()
+	if durable {
+		if err := c.sync(); err != nil {
+			c.torn = true
+			return err
+		}
 	}
-	if err == nil && durable && c.lines == 0 {
-		err = c.fs.SyncDir(path.Dir(c.file))
-	}
-	c.lines += len(lines)
-	c.torn = err != nil
-	return err
+	c.lines, c.size = c.lines+len(lines), c.size+int64(b.Len())
+	return nil
 }
 
-// rewrite writes the state, which is true, and begins the file of entries anew.
+// sync makes the file of entries survive the loss of power.
+func (c *localCopy) sync() error {
+	f, err := c.fs.OpenFile(c.file+entriesExt, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil || c.lines > 0 {
+		return err
+	}
+	return c.fs.SyncDir(path.Dir(c.file))
+}
+
+// rewrite writes the state, which is true and lacks nothing, and begins the file of entries anew.
 func (c *localCopy) rewrite() error {
 	first, err := json.Marshal(head{names.Version, c.seq})
 	if err != nil {
@@ -208,6 +276,6 @@ func (c *localCopy) rewrite() error {
 			return err
 		}
 	}
-	c.lines, c.torn, c.moves = 0, false, nil
+	c.lines, c.size, c.torn = 0, 0, false
 	return nil
 }

@@ -37,9 +37,10 @@
 //	keeper.go  owners, and commits
 //	recover.go what a crash left, and what was here before
 //	apply.go   the difference of two states, made on the disk
-//	agents.go  agents' homes
 //	places.go  sessions
+//	agents.go  agents' homes
 //	files.go   ordinary files
+//	owner.go   one owner
 //	tree.go    the disk below a store's directory
 //	copy.go    the copy of a journal
 package keeper

@@ -16,38 +16,59 @@ import (
 // stored returns the path of a shared file in the store.
 func (o *owner) stored(name string) string { return path.Join(o.ref.Owner(), name) }
 
+// placing is a file that is to become another: what it was, and what it is to be; nil if there is none.
+type placing struct {
+	place     names.Place
+	old, want *names.Node
+}
+
 // placeFiles makes the touched files what they are to be.
 func (o *owner) placeFiles(ctx context.Context) error {
-	wanted, gone := map[string]names.Node{}, map[string]names.Node{}
-	have := map[string]names.Node{}
+	o.late = map[names.Place]names.Node{}
+	list := map[string]placing{}
+	for place := range o.copy.missing {
+		o.placing(place, list)
+	}
 	for place := range o.touched.Files {
-		name, ok := o.copy.want.PathOf(place)
-		if !ok {
-			continue // its agent is removed
-		}
-		old, was := names.Node{}, false
-		if before, ok := o.copy.have.PathOf(place); ok {
-			old, was = o.copy.have.Node(before)
-		}
-		n, ok := o.copy.want.Node(name)
-		switch {
-		case ok:
-			wanted[name], have[name] = n, old
-		case was:
-			gone[name] = old
+		o.placing(place, list)
+	}
+	sorted := slices.Sorted(maps.Keys(list))
+	for _, name := range slices.Backward(sorted) {
+		if p := list[name]; p.want == nil && p.old != nil {
+			if err := o.removeFile(name, *p.old); err != nil {
+				return err
+			}
 		}
 	}
-	for _, name := range slices.Backward(slices.Sorted(maps.Keys(gone))) {
-		if err := o.removeFile(name, gone[name]); err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		if err := o.placeFile(ctx, name, have[name], wanted[name]); err != nil {
-			return err
+	for _, name := range sorted {
+		if p := list[name]; p.want != nil {
+			if err := o.placeFile(ctx, name, p); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// placing adds a file to a list by its path.
+func (o *owner) placing(place names.Place, list map[string]placing) {
+	name, ok := o.copy.want.PathOf(place)
+	if !ok {
+		return // its agent is removed
+	}
+	p := placing{place: place}
+	if before, ok := o.copy.have.PathOf(place); ok {
+		if n, ok := o.copy.have.Node(before); ok {
+			p.old = &n
+		}
+	}
+	if n, ok := o.copy.missing[place]; ok {
+		p.old = &n
+	}
+	if n, ok := o.copy.want.Node(name); ok {
+		p.want = &n
+	}
+	list[name] = p
 }
 
 // removeFile removes a file that was as old says; what a user put there instead gets another name, and a
@@ -96,19 +117,24 @@ func (o *owner) setAside(name string) error {
 	}
 }
 
-// placeFile makes a file on the disk what it is to be. What is there may be what was made true before, old.
-func (o *owner) placeFile(ctx context.Context, name string, old, want names.Node) error {
+// placeFile makes a file on the disk what it is to be.
+func (o *owner) placeFile(ctx context.Context, name string, p placing) error {
+	var old names.Node
+	if p.old != nil {
+		old = *p.old
+	}
+	want := *p.want
 	n, _, ok, err := o.k.disk.read(o.stored(name))
-	there := err == nil
 	if err != nil {
 		if err := o.parents(name); err != nil {
 			return err
 		}
-		if n, _, ok, err = o.k.disk.read(o.stored(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			o.late = errors.Join(o.late, err) // one file that cannot be looked at stops no other
-			return nil
-		}
-		there = err == nil
+		n, _, ok, err = o.k.disk.read(o.stored(name))
+	}
+	there := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // one file that cannot be looked at stops no other
+		o.miss(name, p, old, err)
+		return nil
 	}
 	if there && n.Kind == want.Kind && n.Hash == want.Hash && n.Target == want.Target {
 		return o.placeAttributes(name, n, want)
@@ -116,7 +142,7 @@ func (o *owner) placeFile(ctx context.Context, name string, old, want names.Node
 	var data []byte
 	if want.Kind == names.Regular {
 		if data, err = o.content(ctx, want.Hash); err != nil {
-			o.late = errors.Join(o.late, err)
+			o.miss(name, p, old, err)
 			return nil
 		}
 	}
@@ -139,6 +165,12 @@ func (o *owner) placeFile(ctx context.Context, name string, old, want names.Node
 		}
 		return o.k.disk.write(o.stored(name), want, data)
 	})
+}
+
+// miss notes a file that stays as it is for now.
+func (o *owner) miss(name string, p placing, old names.Node, err error) {
+	o.k.o.Logger.Warn("a file of another host is not here yet", "file", o.stored(name), "err", err)
+	o.late[p.place] = old
 }
 
 // content returns what has a hash. It is fetched from the cluster.

@@ -38,33 +38,6 @@ type Keeper struct {
 	owners map[engine.Subject]*owner // guarded by mu
 }
 
-// owner is a user or a space whose names are kept.
-type owner struct {
-	k       *Keeper
-	ref     ctxabi.Ref
-	subject engine.Subject
-	replica *names.Replica
-	news    chan struct{} // readable when entries came
-
-	queue sync.Mutex
-	came  []arrival // entries that were read; guarded by queue
-	stale error     // why the journal could not be read when it was tried last; guarded by queue
-
-	turn    sync.Mutex // held by who commits, or makes entries true; guards what follows
-	copy    *localCopy
-	waiting []engine.Entry // applied to copy.want, not yet to copy.have
-	touched names.Touched  // that may differ between the two
-	whole   bool           // have is to become a copy of want
-	writing string         // the file whose content is being committed
-	late    error          // content that could not be fetched
-}
-
-// arrival is an entry that the replica has applied; with a state, if it went on from a snapshot.
-type arrival struct {
-	from  engine.Entry
-	state *names.State
-}
-
 // New returns a keeper that has no store yet.
 func New(o Options) *Keeper {
 	if o.Timeout == 0 {
@@ -94,7 +67,7 @@ func (k *Keeper) Close() (failed error) {
 	defer k.mu.Unlock()
 	for _, o := range k.owners {
 		o.turn.Lock()
-		if o.copy.lines > 0 && o.copy.have.At() == o.copy.want.At() {
+		if o.copy.lines > 0 && o.copy.settled() && len(o.copy.missing) == 0 {
 			failed = errors.Join(failed, o.copy.rewrite())
 		}
 		o.turn.Unlock()
@@ -140,8 +113,7 @@ func (k *Keeper) owner(ref ctxabi.Ref) (*owner, error) {
 		return nil, vfs.Failed("enter", "", vfs.WithKind(err), "no copy of the journal of names can be kept")
 	}
 	o := &owner{k: k, ref: ref, subject: subject, copy: copy, news: make(chan struct{}, 1)}
-	if copy.have.At() != copy.want.At() {
-		o.whole = true
+	if !copy.settled() {
 		o.touched.Add(copy.have.All())
 		o.touched.Add(copy.want.All())
 	}
@@ -171,7 +143,7 @@ func (o *owner) setStale(err error) {
 	o.stale = err
 }
 
-// Stale returns why the journal of the owner of ref could not be read when it was tried last, or nil.
+// Stale returns the error with which the journal of the owner of ref was read last, or nil if it was read.
 func (k *Keeper) Stale(ref ctxabi.Ref) error {
 	o, err := k.owner(ref)
 	if err != nil {
@@ -301,11 +273,6 @@ func (k *Keeper) Read(ref ctxabi.Ref, name string) (f names.File, data []byte, o
 	return fileOf(name, n), data, true, nil
 }
 
-// fileOf returns a row of a file.
-func fileOf(name string, n names.Node) names.File {
-	return names.File{Path: name, Hash: n.Hash, Size: n.Size, Mode: n.Mode, UID: n.UID, GID: n.GID, MTime: n.MTime, Xattrs: n.Xattrs}
-}
-
 // WriteFile commits a file that was changed here, whose Base is the hash of what its writer had opened. Where
 // another host changed it, too, that content gets the name, and kept is the path that this one has now; else it
 // is the file's own. WriteFile returns the errors of Commit and of engine.Objects.Put.
@@ -333,16 +300,4 @@ func (o *owner) writeFile(ctx context.Context, f names.File, data []byte) (kept 
 	defer func() { o.writing = "" }()
 	a, err := o.commit(ctx, names.WriteFile{File: f}, nil)
 	return names.KeptAs(a, f.Path), err
-}
-
-// changing reports whether the content of a file on the disk is that of somebody who will commit it himself.
-func (o *owner) changing(name string) bool {
-	return name == o.writing || o.k.o.Changing(path.Join(o.ref.Owner(), name))
-}
-
-// home returns the path of an agent's home in the store.
-func (o *owner) home(agent string) string {
-	ref := o.ref
-	ref.Agent = agent
-	return ref.AgentHome()
 }

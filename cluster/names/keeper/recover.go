@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // mostLooked is how many files of an owner are looked at for what was not committed.
@@ -29,13 +30,19 @@ type found struct {
 // true was made true before. The caller has the turn.
 func (o *owner) recover(ctx context.Context) error {
 	want := o.copy.want
-	for _, name := range want.Paths() {
+	again := names.Touched{}
+	for place := range want.All().Files {
+		name, _ := want.PathOf(place)
 		if _, err := o.k.disk.stat(o.stored(name)); errors.Is(err, fs.ErrNotExist) {
-			n, _ := want.Node(name)
-			if err := o.placeFile(ctx, name, n, n); err != nil {
-				return err
-			}
+			again.Add(names.Touched{Files: map[names.Place]bool{place: true}})
 		}
+	}
+	if len(again.Files) > 0 {
+		o.touched.Add(again)
+		if err := errors.Join(o.makeTrue(ctx), o.done()); err != nil {
+			return vfs.Failed("apply", "", vfs.WithKind(err), "what was committed is not shown yet")
+		}
+		o.touched = names.Touched{}
 	}
 	var list []found
 	left := mostLooked
@@ -59,6 +66,17 @@ func (o *owner) recover(ctx context.Context) error {
 	return nil
 }
 
+// lacks returns what a file was before it got the content that could not be fetched yet; ok is false if it lacks
+// none.
+func (o *owner) lacks(name string) (before names.Node, ok bool) {
+	for place, n := range o.copy.missing {
+		if at, ok := o.copy.want.PathOf(place); ok && at == name {
+			return n, true
+		}
+	}
+	return before, false
+}
+
 // look adds what is on the disk below a path and differs from the state, directories before what is in them.
 func (o *owner) look(name string, want *names.State, list *[]found, left *int) error {
 	if *left--; *left < 0 {
@@ -75,6 +93,9 @@ func (o *owner) look(name string, want *names.State, list *[]found, left *int) e
 			return nil
 		}
 		old, there := want.Node(name)
+		if before, ok := o.lacks(name); ok && n.Hash == before.Hash {
+			return nil // the other content could not be fetched yet
+		}
 		if ok && (!there || n.Kind == names.Regular && old.Kind == names.Regular && n.Hash != old.Hash) {
 			*list = append(*list, found{name, n, data})
 		}
