@@ -70,7 +70,7 @@ func (s *Store) applyName(n NameChange) error {
 	defer s.named(n) // also where a step behind the change itself failed
 	switch n.Kind {
 	case CreateSession:
-		return s.applyCreate(n.Ref, n.Owner, n.ID)
+		return s.applyCreate(n)
 	case RenameDir:
 		return s.applyRename(n.From, n.To)
 	case RemoveSession:

@@ -46,11 +46,15 @@ type NameChange struct {
 	Owner    Owner
 	ID       string
 	From, To string
+	Built    string // of CreateSession: a directory of this store that has all of the session, and becomes it; "": an empty one is made
 }
 
 // ChangeCommitter is the one commit point of changes: it decides in which order they come to be
 // true, as [Committer] does for records. A Committer of [Options] that is a ChangeCommitter too is
 // asked for both; beside another one changes are committed as [Local] does.
+//
+// What is built lies in the store that asks: elsewhere a session is made without it, and filled by what
+// is committed to it.
 //
 // Both methods make a change durable and have it applied to the store that asks, by [Session.Apply]
 // or [Store.ApplyName], before they return; they return the error of that. They may block, and must

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -53,8 +54,9 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 	return s.Session(ref)
 }
 
-// applyCreate makes the session ref with an id.
-func (s *Store) applyCreate(ref ctxabi.Ref, o Owner, id string) error {
+// applyCreate makes a session, or puts one that was built aside into its place.
+func (s *Store) applyCreate(n NameChange) error {
+	ref, o := n.Ref, n.Owner
 	if err := s.EnsureAgent(ref, o); err != nil {
 		return err
 	}
@@ -64,10 +66,13 @@ func (s *Store) applyCreate(ref ctxabi.Ref, o Owner, id string) error {
 	if _, err := s.disk.FS.Stat(dir); err == nil {
 		return ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
 	}
-	tmp := s.disk.TmpName()
-	if err := s.build(tmp, o, id); err != nil {
-		s.disk.RemoveAll(tmp)
-		return vfs.Failed("mkdir", "", err, "the session was not made")
+	tmp := n.Built
+	if tmp == "" {
+		tmp = s.disk.TmpName()
+		if err := s.build(tmp, o, n.ID); err != nil {
+			s.disk.RemoveAll(tmp)
+			return vfs.Failed("mkdir", "", err, "the session was not made")
+		}
 	}
 	if err := s.disk.FS.Rename(tmp, dir); err != nil {
 		s.disk.RemoveAll(tmp)
@@ -91,11 +96,11 @@ func (s *Store) Install(ref ctxabi.Ref, o Owner, id string, fill func(dir string
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, err
 	}
-	return s.install("install", ref, o, id, fill)
+	return s.install("install", ref, o, id, fill, s.applyName)
 }
 
-// install is Install, called op in its errors.
-func (s *Store) install(op string, ref ctxabi.Ref, o Owner, id string, fill func(dir string) error) (*Session, error) {
+// install is Install, called op in its errors, which has put bring what was built to its name.
+func (s *Store) install(op string, ref ctxabi.Ref, o Owner, id string, fill func(dir string) error, put func(n NameChange) error) (*Session, error) {
 	if err := s.EnsureAgent(ref, o); err != nil {
 		return nil, err
 	}
@@ -110,23 +115,16 @@ func (s *Store) install(op string, ref ctxabi.Ref, o Owner, id string, fill func
 	if err == nil {
 		err = fill(tmp)
 	}
-	s.create.Lock()
-	defer s.create.Unlock()
-	if err == nil && exists() { // made meanwhile
-		s.disk.RemoveAll(tmp)
-		return nil, taken
-	}
 	if err == nil {
-		err = s.disk.FS.Rename(tmp, dir)
-	}
-	if err == nil {
-		err = s.disk.FS.SyncDir(path.Dir(dir))
+		err = put(NameChange{Kind: CreateSession, Ref: ref, Owner: o, ID: id, Built: tmp})
 	}
 	if err != nil {
 		s.disk.RemoveAll(tmp)
+		if errors.Is(err, ctxabi.ErrExists) { // made meanwhile
+			return nil, taken
+		}
 		return nil, vfs.Failed(op, "", err, "the session was not made")
 	}
-	s.named(NameChange{Kind: CreateSession, Ref: ref, Owner: o})
 	return s.Session(ref)
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 		w := forkWriter{s: s, x: x, dir: dir, owner: o}
 		shared, err = w.write(t, n)
 		return err
-	})
+	}, func(n NameChange) error { return s.changes.CommitName(context.Background(), s, n) })
 	if err != nil {
 		return nil, false, err
 	}

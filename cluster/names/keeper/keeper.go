@@ -229,8 +229,13 @@ func (o *owner) commit(ctx context.Context, op names.Op, local func() error) (na
 func (k *Keeper) CommitName(ctx context.Context, s *session.Store, n session.NameChange) error {
 	ref := n.Ref
 	var op names.Op
+	var local func() error
+	var placed error
 	switch n.Kind {
 	case session.CreateSession:
+		if n.Built != "" {
+			local = func() error { placed = s.ApplyName(n); return placed }
+		}
 		op = names.CreateSession{Agent: ref.Agent, Session: ref.Session, ID: n.ID, Owner: names.Owner(n.Owner)}
 	case session.RemoveSession:
 		op = names.RemoveName{Agent: ref.Agent, Session: ref.Session, ID: n.ID}
@@ -245,7 +250,10 @@ func (k *Keeper) CommitName(ctx context.Context, s *session.Store, n session.Nam
 	default:
 		return ctxabi.E("commit", "", ctxabi.ErrMalformed, "%q is not a change of names", n.Kind)
 	}
-	_, err := k.Commit(ctx, ref, op, nil)
+	_, err := k.Commit(ctx, ref, op, local)
+	if err == nil {
+		err = placed // the session is there, but what was built is not in it
+	}
 	return err
 }
 

@@ -74,6 +74,38 @@ func TestHostsShowTheSame(t *testing.T) {
 	}
 }
 
+// A fork has its name on all hosts, and its history where it was made.
+func TestAForkHasItsNameOnAllHosts(t *testing.T) {
+	servers, dir := fake.New(), storesDir(t)
+	a, b := newHost(t, servers, dir, "a"), newHost(t, servers, dir, "b")
+	x := a.create(t, "coder", "s")
+	record := []byte("{\"role\":\"user\",\"content\":\"hello\"}\n")
+	if _, err := x.Messages().Append(t.Context(), session.Batch{Data: record}); err != nil {
+		t.Fatal(err)
+	}
+	ref := ctxabi.Ref{UID: user.UID, Agent: "other", Session: "fork"}
+	fork, _, err := a.store.Fork(x, -1, ref, asOwner)
+	if err != nil || fork.Messages().Len() != int64(len(record)) {
+		t.Fatalf("%v", err)
+	}
+	b.enter(t)
+	same(t, servers, a, b)
+	if y, err := b.store.Session(ref); err != nil || y.ID() != fork.ID() {
+		t.Errorf("%v", err)
+	}
+	if _, _, err := b.store.Fork(x, -1, x.Ref(), asOwner); !errors.Is(err, ctxabi.ErrExists) {
+		t.Error(err)
+	}
+	a.engine.Cut()
+	ref.Session = "another"
+	if _, _, err := a.store.Fork(x, -1, ref, asOwner); !errors.Is(err, engine.ErrUnreachable) {
+		t.Error(err)
+	}
+	if list, err := os.ReadDir(filepath.Join(a.dir, "tmp")); err != nil || len(list) != 0 {
+		t.Errorf("%v, %v", list, err)
+	}
+}
+
 // A host that was away shows in one go what has swapped names meanwhile.
 func TestNamesThatWereSwapped(t *testing.T) {
 	servers, dir := fake.New(), storesDir(t)
