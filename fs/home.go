@@ -238,7 +238,7 @@ func (d *agentsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fu
 	}
 	ref := d.ref
 	ref.Agent = name
-	if err := d.t.store.EnsureAgent(ref, d.maker(ctx)); err != nil {
+	if err := d.t.store.CreateAgent(ref, d.maker(ctx)); err != nil {
 		return nil, errnoOf(err)
 	}
 	return d.Lookup(ctx, name, out)

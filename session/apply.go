@@ -67,6 +67,9 @@ func (s *Store) ApplyName(n NameChange) error {
 
 // applyName is ApplyName for the store that asked: it gives the bytes of what it removes back itself.
 func (s *Store) applyName(n NameChange) error {
+	if n.Kind == CreateAgent {
+		return s.EnsureAgent(n.Ref, n.Owner) // which concerns no session
+	}
 	defer s.named(n) // also where a step behind the change itself failed
 	switch n.Kind {
 	case CreateSession:

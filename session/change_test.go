@@ -92,6 +92,7 @@ func TestAStoreIsWhatIsAppliedToIt(t *testing.T) {
 	refB := ctxabi.Ref{UID: 1000, Agent: "rev", Session: "r1"}
 	x, y := create(t, s, refA), create(t, s, refB)
 	must(nil)
+	must(s.CreateAgent(ctxabi.Ref{UID: 1000, Agent: "idle"}, home))
 	must(x.SetControl(ctxabi.StateFile, []byte("active\n")))
 	must(x.SetControl(ctxabi.BudgetFile, []byte("4000\n")))
 	must(x.AppendNote(ctxabi.TodoFile, []byte("one\n")))
@@ -111,7 +112,7 @@ func TestAStoreIsWhatIsAppliedToIt(t *testing.T) {
 	if status, _, origin, err := x.ChildFile("rev-1", ctxabi.ChildStatus); string(status) != "done\n" || origin != ctxabi.OriginAgent || err != nil {
 		t.Errorf("%q %s %v", status, origin, err)
 	}
-	want := strings.Fields("create note remove rename set")
+	want := strings.Fields("agent create note remove rename set")
 	got := slices.Sorted(maps.Keys(m.kinds))
 	got = slices.DeleteFunc(got, func(k string) bool { return strings.HasSuffix(k, " child") })
 	if !slices.Equal(got, want) || m.kinds["make child"] != 2 || m.kinds["rename child"] != 1 || m.kinds["remove child"] != 1 {
@@ -127,6 +128,7 @@ func TestAStoreIsWhatIsAppliedToIt(t *testing.T) {
 		"rename":  s.Rename("home/1000/agent/coder/session/s1", "home/1000/agent/coder/session/s2"),
 		"remove":  s.Remove(refA),
 		"create":  func() error { _, err := s.Create(refB, home); return err }(),
+		"agent":   s.CreateAgent(ctxabi.Ref{UID: 1000, Agent: "other"}, home),
 		"rmchild": x.RemoveChild("rev-1"),
 	} {
 		if !errors.Is(err, m.refuse) {

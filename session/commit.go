@@ -34,6 +34,7 @@ type NameKind string
 
 // The kinds of changes of names.
 const (
+	CreateAgent   NameKind = "agent"  // there is an agent Ref of Owner, without sessions
 	CreateSession NameKind = "create" // there is a session Ref of Owner with the id ID
 	RenameDir     NameKind = "rename" // the session or the agent's home From, a path in the store, is called To
 	RemoveSession NameKind = "remove" // the session Ref, if it has the id ID, is removed for good

@@ -58,6 +58,18 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 	return s.disk.Mkdir(path.Join(home, ctxabi.SessionDir), o)
 }
 
+// CreateAgent makes an agent as a user does, where EnsureAgent makes its directories on the way to something else.
+// It returns the errors of EnsureAgent, and ctxabi.ErrExists where the committer knows the agent already.
+func (s *Store) CreateAgent(ref ctxabi.Ref, o Owner) error {
+	if err := s.disk.Writable("mkdir"); err != nil {
+		return err
+	}
+	if err := ctxabi.ValidName(ref.Agent); err != nil {
+		return err
+	}
+	return s.changes.CommitName(context.Background(), s, NameChange{Kind: CreateAgent, Ref: ref, Owner: o})
+}
+
 // CreateSpace makes the shared space name for the group gid and gives its
 // directory. It is built aside and renamed into place, which needs no lock: it
 // also works on a store that is open for reading only, beside the daemon that

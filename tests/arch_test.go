@@ -135,16 +135,17 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":          {"internal/tokens"},                                    // weights are measured against exact counts
-	"cluster/bulk":    {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
-	"examples/gen":    {"ctxabi"},                                             // the example's records pass the check
-	"session/blob":    {"session"},                                            // a session is what keeps them
-	"session":         {"session/check", "session/arrival"},                   // each test ends with a check of its store
-	"session/log":     {"session", "session/check"},                           // a store is what its logs are tested in
-	"fs":              {"pack/source"},
-	"pack":            {"session"}, // the example of a history in memory
-	"cluster/host":    {"cluster/engine/fake", "session/check", "internal/vfs"},
-	"cluster/replica": {"cluster/engine/fake"},
+	"ctxabi":               {"internal/tokens"},                                    // weights are measured against exact counts
+	"cluster/bulk":         {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
+	"examples/gen":         {"ctxabi"},                                             // the example's records pass the check
+	"session/blob":         {"session"},                                            // a session is what keeps them
+	"session":              {"session/check", "session/arrival"},                   // each test ends with a check of its store
+	"session/log":          {"session", "session/check"},                           // a store is what its logs are tested in
+	"fs":                   {"pack/source"},
+	"pack":                 {"session"}, // the example of a history in memory
+	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
+	"cluster/replica":      {"cluster/engine/fake"},
+	"cluster/names/keeper": {"session/check"}, // what is materialised is a store without damage
 }
 
 // Test files may also use these, which exist for them.

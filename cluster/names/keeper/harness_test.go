@@ -114,7 +114,11 @@ func (h *host) put(t tester, name, content string) {
 	if err := os.MkdirAll(filepath.Dir(h.file(name)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(h.file(name), []byte(content), 0o640); err != nil {
+	mode := os.FileMode(0o640)
+	if name == ctxabi.TrustFile {
+		mode = 0o600
+	}
+	if err := os.WriteFile(h.file(name), []byte(content), mode); err != nil {
 		t.Fatal(err)
 	}
 }

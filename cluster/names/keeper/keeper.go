@@ -232,6 +232,8 @@ func (k *Keeper) CommitName(ctx context.Context, s *session.Store, n session.Nam
 	var local func() error
 	var placed error
 	switch n.Kind {
+	case session.CreateAgent:
+		op = names.CreateAgent{Agent: ref.Agent, Owner: names.Owner(n.Owner)}
 	case session.CreateSession:
 		if n.Built != "" {
 			local = func() error { placed = s.ApplyName(n); return placed }

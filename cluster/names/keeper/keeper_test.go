@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 // What one host makes, changes and removes, the others show.
@@ -39,6 +40,12 @@ func TestHostsShowTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.save(t, "agent/coder/memory/deep/x.md", "one")
+	if err := a.store.CreateAgent(ctxabi.Ref{UID: user.UID, Agent: "idle"}, asOwner); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.store.CreateAgent(ctxabi.Ref{UID: user.UID, Agent: "idle"}, asOwner); !errors.Is(err, ctxabi.ErrExists) {
+		t.Errorf("an agent that another host has made: %v", err)
+	}
 	b.enter(t)
 	same(t, servers, a, b)
 	y, err := b.store.Session(x.Ref())
@@ -71,6 +78,14 @@ func TestHostsShowTheSame(t *testing.T) {
 	}
 	if data, err := os.ReadFile(b.file("trust.jsonl")); err != nil || len(data) != 0 {
 		t.Errorf("%q %v", data, err)
+	}
+	for _, h := range []*host{a, b} { // what is left is a store as others
+		if err := errors.Join(h.k.Close(), h.store.Close()); err != nil {
+			t.Error(err)
+		}
+		if _, err := check.Fsck(t.Context(), h.dir, check.FsckOptions{}, func(d check.Damage) { t.Errorf("host %s: %+v", h.name, d) }); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
