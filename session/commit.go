@@ -47,7 +47,7 @@ type NameChange struct {
 	Owner    Owner
 	ID       string
 	From, To string
-	Built    string // of CreateSession: a directory of this store that has all of the session, and becomes it; "": an empty one is made
+	Built    string // of CreateSession: a directory of this store that has all of the session, and becomes it (its agent is there); "": an empty one is made
 }
 
 // ChangeCommitter is the one commit point of changes: it decides in which order they come to be

@@ -57,8 +57,10 @@ func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
 // applyCreate makes a session, or puts one that was built aside into its place.
 func (s *Store) applyCreate(n NameChange) error {
 	ref, o := n.Ref, n.Owner
-	if err := s.EnsureAgent(ref, o); err != nil {
-		return err
+	if n.Built == "" {
+		if err := s.EnsureAgent(ref, o); err != nil {
+			return err
+		}
 	}
 	s.create.Lock()
 	defer s.create.Unlock()
