@@ -42,8 +42,8 @@ func named(t *testing.T, m *servers.Made, machine, problem string) (s keep.Statu
 	return s
 }
 
-// host opens the engine of a machine's host until the test ends.
-func host(t *testing.T, m *servers.Made, machine string) (*nats.Engine, error) {
+// connect opens the engine of a machine's host until the test ends.
+func connect(t *testing.T, m *servers.Made, machine string) (*nats.Engine, error) {
 	t.Helper()
 	o, err := m.Machine(t, machine).Host()
 	if err != nil {
@@ -100,7 +100,7 @@ func TestAClusterIsSetUpAndLosesAMachine(t *testing.T) {
 	if out, err := m.Try("n3", "status"); err == nil || !strings.Contains(out, "streams: 2 of 3 replicas answer") {
 		t.Errorf("%v:\n%s", err, out)
 	}
-	e, err := host(t, m, "n3")
+	e, err := connect(t, m, "n3")
 	if err == nil {
 		err = put(t, e, "u7")
 	}
@@ -173,7 +173,7 @@ func hostsReachTheirOwners(t *testing.T, m *servers.Made) {
 	t.Helper()
 	m.Join(t, "laptop")
 	whole(t, m, "laptop")
-	e, err := host(t, m, "laptop")
+	e, err := connect(t, m, "laptop")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func hostsComeAndGo(t *testing.T, m *servers.Made) {
 	m.Run(t, "n1", "token", "--owners", "u1001", "--tokens", filepath.Dir(m.Token("phone")), "phone")
 	m.Join(t, "phone")
 	whole(t, m, "phone")
-	e, err := host(t, m, "phone")
+	e, err := connect(t, m, "phone")
 	if err == nil {
 		err = put(t, e, "u1001")
 	}
@@ -254,7 +254,7 @@ func TestWhatAClusterRanWithoutIsNamedForEver(t *testing.T) {
 	if s := named(t, m, "n1", reason); s.Unsafe != nil {
 		t.Errorf("nobody has accepted it: %+v", s.Unsafe)
 	}
-	if _, err := host(t, m, "n2"); !errors.Is(err, engine.ErrUnsafe) || !strings.Contains(err.Error(), reason) {
+	if _, err := connect(t, m, "n2"); !errors.Is(err, engine.ErrUnsafe) || !strings.Contains(err.Error(), reason) {
 		t.Errorf("a host opens the cluster: %v", err)
 	}
 	await(t, "an alarm", func() bool {

@@ -1,0 +1,130 @@
+package tests
+
+// arrows is which rooms a room may import. A new room gets its line here.
+var arrows = map[string][]string{
+	// A cluster of hosts. Nothing of it is imported by what a single host needs but the verbs of a cluster.
+	"cluster/engine":                 {}, // keeps bytes: what entries mean, the journal above knows
+	"cluster/engine/enginetest":      {"cluster/engine"},
+	"cluster/engine/fake":            {"cluster/engine"},
+	"cluster/journal":                {"cluster/engine"}, // bytes alone
+	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
+	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
+	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
+	"cluster/nats":                   {"cluster/engine"},
+	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
+	"cluster/keep":                   {"cluster/engine", "cluster/nats", "cluster/member"},
+	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
+	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
+	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
+	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
+	"cluster/host":                   {"cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
+
+	"ctxabi":                       {},
+	"internal/tokens":              {"ctxabi"},
+	"session":                      {"ctxabi", "internal/handles", "internal/memory", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
+	"session/sessiontest":          {"session", "session/arrival", "ctxabi", "internal/memory", "internal/vfs"},
+	"compress":                     {"internal/tokens", "ctxabi"},
+	"pack/recipe":                  {"ctxabi"},
+	"pack/nativetest":              {},
+	"pack":                         {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
+	"internal/eval/exam":           {"internal/eval", "internal/tokens"},
+	"internal/eval":                {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record"},
+	"internal/search":              {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt", "internal/search/segment", "internal/search/document"},
+	"internal/search/excerpt":      {"compress", "ctxabi"},
+	"internal/search/segment":      {"ctxabi", "compress"}, // compress in its tests
+	"internal/search/document":     {"compress", "session", "ctxabi", "internal/search/excerpt"},
+	"internal/lru":                 {},
+	"internal/coder":               {},
+	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build", "pack/native"},
+	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
+	"fs/mountpoint":                {"internal/mounts"},
+	"fs":                           {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/project", "pack/swap", "pack/native"},
+	"internal/adapter":             {"ctxabi"},
+	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
+	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/anthropic":   {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/codex":       {"internal/adapter", "ctxabi"},
+	"internal/adapter/responses":   {"internal/adapter/codex", "internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/claude":      {"internal/adapter", "ctxabi"},
+	"internal/adapter/openhands":   {"internal/adapter", "ctxabi"},
+	"internal/adapter/sweagent":    {"internal/adapter", "ctxabi"},
+	"internal/adapter/atif":        {"internal/adapter", "ctxabi"},
+	"internal/adapter/native":      {"internal/adapter", "ctxabi"},
+	"internal/adapter/pi":          {"internal/adapter", "ctxabi"},
+	"internal/adapter/aider":       {"internal/adapter"},
+	"internal/adapter/langchain":   {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/opencode":    {"internal/adapter", "ctxabi"},
+	"internal/adapter/gemini":      {"internal/adapter", "internal/adapter/bodies", "ctxabi"},
+	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/aider", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/gemini", "internal/adapter/langchain", "internal/adapter/native", "internal/adapter/opencode", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/pi", "internal/adapter/responses", "internal/adapter/sweagent", "ctxabi"},
+	"internal/adapter/adaptertest": {"internal/adapter/formats", "internal/adapter", "ctxabi"},
+	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage"}, // what import and export do
+	"internal/redact":              {},                                                                                                                                                       // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"internal/redact/redacttest":   {},
+	"internal/mcp":                 {"internal/mcp/memory", "internal/brief", "ctxabi"}, // a client of the mount, like any other
+	"internal/mcp/memory":          {},
+	"internal/volume":              {"ctxabi"},
+	"internal/usage":               {},
+	"internal/trust":               {"pack/source", "internal/locate", "ctxabi"},
+	"internal/hook":                {"internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/locate", "internal/mcp", "internal/mounts", "ctxabi", "internal/daemon", "internal/brief", "internal/hook/jobs"},
+	"internal/install":             {},
+	"internal/brief":               {"internal/mounts", "ctxabi"},
+	"internal/hook/jobs":           {},
+	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume"},
+	"internal/daemon":              {"session", "internal/mounts"},
+	"internal/locate":              {"session", "internal/daemon", "internal/mounts", "internal/usage", "ctxabi"},
+	"internal/handles":             {},
+	"internal/beneath":             {"internal/handles"},
+	"internal/memory":              {"ctxabi"},
+	"internal/mounts":              {"ctxabi"},
+	"internal/runner":              {"ctxabi", "internal/beneath", "pack/source"},
+	"internal/overview":            {"internal/inspect", "internal/mounts", "ctxabi"},
+	"internal/top":                 {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
+	"internal/web":                 {"internal/overview", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
+	"cmd/ctxfs":                    {"cluster/keep", "cluster/member", "cluster/nats", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
+	"examples/clients/go":          {},
+	"examples/gen":                 {},
+	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
+	"compress/toolcall":            {"internal/coder", "compress", "ctxabi"},
+	"compress/ledger":              {"internal/coder", "compress/toolcall", "compress", "ctxabi"},
+	"compress/acts":                {"internal/coder", "compress/toolcall", "compress/notes", "compress", "ctxabi"},
+	"compress/verdicts":            {"internal/coder", "compress/toolcall", "compress/notes", "compress/result", "compress", "ctxabi"},
+	"compress/notes":               {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi"},
+	"internal/suite":               {},
+	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles", "pack/build"},
+	"session/arrival":              {"internal/vfs"},
+	"session/archive":              {"ctxabi", "session/disk", "internal/vfs", "internal/lru"},
+	"session/blob":                 {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
+	"session/check":                {"ctxabi", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "internal/vfs"},
+	"session/log":                  {"ctxabi", "session/archive", "session/arrival", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session/disk":                 {"ctxabi", "internal/vfs"},
+	"internal/vfs":                 {"ctxabi", "internal/handles"},
+	"pack/project":                 {"compress"},
+	"pack/packtest":                {"session", "ctxabi"},
+	"pack/finds":                   {"pack/record", "ctxabi", "compress/notes"},
+	"pack/journal":                 {"internal/coder", "pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/native":                  {"pack/record", "internal/tokens", "ctxabi"},
+	"pack/blocks":                  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru"},
+	"pack/recall":                  {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack/record":                  {"compress", "ctxabi", "compress/notes", "compress/result"},
+	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
+	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/finds", "pack/record", "compress", "session", "ctxabi"},
+	"pack/build":                   {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall"},
+}
+
+// testArrows are what a room's test files may import beside that.
+var testArrows = map[string][]string{
+	"ctxabi":               {"internal/tokens"},                                    // weights are measured against exact counts
+	"cluster/bulk":         {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
+	"examples/gen":         {"ctxabi"},                                             // the example's records pass the check
+	"session/blob":         {"session"},                                            // a session is what keeps them
+	"session":              {"session/check", "session/arrival"},                   // each test ends with a check of its store
+	"session/log":          {"session", "session/check"},                           // a store is what its logs are tested in
+	"fs":                   {"pack/source"},
+	"pack":                 {"session"}, // the example of a history in memory
+	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
+	"cluster/replica":      {"cluster/engine/fake"},
+	"cluster/names/keeper": {"session/check"}, // what is materialised is a store without damage
+}
+
+// Test files may also use these, which exist for them.
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "internal/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest", "cluster/engine/fake"}
