@@ -231,7 +231,7 @@ func TestKeptFramesAreChecked(t *testing.T) {
 	sameSession(t, h.x, h.y)
 }
 
-// Who has no way to the objects reads what is here, and tells the rest from damage.
+// Who has no way to the objects reads what is here. The rest is no damage to them.
 func TestAStoreWithoutObjects(t *testing.T) {
 	h := newShared(t)
 	h.again(t, session.Options{})

@@ -40,7 +40,7 @@ type Parts struct {
 	known lru.Cache[journal.Hash, *description] // by the hash of the part; guarded by mu
 }
 
-// description is what a part says about itself, and the end of its file that has it.
+// description is what stands in a part about the part, and the end of its file that has it.
 type description struct {
 	archive.Meta
 	trailer []byte
@@ -130,7 +130,7 @@ func (f *partFile) ReadAt(b []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// describe returns what the part says about itself. It returns [ErrDamaged] if that is not what its row
+// describe returns the description of a part. It returns [ErrDamaged] if that is not what its row
 // has, and the errors of get.
 func (f *partFile) describe() (*description, error) {
 	f.s.mu.Lock()

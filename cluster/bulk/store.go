@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/journal"
 )
 
-// Store is the objects of one owner. It believes nothing that an object store says of them. It is safe
+// Store is the objects of one owner. It checks all that an object store returns of them. It is safe
 // for concurrent use.
 type Store struct {
 	objects engine.Objects
@@ -70,7 +70,7 @@ func (s *Store) Range(ctx context.Context, n Name, off, size int64) ([]byte, err
 	return data, nil
 }
 
-// Has returns nil if the store says that it has n with size bytes and the hash in its name. It returns
+// Has returns nil if the store answers that it has n with size bytes and the hash in its name. It returns
 // engine.ErrNotFound or engine.ErrDiffers if not, and the other errors of [engine.Objects]. That the
 // bytes are right is for Get to find.
 func (s *Store) Has(ctx context.Context, n Name, size int64) error {

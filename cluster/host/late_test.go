@@ -11,8 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// slow is peers whose next request arrives late, and about which meanwhile says what happens before who
-// asked gives up.
+// slow is peers whose next request arrives late. Append calls meanwhile, which is nil for none, returns
+// ErrLost and keeps the request for late, which delivers it.
 type slow struct {
 	peers.Peers
 	meanwhile func()
@@ -46,6 +46,22 @@ func slowly(t *testing.T) (r *rig, a, b *node, p *slow) {
 	return r, a, b, p
 }
 
+// leaveUnknown appends "late" on b, whose request comes late: a has committed something meanwhile, and no server takes
+// anything until b has given up. It fails the test unless the outcome is unknown to b.
+func leaveUnknown(t *testing.T, r *rig, a, b *node, p *slow) {
+	t.Helper()
+	p.meanwhile = func() {
+		if err := a.append("of the home"); err != nil {
+			t.Error(err)
+		}
+		r.servers.Fill(true)
+	}
+	if err := b.append("late"); !errors.Is(err, ctxabi.ErrIO) {
+		t.Errorf("what the home may still commit: %v", err)
+	}
+	r.servers.Fill(false)
+}
+
 func TestARequestThatComesLateIsNotCommittedTwice(t *testing.T) {
 	r, _, b, p := slowly(t)
 	p.meanwhile = func() {}
@@ -61,16 +77,7 @@ func TestARequestThatComesLateIsNotCommittedTwice(t *testing.T) {
 // As long as the home may still commit it, nobody says that a record was refused.
 func TestWhatTheHomeMayStillCommitIsUnknown(t *testing.T) {
 	r, a, b, p := slowly(t)
-	p.meanwhile = func() {
-		if err := a.append("of the home"); err != nil {
-			t.Error(err)
-		}
-		r.servers.Fill(true)
-	}
-	if err := b.append("late"); !errors.Is(err, ctxabi.ErrIO) {
-		t.Errorf("what the home may still commit: %v", err)
-	}
-	r.servers.Fill(false)
+	leaveUnknown(t, r, a, b, p)
 	if receipt, err := p.late(); err != nil || receipt.Outcomes[0] != peers.Committed {
 		t.Errorf("the home: %v %v", receipt, err)
 	}
@@ -140,16 +147,7 @@ func TestAHomeThatWasStartedAnewTakesNothingOld(t *testing.T) {
 // Who is told to read the tail finds it decided: the look puts the fence.
 func TestALookDecidesWhatIsUnknown(t *testing.T) {
 	r, a, b, p := slowly(t)
-	p.meanwhile = func() {
-		if err := a.append("of the home"); err != nil {
-			t.Error(err)
-		}
-		r.servers.Fill(true)
-	}
-	if err := b.append("late"); !errors.Is(err, ctxabi.ErrIO) {
-		t.Errorf("%v", err)
-	}
-	r.servers.Fill(false)
+	leaveUnknown(t, r, a, b, p)
 	if err := b.h.Fresh(t.Context(), b.x, 0); err != nil {
 		t.Fatal(err)
 	}

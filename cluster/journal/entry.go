@@ -105,7 +105,7 @@ func Open(at Position, from engine.Entry) (Entry, Position, error) {
 	return Entry{I: i, Host: host, Format: int(format), Rows: rows}, next, nil
 }
 
-// Peek returns what an entry says of itself, without a look at what it continues. It is for who has lost what
+// Peek returns an entry without a check that it continues the one before. It is for who has lost what
 // stood before; nothing of it counts until Open returns the same. It returns ErrVersion if the entry is of a
 // later version, and ErrDamaged if it has not the form of an entry.
 func Peek(from engine.Entry) (Entry, error) {

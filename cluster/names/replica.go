@@ -155,7 +155,7 @@ func (r *Replica) offer(ctx context.Context, from engine.Entry) (known bool, err
 	return r.take(from) == nil, nil
 }
 
-// Commit does what an operation says, on the newest state. It returns the entry, without rows if there was
+// Commit carries an operation out on the newest state. It returns the entry, without rows if there was
 // nothing to do; the error with which the state refuses the operation; engine.ErrUnreachable if it was not
 // done; and ctxabi.ErrIO with engine.ErrUnknown if it may have been done, or may come to be.
 func (r *Replica) Commit(ctx context.Context, op Op) (Applied, error) {
