@@ -50,6 +50,7 @@
 //	open.go      links, and what an engine refuses
 //	create.go    streams are made, and looked at
 //	objects.go   content in parts
+//	owners.go    who has journals
 //	meta.go      what the cluster says of itself
 //	survey.go    what all servers have
 //	attest.go    what each replica has, how servers keep it, and trims

@@ -159,6 +159,20 @@ func (h *Host) Trim(ctx context.Context, s engine.Subject, before uint64) error 
 	return nil
 }
 
+// Owners returns the owners that have a journal and that the host serves, in order. It returns
+// ErrUnreachable.
+func (h *Host) Owners(ctx context.Context) (list []string, err error) {
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	for _, e := range h.s.shards[engine.OwnerShard].entries {
+		if h.serves(e.subject.Owner) {
+			list = append(list, e.subject.Owner)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), h.reach(ctx)
+}
+
 // Attest implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Attest(ctx context.Context, shard int) (engine.Attestation, error) {
 	if err := engine.CheckShard(shard); err != nil {
