@@ -12,7 +12,8 @@ var arrows = map[string][]string{
 	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
-	"cluster/keep":                   {"cluster/engine", "cluster/nats", "cluster/member"},
+	"cluster/gate":                   {"cluster/engine", "cluster/nats"},
+	"cluster/keep":                   {"cluster/engine", "cluster/gate", "cluster/nats", "cluster/member"},
 	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other

@@ -10,6 +10,7 @@ type Attestation struct {
 	Shard    int
 	Created  string // when the shard was made; it differs if another of the same name replaced it
 	Leader   string // the name of the server that leads; "" if none does
+	Election string // which election made it the leader: each has another name; "" if that is not known
 	Replicas []Replica
 	Wanted   int // how many replicas the shard is to have
 }

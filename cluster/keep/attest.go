@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/gate"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
@@ -40,8 +41,15 @@ func (k *Keeper) attest(ctx context.Context) error {
 		return nil
 	}
 	k.seen = max(note.Seq, 1)
-	r, err := k.look(ctx)
+	before, err := k.engine.Meta(ctx, nats.MetaLeaders)
 	if err != nil {
+		return err
+	}
+	r, leaders, err := k.look(ctx)
+	if err != nil {
+		return err
+	}
+	if err := k.writeLeaders(ctx, before, leaders); err != nil && !isConflict(err) {
 		return err
 	}
 	data, err := json.Marshal(r)
@@ -61,16 +69,16 @@ func (k *Keeper) attest(ctx context.Context) error {
 	return nil
 }
 
-// look looks at servers and replicas.
-func (k *Keeper) look(ctx context.Context) (Report, error) {
+// look looks at servers and replicas, and returns which leaders are whole.
+func (k *Keeper) look(ctx context.Context) (Report, gate.Leaders, error) {
 	s, err := k.engine.Certify(ctx)
 	if err != nil {
-		return Report{}, err
+		return Report{}, nil, err
 	}
 	r := Report{By: k.Machine.Name, Servers: s.Servers, Problems: append(k.engine.Unsafe(), s.Problems...)}
-	_, r.Streams, err = survey(ctx, k.engine)
-	r.At = time.Now().UTC().Truncate(time.Second)
-	return r, err
+	_, streams, leaders, err := survey(ctx, k.engine)
+	r.At, r.Streams = time.Now().UTC().Truncate(time.Second), streams
+	return r, leaders, err
 }
 
 // alarm logs what is wrong, with the remedy, when that has changed.

@@ -11,7 +11,8 @@
 // do no harm. No clock is compared with one of another machine.
 //
 // What is found stands in CTX_META, where each host reads it: "statement" (who may trust the cluster; see
-// package nats), "attest" (a [Report]), "users", and "unsafe" (an [Unsafe]), which is never removed.
+// package nats), "attest" (a [Report]), "leaders" (which of them were found whole since their election; see
+// package gate), "users", and "unsafe" (an [Unsafe]), which is never removed.
 //
 // # Files, from top to bottom
 //
@@ -19,6 +20,7 @@
 //	keeper.go   what is done every ten seconds
 //	store.go    the streams are made once
 //	attest.go   all replicas are looked at, and alarms
+//	leaders.go  which leaders are whole, as package gate wants to know it
 //	look.go     what a machine sees of its cluster
 //	replicas.go what replicas have, looked at twice
 //	tables.go   the same for people

@@ -145,3 +145,38 @@ func TestReplicasThatAreBehind(t *testing.T) {
 		}
 	}
 }
+
+// A leader is whole if it has all that any replica had, and another one agrees. It need not be all three.
+func TestWhichLeadersAreWhole(t *testing.T) {
+	r := func(server string, first, last, entries, deleted uint64) engine.Replica {
+		return engine.Replica{Server: server, First: first, Last: last, Entries: entries, Deleted: deleted}
+	}
+	stream := func(leader string, list ...engine.Replica) []Stream {
+		return []Stream{{Name: "CTXT", Leader: leader, Election: "1", Replicas: list}}
+	}
+	for _, c := range []struct {
+		before, now []Stream
+		why         string
+	}{
+		{stream("n1", r("n1", 1, 9, 9, 0), r("n2", 1, 9, 9, 0), r("n3", 1, 9, 9, 0)), nil, ""},
+		{stream("n1", r("n1", 1, 9, 9, 0), r("n2", 1, 9, 9, 0)), nil, ""},
+		{stream("n1", r("n1", 1, 9, 9, 0), r("n2", 1, 9, 5, 4), r("n3", 1, 9, 9, 0)), nil, ""},
+		{stream("n1", r("n1", 1, 9, 9, 0), r("n2", 1, 4, 4, 0)), nil, "no other replica agrees"},
+		{stream("n1", r("n1", 1, 9, 9, 0), r("n2", 1, 10, 10, 0)), stream("n1", r("n1", 1, 12, 12, 0), r("n2", 1, 11, 11, 0)), ""},
+		{stream("n1", r("n1", 1, 9, 9, 0), r("n2", 1, 30, 30, 0), r("n3", 1, 30, 30, 0)), nil, "ends at 9, and n2 at 30"},
+		{stream("n1", r("n1", 1, 30, 9, 0), r("n2", 1, 30, 30, 0), r("n3", 1, 30, 30, 0)), nil, "lacks entries"},
+		{stream("n1", r("n1", 1, 30, 9, 21), r("n2", 1, 30, 30, 0), r("n3", 1, 30, 30, 0)), nil, "no other replica agrees"},
+		{stream("n1", r("n1", 1, 0, 0, 0), r("n2", 1, 30, 30, 0), r("n3", 1, 30, 30, 0)), nil, "ends at 0"},
+		{stream("n1", r("n1", 1, 9, 9, 0)), nil, "no other replica"},
+		{stream("", r("n1", 1, 9, 9, 0), r("n2", 1, 9, 9, 0)), nil, "no leader"},
+		{stream("n3", r("n1", 1, 9, 9, 0), r("n2", 1, 9, 9, 0)), nil, "no leader"},
+	} {
+		if c.now == nil {
+			c.now = c.before
+		}
+		got := judge(c.before, c.now)["CTXT"]
+		if (got.Why == "") != (c.why == "") || !strings.Contains(got.Why, c.why) || got.Server != c.now[0].Leader || got.Election != "1" {
+			t.Errorf("%+v\n%+v\nis %+v, want %q", c.before, c.now, got, c.why)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Keeper struct {
 	seen    uint64            // sequence of the last report that this keeper has seen
 	looked  time.Time         // when it looked at the report
 	engine  *nats.Engine      // nil while there is no connection
+	leaders <-chan string     // streams that got a leader
+	hurry   bool              // a leader was elected that nobody has looked at
 }
 
 // Run looks after the cluster until ctx is done.
@@ -48,6 +50,8 @@ func (k *Keeper) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-k.leaders:
+			k.hurry = true
 		}
 	}
 }
@@ -57,6 +61,9 @@ func (k *Keeper) round(ctx context.Context) {
 	err := k.connect(ctx)
 	if err == nil {
 		err = k.store(ctx)
+	}
+	if err == nil && k.hurry {
+		err = k.hasten(ctx)
 	}
 	if err == nil {
 		err = k.users(ctx)
@@ -85,7 +92,32 @@ func (k *Keeper) connect(ctx context.Context) error {
 	o.Timeout, o.Unsafe = callTimeout, true // what is unsafe, the statement names
 	short, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	k.engine, err = nats.Look(short, o)
+	e, err := nats.Look(short, o)
+	if err != nil {
+		return err
+	}
+	if k.leaders, err = e.Elections(); err != nil {
+		e.Close()
+		return err
+	}
+	k.engine, k.hurry = e, true // elections may have been while there was no connection
+	return nil
+}
+
+// hasten looks at leaders that were just elected. What it cannot write it looks at again in the next round.
+func (k *Keeper) hasten(ctx context.Context) error {
+	for len(k.leaders) > 0 { // one look is for all
+		<-k.leaders
+	}
+	var err error
+	for range 3 {
+		if err = k.elected(ctx); !isConflict(err) { // else another keeper was first, perhaps before the election
+			break
+		}
+	}
+	if k.hurry = err != nil; isConflict(err) {
+		return nil
+	}
 	return err
 }
 

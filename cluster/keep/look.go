@@ -135,7 +135,7 @@ func (s *Status) ask(ctx context.Context, e *nats.Engine, maintains bool) {
 	var servers []nats.Server
 	if maintains {
 		var err error
-		servers, s.Streams, err = survey(ctx, e)
+		servers, s.Streams, _, err = survey(ctx, e)
 		fail(err)
 	}
 	statement, err := e.Statement(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/gate"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
@@ -16,20 +17,23 @@ import (
 type Stream struct {
 	Name     string           `json:"name"`
 	Leader   string           `json:"leader,omitempty"`
+	Election string           `json:"election,omitempty"` // which one made it the leader
 	Replicas []engine.Replica `json:"replicas"`
 	Problems []string         `json:"problems,omitempty"`
+	group    string           // of servers that keep it: the name of the directory of its log on each
 }
 
 // survey returns the servers, and what their replicas have. When replicas differ it looks a second time:
 // entries are added and trimmed on one after the other, and what was on one has to be on all by then.
-func survey(ctx context.Context, e *nats.Engine) ([]nats.Server, []Stream, error) {
+// leaders is which leaders are whole.
+func survey(ctx context.Context, e *nats.Engine) (servers []nats.Server, now []Stream, leaders gate.Leaders, err error) {
 	first, err := e.Survey(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	streams := reported(first)
 	if behind(streams, streams) == nil && together(streams) == nil {
-		return first.Servers, streams, nil
+		return first.Servers, streams, judge(streams, streams), nil
 	}
 	select {
 	case <-ctx.Done():
@@ -37,14 +41,15 @@ func survey(ctx context.Context, e *nats.Engine) ([]nats.Server, []Stream, error
 	}
 	second, err := e.Survey(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	now := reported(second)
+	now = reported(second)
+	leaders = judge(streams, now)
 	for name, problems := range behind(streams, now) {
 		i := slices.IndexFunc(now, func(s Stream) bool { return s.Name == name })
 		now[i].Problems = append(now[i].Problems, problems...)
 	}
-	return second.Servers, now, nil
+	return second.Servers, now, leaders, nil
 }
 
 // secondLook is how much later replicas are looked at again.
@@ -77,7 +82,7 @@ func behind(before, now []Stream) (problems map[string][]string) {
 // reported returns what a survey has found.
 func reported(survey nats.Survey) (list []Stream) {
 	for _, s := range survey.Streams {
-		list = append(list, Stream{s.Name, s.Leader, s.Replicas, s.Problems()})
+		list = append(list, Stream{s.Name, s.Leader, s.Election, s.Replicas, s.Problems(), s.Group})
 	}
 	return list
 }

@@ -36,12 +36,10 @@ type jsz struct {
 
 // streamDetail is what one server has of a stream.
 type streamDetail struct {
-	Name    string `json:"name"`
-	Created string `json:"created"`
-	Cluster struct {
-		Leader string `json:"leader"`
-	} `json:"cluster"`
-	State struct {
+	Name    string        `json:"name"`
+	Created string        `json:"created"`
+	Cluster clusterDetail `json:"cluster"`
+	State   struct {
 		Messages uint64 `json:"messages"`
 		First    uint64 `json:"first_seq"`
 		Last     uint64 `json:"last_seq"`
@@ -52,17 +50,24 @@ type streamDetail struct {
 	} `json:"state"`
 }
 
+// clusterDetail is what a server knows of the group of servers that keep a stream.
+type clusterDetail struct {
+	Group  string `json:"raft_group"`
+	Leader string `json:"leader"`
+	Since  string `json:"leader_since"` // by the clock of the leader, which alone knows it: the name of an election
+}
+
 // Attest implements [engine.Engine] and returns the errors documented there. It needs system credentials.
 func (e *Engine) Attest(ctx context.Context, shard int) (engine.Attestation, error) {
 	a := engine.Attestation{Shard: shard, Wanted: replicas}
 	if err := engine.CheckShard(shard); err != nil {
 		return a, err
 	}
-	list, err := e.ping(ctx, true)
+	list, err := e.ping(ctx, true, patience)
 	if err != nil {
 		return a, err
 	}
-	a = e.attestation(list, stream(shard), shard)
+	a = e.attestation(list, stream(shard), shard).Attestation
 	if len(a.Replicas) < replicas/2+1 {
 		return a, fmt.Errorf("%w: %d of %d replicas of shard %d answer", engine.ErrUnreachable, len(a.Replicas), replicas, shard)
 	}
@@ -86,7 +91,7 @@ func addReplica(a *engine.Attestation, server string, d streamDetail) {
 
 // servers returns the report of each server about itself. It returns the error of the request.
 func (e *Engine) servers(ctx context.Context) (list []Server, err error) {
-	answers, err := e.ping(ctx, false)
+	answers, err := e.ping(ctx, false, patience)
 	if err != nil {
 		return nil, err
 	}
@@ -96,10 +101,16 @@ func (e *Engine) servers(ctx context.Context) (list []Server, err error) {
 	return list, nil
 }
 
+// How long who asks all servers waits for those that do not answer.
+const (
+	patience = 2 * HedgeAfter
+	haste    = HedgeAfter / 3
+)
+
 // ping asks all servers at once, and returns the answers of those that have JetStream, by name. It waits
-// for as many as the cluster has, and for HedgeAfter when not all answer. It returns ErrDenied without
-// system credentials, and ErrUnreachable if no server answers.
-func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error) {
+// for as many as the cluster has, and once a majority has answered for the rest no longer than so long. It
+// returns ErrDenied without system credentials, and ErrUnreachable if no server answers.
+func (e *Engine) ping(ctx context.Context, streams bool, rest time.Duration) (list []jsz, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
 	}
@@ -121,7 +132,7 @@ func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error)
 		}
 	}
 	size := replicas
-	silence := time.NewTimer(2 * HedgeAfter)
+	silence := time.NewTimer(patience)
 	defer silence.Stop()
 	for len(list) < size {
 		select {
@@ -138,7 +149,9 @@ func (e *Engine) ping(ctx context.Context, streams bool) (list []jsz, err error)
 				continue
 			}
 			list = append(list, a)
-			size = max(size, a.Data.Meta.Size)
+			if size = max(size, a.Data.Meta.Size); len(list) == size/2+1 {
+				silence.Reset(rest)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b jsz) int { return strings.Compare(a.Server.Name, b.Server.Name) })

@@ -53,6 +53,7 @@
 //	owners.go    who has journals
 //	meta.go      what the cluster says of itself
 //	survey.go    what all servers have
+//	leader.go    who leads
 //	attest.go    what each replica has, how servers keep it, and trims
 //	append.go    an entry behind another
 //	read.go      entries back

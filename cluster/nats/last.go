@@ -87,16 +87,25 @@ func (e *Engine) streamInfo(ctx context.Context, name string) (c config, created
 
 // streamState returns the same, and the sequence of the last message that the stream ever had.
 func (e *Engine) streamState(ctx context.Context, name string) (c config, created string, last uint64, err error) {
-	var info struct {
-		Config  config `json:"config"`
-		Created string `json:"created"`
-		State   struct {
-			Last uint64 `json:"last_seq"`
-		} `json:"state"`
-	}
-	failed, err := e.api(ctx, "STREAM.INFO."+name, struct{}{}, &info)
+	info, err := e.info(ctx, name)
+	return info.Config, info.Created, info.State.Last, err
+}
+
+// streamReport is what the leader of a stream says of it.
+type streamReport struct {
+	Config  config `json:"config"`
+	Created string `json:"created"`
+	State   struct {
+		Last uint64 `json:"last_seq"`
+	} `json:"state"`
+	Cluster clusterDetail `json:"cluster"`
+}
+
+// info asks the leader of a stream. It returns ErrGone if there is no such stream.
+func (e *Engine) info(ctx context.Context, name string) (r streamReport, err error) {
+	failed, err := e.api(ctx, "STREAM.INFO."+name, struct{}{}, &r)
 	if err != nil {
-		return c, "", 0, readable(err)
+		return r, readable(err)
 	}
-	return info.Config, info.Created, info.State.Last, failed.asError(name)
+	return r, failed.asError(name)
 }

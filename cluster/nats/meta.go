@@ -12,9 +12,10 @@ import (
 
 // Keys of CTX_META beside the statement. Every host can read them, and the maintenance user writes them.
 const (
-	MetaUsers  = "users"  // who may connect
-	MetaAttest = "attest" // what the last look at all replicas found
-	MetaUnsafe = "unsafe" // what the cluster ran without, once
+	MetaUsers   = "users"   // who may connect
+	MetaAttest  = "attest"  // what the last look at all replicas found
+	MetaLeaders = "leaders" // which leaders were found whole: see package gate
+	MetaUnsafe  = "unsafe"  // what the cluster ran without, once
 )
 
 // Note is what lies under a key of CTX_META.
