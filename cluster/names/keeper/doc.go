@@ -5,6 +5,7 @@
 //	store, _ := session.Open(dir, session.Options{Committer: ...}) // one whose CommitName is that of k
 //	err := k.Attach(store)
 //	err = k.Enter(ctx, ctxabi.Ref{UID: 1000})                      // what that user has is here now
+//	err = k.Fresh(ctxabi.Ref{UID: 1000}, time.Now())               // and still is: asked of the cluster, within a bound
 //	applied, err := k.Commit(ctx, ref, names.ChangeLink{...}, nil) // entry first, then the disk
 //
 // # What is on the disk
@@ -24,7 +25,7 @@
 // A keeper removes or replaces nothing that is not in the journal. Where a session, an agent or a file of this
 // host alone stands in the way of one that others share, it gets the name NAME.ctxfs-conflict-HOST-N, and a file
 // is then shared under that name. What a user changed and the host did not commit before it died is committed
-// when the owner is entered again. An agent's home that others have removed stays as long as it has files
+// when the owner is entered again, and what could not be committed when it was closed, at the next look. An agent's home that others have removed stays as long as it has files
 // of this host.
 //
 // # Locks
@@ -34,6 +35,7 @@
 //
 // # Files, from top to bottom
 //
+//	fresh.go   looks at the ends of journals, shared by who waits for them
 //	keeper.go  owners, and commits
 //	recover.go what a crash left, and what was here before
 //	apply.go   the difference of two states, made on the disk

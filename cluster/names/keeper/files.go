@@ -104,12 +104,13 @@ func (o *owner) known(name string, n, old names.Node) bool {
 }
 
 // setAside renames what a user has put where something else is to be. It is committed under that name when the
-// owner is entered next, if it is shared.
+// owner is entered or looked at next, if it is shared.
 func (o *owner) setAside(name string) error {
 	for n := 1; ; n++ {
 		to := names.ConflictName(name, o.k.o.Host, n)
 		if _, err := o.k.disk.stat(o.stored(to)); errors.Is(err, fs.ErrNotExist) {
 			o.k.o.Logger.Warn("what was changed here and not committed has another name", "file", o.stored(name), "name", path.Base(to))
+			o.unsaved[to] = true
 			return o.do("rename "+name+" to "+to, func() error { return o.k.disk.rename(o.stored(name), o.stored(to)) })
 		} else if err != nil {
 			return err

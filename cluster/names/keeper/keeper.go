@@ -33,6 +33,9 @@ type Keeper struct {
 	store *session.Store
 	disk  *storeDir
 	step  func(what string) error // before each change of the disk; a test makes it fail
+	ctx   context.Context         // of looks, until Close
+	end   context.CancelFunc
+	tasks sync.WaitGroup // looks
 
 	mu     sync.Mutex
 	owners map[engine.Subject]*owner // guarded by mu
@@ -49,7 +52,9 @@ func New(o Options) *Keeper {
 	if o.Changing == nil {
 		o.Changing = func(string) bool { return false }
 	}
-	return &Keeper{o: o, owners: map[engine.Subject]*owner{}, step: func(string) error { return nil }}
+	k := &Keeper{o: o, owners: map[engine.Subject]*owner{}, step: func(string) error { return nil }}
+	k.ctx, k.end = context.WithCancel(context.Background())
+	return k
 }
 
 // Attach makes s the keeper's store. It is called once, before all else. It returns the error of a disk that
@@ -60,9 +65,23 @@ func (k *Keeper) Attach(s *session.Store) (err error) {
 	return err
 }
 
-// Close ends the use of the store. Nothing is under way when it is called. It returns the error of a disk that
-// cannot take the copies of journals; they are read again then.
+// begin counts a look that begins; ok is false if the keeper is closed.
+func (k *Keeper) begin() (ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if ok = k.ctx.Err() == nil; ok {
+		k.tasks.Add(1)
+	}
+	return ok
+}
+
+// Close ends the use of the store. Nothing is under way when it is called but looks of Fresh, which end. It
+// returns the error of a disk that cannot take the copies of journals; they are read again then.
 func (k *Keeper) Close() (failed error) {
+	k.mu.Lock()
+	k.end()
+	k.mu.Unlock()
+	k.tasks.Wait()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, o := range k.owners {
@@ -94,7 +113,7 @@ func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error {
 		return errors.Join(err, read)
 	}
 	if read == nil {
-		read = o.recover(ctx)
+		read = o.recoverAll(ctx)
 	}
 	return read
 }
@@ -112,7 +131,7 @@ func (k *Keeper) owner(ref ctxabi.Ref) (*owner, error) {
 	if err != nil {
 		return nil, vfs.Failed("enter", "", vfs.WithKind(err), "no copy of the journal of names can be kept")
 	}
-	o := &owner{k: k, ref: ref, subject: subject, copy: copy, news: make(chan struct{}, 1)}
+	o := &owner{k: k, ref: ref, subject: subject, copy: copy, news: make(chan struct{}, 1), unsaved: map[string]bool{}}
 	if !copy.settled() {
 		o.touched.Add(copy.have.All())
 		o.touched.Add(copy.want.All())
@@ -211,6 +230,7 @@ func (k *Keeper) Commit(ctx context.Context, ref ctxabi.Ref, op names.Op, local 
 func (o *owner) commit(ctx context.Context, op names.Op, local func() error) (names.Applied, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.k.o.Timeout)
 	defer cancel()
+	began := time.Now()
 	a, err := o.replica.Commit(ctx, op)
 	if err == nil && local != nil {
 		if err := local(); err != nil {
@@ -218,6 +238,9 @@ func (o *owner) commit(ctx context.Context, op names.Op, local func() error) (na
 		}
 	}
 	shown := o.apply(ctx)
+	if err == nil && shown == nil {
+		o.confirm(began)
+	}
 	if err == nil {
 		err = shown
 	}
@@ -285,7 +308,8 @@ func (k *Keeper) Read(ref ctxabi.Ref, name string) (f names.File, data []byte, o
 
 // WriteFile commits a file that was changed here, whose Base is the hash of what its writer had opened. Where
 // another host changed it, too, that content gets the name, and kept is the path that this one has now; else it
-// is the file's own. WriteFile returns the errors of Commit and of engine.Objects.Put.
+// is the file's own. What could not be committed is committed later, as it is on the disk then. WriteFile
+// returns the errors of Commit and of engine.Objects.Put.
 func (k *Keeper) WriteFile(ctx context.Context, ref ctxabi.Ref, f names.File, data []byte) (kept string, err error) {
 	o, err := k.owner(ref)
 	if err != nil {
@@ -293,7 +317,13 @@ func (k *Keeper) WriteFile(ctx context.Context, ref ctxabi.Ref, f names.File, da
 	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	return o.writeFile(ctx, f, data)
+	kept, err = o.writeFile(ctx, f, data)
+	if later(err) {
+		o.unsaved[f.Path] = true
+	} else {
+		delete(o.unsaved, f.Path)
+	}
+	return kept, err
 }
 
 // writeFile is WriteFile with the turn.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"sync"
+	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/names"
@@ -19,15 +20,19 @@ type owner struct {
 	replica *names.Replica
 	news    chan struct{} // readable when entries came
 
-	queue sync.Mutex
-	came  []arrival // entries that were read; guarded by queue
-	stale error     // why the journal could not be read when it was tried last; guarded by queue
+	queue     sync.Mutex // guards what follows
+	came      []arrival  // entries that were read
+	stale     error      // why the journal could not be read when it was tried last
+	looking   *look      // that is under way; nil: none
+	confirmed time.Time  // all that stood in the journal then is true
+	entered   bool       // what a crash left was committed
 
 	turn    sync.Mutex // held by who commits, or makes entries true; guards what follows
 	copy    *localCopy
 	touched names.Touched              // what may differ between the states of the copy
 	writing string                     // the file whose content is being committed
 	late    map[names.Place]names.Node // files that could not be made true, and what is on the disk instead
+	unsaved map[string]bool            // files that were changed here and could not be committed
 }
 
 // arrival is an entry that the replica has applied; with a state, if it went on from a snapshot.

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -23,6 +25,57 @@ type found struct {
 	name string
 	node names.Node
 	data []byte
+}
+
+// enter commits what was not committed: all that is found when the owner is entered, and later the files whose
+// commit failed. The caller has the turn, and all that was read is true.
+func (o *owner) enter(ctx context.Context) error {
+	o.queue.Lock()
+	entered := o.entered
+	o.queue.Unlock()
+	if !entered {
+		return o.recoverAll(ctx)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.unsaved)) {
+		err := o.adopt(ctx, name)
+		if later(err) {
+			return nil // the next look tries again
+		}
+		if err != nil {
+			o.k.o.Logger.Warn("a file of this host is not shared", "file", o.stored(name), "err", err)
+		}
+		delete(o.unsaved, name)
+	}
+	return nil
+}
+
+// recoverAll is recover, and notes that the owner is entered.
+func (o *owner) recoverAll(ctx context.Context) error {
+	if err := o.recover(ctx); err != nil {
+		return err
+	}
+	clear(o.unsaved)
+	o.queue.Lock()
+	defer o.queue.Unlock()
+	o.entered = true
+	return nil
+}
+
+// later reports whether what failed may be done later.
+func later(err error) bool {
+	return errors.Is(err, engine.ErrUnreachable) || errors.Is(err, engine.ErrUnknown) || errors.Is(err, engine.ErrFull) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// adopt is Adopt with the turn.
+func (o *owner) adopt(ctx context.Context, name string) error {
+	f, differs, err := o.compare(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !differs {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return o.commitFound(ctx, f)
 }
 
 // recover commits what is on the disk and shared, but was not committed: what a crash left, what stood in the
@@ -86,19 +139,10 @@ func (o *owner) look(name string, want *names.State, list *[]found, left *int) e
 	if err != nil {
 		return nil // gone, or nothing that can be looked at
 	}
-	shared := names.Shared(o.subject, name)
-	if shared && !o.changing(name) {
-		n, data, ok, err := o.k.disk.read(o.stored(name))
-		if err != nil {
-			return nil
-		}
-		old, there := want.Node(name)
-		if before, ok := o.lacks(name); ok && n.Hash == before.Hash {
-			return nil // the other content could not be fetched yet
-		}
-		if ok && (!there || n.Kind == names.Regular && old.Kind == names.Regular && n.Hash != old.Hash) {
-			*list = append(*list, found{name, n, data})
-		}
+	if f, differs, err := o.compare(name); err != nil {
+		return nil
+	} else if old, there := want.Node(name); differs && (!there || f.node.Hash != old.Hash) {
+		*list = append(*list, f)
 	}
 	if !is(x, unix.S_IFDIR) {
 		return nil
@@ -125,6 +169,30 @@ func (o *owner) look(name string, want *names.State, list *[]found, left *int) e
 	return nil
 }
 
+// compare returns what a shared file is on the disk, and reports whether it is to be committed because it is not
+// what the state has. It returns the error of the disk, fs.ErrNotExist among them.
+func (o *owner) compare(name string) (f found, differs bool, err error) {
+	if !names.Shared(o.subject, name) || o.changing(name) {
+		return f, false, nil
+	}
+	n, data, ok, err := o.k.disk.read(o.stored(name))
+	if err != nil || !ok {
+		return f, false, err
+	}
+	if before, ok := o.lacks(name); ok && n.Hash == before.Hash {
+		return f, false, nil // the other content could not be fetched yet
+	}
+	old, there := o.copy.want.Node(name)
+	same := n
+	if !o.k.disk.asRoot {
+		same.UID, same.GID = old.UID, old.GID
+	}
+	if n.Kind == names.Directory {
+		same.MTime = old.MTime
+	}
+	return found{name, n, data}, !there || n.Kind == old.Kind && n.Kind != names.Symbolic && !same.Equal(old), nil
+}
+
 // commitFound commits a file of the disk.
 func (o *owner) commitFound(ctx context.Context, f found) error {
 	switch f.node.Kind {
@@ -135,7 +203,11 @@ func (o *owner) commitFound(ctx context.Context, f found) error {
 		_, err := o.writeFile(ctx, row, f.data)
 		return err
 	case names.Directory:
-		l := names.Link{Op: names.Mkdir, Path: f.name, Mode: f.node.Mode, UID: f.node.UID, GID: f.node.GID, MTime: f.node.MTime}
+		op := names.Mkdir
+		if _, there := o.copy.want.Node(f.name); there {
+			op = names.Attributes
+		}
+		l := names.Link{Op: op, Path: f.name, Mode: f.node.Mode, UID: f.node.UID, GID: f.node.GID, MTime: f.node.MTime}
 		_, err := o.commit(ctx, names.ChangeLink{Link: l}, nil)
 		return err
 	}
