@@ -25,4 +25,6 @@
 //	replicas.go what replicas have, looked at twice
 //	tables.go   the same for people
 //	metrics.go  the same for a monitor
+//	whole.go    whether a leader has all
+//	said.go     the log
 package keep
