@@ -25,6 +25,7 @@ var (
 	ErrNotFound    = errors.New("not found")                         // ENOENT
 	ErrExists      = errors.New("exists already")                    // EEXIST
 	ErrConflict    = errors.New("the log has changed")               // EAGAIN
+	ErrStale       = errors.New("it was set since")                  // ESTALE
 	ErrLocked      = errors.New("store is in use by another daemon") // EBUSY
 	ErrUnreachable = errors.New("the cluster cannot be reached")     // ETIMEDOUT
 	ErrVersion     = errors.New("store has another format version")  // EINVAL
@@ -62,7 +63,7 @@ var errnoNames = []struct {
 	{ErrAppendOnly, "EPERM"}, {ErrMalformed, "EINVAL"}, {ErrTooLarge, "EMSGSIZE"}, {ErrOverBudget, "EFBIG"},
 	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"}, {ErrNoFiles, "ENFILE"}, {ErrNoMemory, "ENOMEM"},
 	{ErrIO, "EIO"}, {ErrNoData, "ENODATA"}, {ErrNotFound, "ENOENT"}, {ErrExists, "EEXIST"}, {ErrConflict, "EAGAIN"},
-	{ErrLocked, "EBUSY"}, {ErrUnreachable, "ETIMEDOUT"}, {ErrVersion, "EINVAL"},
+	{ErrStale, "ESTALE"}, {ErrLocked, "EBUSY"}, {ErrUnreachable, "ETIMEDOUT"}, {ErrVersion, "EINVAL"},
 }
 
 // Error is one refusal or failure: what was tried, on which file, of which

@@ -34,6 +34,7 @@ var errnoTable = []struct {
 	{ctxabi.ErrNotFound, syscall.ENOENT},
 	{ctxabi.ErrExists, syscall.EEXIST},
 	{ctxabi.ErrConflict, syscall.EAGAIN},
+	{ctxabi.ErrStale, syscall.ESTALE},
 	{ctxabi.ErrUnreachable, syscall.ETIMEDOUT},
 	{ctxabi.ErrLocked, syscall.EBUSY},
 	{ctxabi.ErrIO, syscall.EIO},

@@ -27,6 +27,16 @@ type Change struct {
 	Data []byte
 	If   []byte
 	Was  []byte // of SetNote: what [Note.Sum] of the note must be, or it stays; empty: anything
+	At   int64  // when it was asked for, in nanoseconds since 1970; 0: nobody knows
+	Edit Edit
+}
+
+// Edit is what is known of who changes a control file.
+type Edit struct {
+	Known bool   // else the rest says nothing
+	UID   uint32 // whose process it is
+	Seen  uint64 // entries of the journal with this number or a later one are not in what the process has seen of the file
+	Only  bool   // the change is refused with ctxabi.ErrStale if such an entry has set the file
 }
 
 // NameKind is what a [NameChange] does.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // settings are the files of a session that users and programs write as wholes, and that exist once.
@@ -16,7 +17,7 @@ var settings = slices.Concat([]string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.M
 
 // kept are files that ctxfs made and cannot make again: packs show what is in them.
 var kept = []string{ctxabi.InternalDir + "/" + session.SummariesFile, ctxabi.InternalDir + "/" + session.ProjectFile,
-	ctxabi.InternalDir + "/epoch.json", ctxabi.InternalDir + "/recipe.json"}
+	ctxabi.InternalDir + "/epoch.json", ctxabi.InternalDir + "/recipe.json", log.SetsFile}
 
 // outputsDir holds what generators gave last, which differs from host to host.
 const outputsDir = ctxabi.InternalDir + "/outputs"

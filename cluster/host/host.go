@@ -179,12 +179,8 @@ func (h *Host) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int
 // CommitChange commits a change of a session; see [session.ChangeCommitter]. It returns the errors of
 // Commit, and the reason why the change could not be applied.
 func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.Change) error {
-	m := h.member(x)
-	var base uint64
-	if m.isOpen.Load() {
-		base = m.copy.Position().I
-	}
-	return m.submit(ctx, change(c, base, h.key())).err
+	c.At = x.Disk().Root.Now().UnixNano()
+	return h.member(x).submit(ctx, change(c, h.o.Name, h.key())).err
 }
 
 // CommitRow commits a row of another kind than records and changes, whose body is at most

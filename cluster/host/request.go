@@ -80,10 +80,10 @@ func records(l *log.Log, b log.Batch, at int64, key log.Key) *request {
 	return r
 }
 
-// change returns the request to commit a change.
-func change(c session.Change, base uint64, key log.Key) *request {
+// change returns the request of a host to commit a change.
+func change(c session.Change, host string, key log.Key) *request {
 	r := newRequest(string(c.Kind), c.Name)
-	of := &replica.Change{Change: c, Key: key, Base: base}
+	of := &replica.Change{Change: c, Key: key, Host: host}
 	row, body := of.Row()
 	r.Alone = of.Alone()
 	r.Kind, r.Key, r.Content, r.Body = row.Kind, key, row.Content, row.Body

@@ -18,7 +18,8 @@ import (
 type Change struct {
 	session.Change
 	Key  log.Key // of the request
-	Base uint64  // number of the next entry, as who made the change knew the journal
+	Host string  // where it was asked for
+	Len  uint64  // of Data, in bytes; set by Row
 }
 
 // kindOf returns the kind of the row of a change.
@@ -29,6 +30,12 @@ func kindOf(k session.ChangeKind) journal.Kind {
 	}
 	return journal.Control
 }
+
+// Bits of a change.
+const (
+	known = 1 << iota // Edit.Known
+	only              // Edit.Only
+)
 
 // Row returns the row of a change. Its body is Data, or If of one that has no Data. A body that is
 // longer than [journal.MaxBody] stays out of the row, which has its hash instead: it is to be put
@@ -43,12 +50,21 @@ func (c *Change) Row() (row journal.Row, body []byte) {
 		s := sha256.Sum256(body)
 		sum = s[:]
 	}
-	var numbers [24]byte
-	binary.BigEndian.PutUint64(numbers[:], c.Key.Conn)
-	binary.BigEndian.PutUint64(numbers[8:], c.Key.Unique)
-	binary.BigEndian.PutUint64(numbers[16:], c.Base)
+	c.Len = uint64(len(c.Data))
+	bits := byte(0)
+	if c.Edit.Known {
+		bits |= known
+	}
+	if c.Edit.Only {
+		bits |= only
+	}
+	numbers := make([]byte, 0, numbersLen)
+	for _, n := range []uint64{c.Key.Conn, c.Key.Unique, uint64(c.At), c.Len, c.Edit.Seen} {
+		numbers = binary.BigEndian.AppendUint64(numbers, n)
+	}
+	numbers = append(binary.BigEndian.AppendUint32(numbers, c.Edit.UID), bits)
 	row.Kind = kindOf(c.Kind)
-	for _, field := range [][]byte{[]byte(c.Kind), []byte(c.Name), []byte(c.To), numbers[:], sum, c.Was} {
+	for _, field := range [][]byte{[]byte(c.Kind), []byte(c.Name), []byte(c.To), numbers, sum, c.Was, []byte(c.Host)} {
 		row.Content = append(binary.AppendUvarint(row.Content, uint64(len(field))), field...)
 	}
 	if sum == nil {
@@ -57,10 +73,12 @@ func (c *Change) Row() (row journal.Row, body []byte) {
 	return row, body
 }
 
+const numbersLen = 5*8 + 4 + 1
+
 // parseChange reads the row of a change, but for its body. sum is that of the object which is the
 // body; nil: the body is in the row. It returns journal.ErrDamaged for what Row does not write.
 func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
-	var fields [6][]byte
+	var fields [7][]byte
 	rest := row.Content
 	for i := range fields {
 		n, size := binary.Uvarint(rest)
@@ -70,12 +88,15 @@ func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
 		fields[i], rest = rest[size:size+int(n)], rest[size+int(n):]
 	}
 	numbers, sum := fields[3], fields[4]
-	if c.Was = fields[5]; len(rest) > 0 || len(numbers) != 24 || len(sum) != 0 && len(sum) != sha256.Size {
+	if c.Was = fields[5]; len(rest) > 0 || len(numbers) != numbersLen || numbers[numbersLen-1] > known|only || len(sum) != 0 && len(sum) != sha256.Size {
 		return Change{}, nil, fmt.Errorf("%w: a change of %d bytes", journal.ErrDamaged, len(row.Content))
 	}
 	c.Kind, c.Name, c.To = session.ChangeKind(fields[0]), string(fields[1]), string(fields[2])
-	c.Key = log.Key{Conn: binary.BigEndian.Uint64(numbers), Unique: binary.BigEndian.Uint64(numbers[8:])}
-	c.Base = binary.BigEndian.Uint64(numbers[16:])
+	c.Host = string(fields[6])
+	n := func(i int) uint64 { return binary.BigEndian.Uint64(numbers[8*i:]) }
+	c.Key, c.At, c.Len = log.Key{Conn: n(0), Unique: n(1)}, int64(n(2)), n(3)
+	bits := numbers[numbersLen-1]
+	c.Edit = session.Edit{Known: bits&known != 0, UID: binary.BigEndian.Uint32(numbers[40:]), Seen: n(4), Only: bits&only != 0}
 	if kindOf(c.Kind) != row.Kind {
 		return Change{}, nil, fmt.Errorf("%w: %q in a row of kind %q", journal.ErrDamaged, c.Kind, row.Kind)
 	}
@@ -87,7 +108,9 @@ func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
 
 // Alone reports whether the change has to stand in an entry of its own: when it is applied a second time,
 // behind others of the entry, it would do something else.
-func (c *Change) Alone() bool { return kindOf(c.Kind) == journal.Child || len(c.Was) > 0 }
+func (c *Change) Alone() bool {
+	return kindOf(c.Kind) == journal.Child || len(c.Was) > 0 || c.Edit.Only
+}
 
 // check returns ctxabi.ErrMalformed if the change is of something that is no part of a session.
 func (c *Change) check() error {

@@ -46,6 +46,7 @@ var sessionKinds = []FileKind{
 	{log.ArrivalsFile(ctxabi.MessagesFile), Truth, nil},
 	{log.ArrivalsFile(ctxabi.EventsFile), Truth, nil},
 	{log.JournalFile, Truth, nil}, // of a copy, which its cluster checks
+	{log.SetsFile, Truth, nil},
 	{log.IndexFile(ctxabi.MessagesFile), Cache, nil},
 	{log.IndexFile(ctxabi.EventsFile), Cache, nil},
 	{log.TokensFile(ctxabi.MessagesFile), Cache, nil},

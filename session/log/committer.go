@@ -124,6 +124,10 @@ func (p *pace) synced() {
 // session.
 const JournalFile = ctxabi.InternalDir + "/journal"
 
+// SetsFile is where a copy keeps which entry of the journal has set which control file, relative to the
+// session.
+const SetsFile = ctxabi.InternalDir + "/sets"
+
 // Mark is where a log ends: the size of its data and that of its rows, in bytes.
 type Mark struct{ Size, Arrivals int64 }
 
