@@ -17,6 +17,7 @@
 //	<store>/ctxfs.store                  JSON {"version","id"}; flock'ed, as tmp/ is, while a daemon serves it
 //	<store>/tmp/                         what is being built, and large records on their way in; cleared at open
 //	<store>/cluster/                     what a host of a cluster has read of the journals of owners       (cache)
+//	<store>/cluster/host.json            makes the store one of a host of a cluster; which one                       (truth)
 //	<store>/home/<uid>/trust.jsonl       which files the user lets ctxfs act on as him
 //	<store>/home/<uid>/project/<slug>/   what people write beside the memory of a workspace: ordinary files
 //	<store>/home/<uid>/agent/<agent>/    the agent's home: ordinary files

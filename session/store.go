@@ -26,6 +26,9 @@ const StoreFile = "ctxfs.store"
 // ClusterDir is where a host of a cluster keeps what it has read of the journals of owners.
 const ClusterDir = "cluster"
 
+// ClusterFile makes a store one of a host of a cluster: what is written to it must go through that.
+const ClusterFile = ClusterDir + "/host.json"
+
 // LockedDir is what a daemon locks beside [StoreFile].
 const LockedDir = disk.TmpDir
 
@@ -132,8 +135,9 @@ func Init(dir string, o Options) error {
 }
 
 // Open opens the store in dir, making it when it does not exist. It fails with
-// ctxabi.ErrLocked while a daemon serves it and with ctxabi.ErrVersion when
-// its format is newer than this program.
+// ctxabi.ErrLocked while a daemon serves it, with ctxabi.ErrVersion when
+// its format is newer than this program, and with ctxabi.ErrProtected if it is
+// of a cluster and o.Committer is not.
 func Open(dir string, o Options) (*Store, error) {
 	o.fill()
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -153,6 +157,9 @@ func Open(dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
 	s.disk.AsRoot = os.Geteuid() == 0
 	if !o.ReadOnly {
+		if err := s.checkCluster(); err != nil {
+			return nil, err
+		}
 		for _, name := range []string{StoreFile, LockedDir} {
 			lock, err := LockStore(v, dir, name)
 			if err != nil {

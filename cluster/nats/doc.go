@@ -14,7 +14,8 @@
 //	KV_CTX_HOSTS       $KV.CTX_HOSTS.<host>                      hosts that live, in memory
 //	                   ctx.v1.f.<shard>.<owner>.<session>        entries as they come, republished
 //	                   ctx.v1.f.t.<owner>                        the same of owners
-//	                   ctx.v1.h.<host>.<request>                 requests from host to host
+//	                   ctx.v1.h.<host>.q.<request>.<owner>       requests to a host
+//	                   ctx.v1.h.<host>.r.<token>                 answers to a host
 //
 // [Create] makes the streams once, under the maintenance user, and never again: a stream that is gone
 // is a loss ([engine.ErrGone]) and not a reason to make an empty one.
@@ -54,6 +55,8 @@
 //	meta.go      what the cluster says of itself
 //	survey.go    what all servers have
 //	leader.go    who leads
+//	hosts.go     who lives
+//	requests.go  what hosts ask each other
 //	attest.go    what each replica has, how servers keep it, and trims
 //	append.go    an entry behind another
 //	read.go      entries back

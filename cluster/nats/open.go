@@ -33,17 +33,19 @@ type Options struct {
 
 // Engine is the engine of one host.
 type Engine struct {
-	opts    Options
-	links   pair
-	system  pair         // of nil without Options.System
-	prefer  atomic.Int32 // index of the link that is asked first
-	hedges  atomic.Int64
-	open    atomic.Bool // links are set
-	denials denials
-	feeds   feeds
-	unsafe  []string
-	stop    context.CancelFunc
-	ctx     context.Context
+	opts     Options
+	links    pair
+	system   pair         // of nil without Options.System
+	prefer   atomic.Int32 // index of the link that is asked first
+	hedges   atomic.Int64
+	open     atomic.Bool // links are set
+	denials  denials
+	feeds    feeds
+	requests requests
+	lives    lives
+	unsafe   []string
+	stop     context.CancelFunc
+	ctx      context.Context
 }
 
 var _ engine.Engine = (*Engine)(nil)

@@ -17,11 +17,12 @@ func Inbox(host string) string { return "_INBOX." + host }
 
 // HostRights returns the rights of a host that serves the owners in served, all if there are none. The
 // name of a host is its own. A host of all owners can read and write every journal and every object, and
-// can remove nothing. A host of some reaches their journals and objects, and the statement of the cluster.
+// can remove nothing. A host of some reaches their journals and objects, asks other hosts about those alone,
+// and reads the statement of the cluster.
 func HostRights(host string, served ...string) Rights {
 	r := Rights{
 		Publish: []string{
-			prefix + "h.*.>",
+			prefix + "h.*.r.*",
 			"$KV." + hostsBucket + "." + host,
 			"$JS.API.DIRECT.GET.KV_" + metaBucket + ".>",
 			"$JS.API.DIRECT.GET.KV_" + hostsBucket + ".>",
@@ -33,7 +34,7 @@ func HostRights(host string, served ...string) Rights {
 		},
 	}
 	if len(served) == 0 {
-		r.Publish = append(r.Publish, prefix+"j.>", prefix+"t.*", prefix+"o.>", "$JS.API.STREAM.INFO.*")
+		r.Publish = append(r.Publish, prefix+"h.*.q.*.*", prefix+"j.>", prefix+"t.*", prefix+"o.>", "$JS.API.STREAM.INFO.*")
 		r.Subscribe = append(r.Subscribe, prefix+"f.>")
 		for i := range engine.OwnerShard + 1 {
 			r.Publish = append(r.Publish, readAll(stream(i))...)
@@ -42,7 +43,7 @@ func HostRights(host string, served ...string) Rights {
 		return r
 	}
 	for _, owner := range served {
-		r.Publish = append(r.Publish, prefix+"j.*."+owner+".*", prefix+"t."+owner, prefix+"o."+owner+".>")
+		r.Publish = append(r.Publish, prefix+"j.*."+owner+".*", prefix+"t."+owner, prefix+"o."+owner+".>", prefix+"h.*.q.*."+owner)
 		r.Subscribe = append(r.Subscribe, prefix+"f.*."+owner+".*", prefix+"f.t."+owner)
 		for i := range engine.OwnerShard {
 			r.Publish = append(r.Publish, readFiltered(stream(i), fmt.Sprintf("%sj.%02x.%s.*", prefix, i, owner))...)

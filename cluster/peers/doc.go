@@ -13,4 +13,5 @@
 //
 //	memory.go  hosts of one process, for tests
 //	peers.go   requests and answers
+//	form.go    the same in bytes
 package peers

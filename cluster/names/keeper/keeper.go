@@ -118,6 +118,36 @@ func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error {
 	return read
 }
 
+// Refresh reads the journal of the owner of ref and makes true what came, for an owner that was entered: it looks at
+// no file that is not in the journal. It returns the errors of Enter.
+func (k *Keeper) Refresh(ctx context.Context, ref ctxabi.Ref) error {
+	o, err := k.owner(ref)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, k.o.Timeout)
+	defer cancel()
+	read := o.replica.CatchUp(ctx)
+	o.setStale(read)
+	if read == nil && !o.hasNews() {
+		return nil
+	}
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	return errors.Join(o.apply(ctx), read)
+}
+
+// hasNews reports whether entries were read that are not true yet.
+func (o *owner) hasNews() bool {
+	if !o.turn.TryLock() {
+		return true // somebody may be making some true
+	}
+	defer o.turn.Unlock()
+	o.queue.Lock()
+	defer o.queue.Unlock()
+	return len(o.came) > 0 || !o.copy.settled()
+}
+
 // owner returns the owner of ref, whose copy is read if that was not done yet.
 func (k *Keeper) owner(ref ctxabi.Ref) (*owner, error) {
 	ref.Agent, ref.Session = "", ""

@@ -1,0 +1,39 @@
+package node
+
+import (
+	"context"
+
+	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/cluster/replica"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// parts are what other packages bring to a node.
+type parts struct {
+	// handlers apply rows of kinds that package replica does not know.
+	handlers map[journal.Kind]replica.Handler
+
+	// restore goes on from a snapshot where the next entry of a journal was trimmed; nil: there are none.
+	restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
+
+	// source reads sealed parts that lie among the objects; nil: there are none.
+	source session.PartSource
+
+	// gate waits until a journal may be read of which this host has no copy, or returns why it may not; nil: it
+	// always may.
+	gate func(ctx context.Context, s engine.Subject) error
+
+	// begin commits all that a session has that was built on this host and is not in the cluster yet, as the
+	// beginning of its journal; nil: that cannot be done.
+	begin func(ctx context.Context, x *session.Session) error
+
+	// close ends what the parts have under way, before the engine is closed.
+	close []func()
+}
+
+// newParts returns the parts of n, whose host, keeper and store are there when a part is used, not yet when
+// newParts is called.
+func newParts(_ *Node) parts {
+	return parts{handlers: map[journal.Kind]replica.Handler{}}
+}
