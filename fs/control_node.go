@@ -114,6 +114,17 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 }
 
 func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
+	if n.p.x.Store().Shared() {
+		at, ok := in.GetMTime()
+		if !ok {
+			return 0 // when it was read is known to one host alone
+		}
+		err := n.p.x.SetControlTime(n.rel, at)
+		if errors.Is(err, fs.ErrNotExist) {
+			return syscall.ENOENT
+		}
+		return errnoOf(err)
+	}
 	fd, err := beneath.Open(n.p.t.rootFd, n.p.path(n.rel), unix.O_PATH, 0)
 	if err != nil {
 		return errnoOf(err)

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/build"
 	"github.com/ctxfs/ctxfs/session"
@@ -236,16 +235,11 @@ func (p *mountedSession) drop(ctx context.Context, rel string) error {
 			return err
 		}
 	}
-	dir, err := beneath.Open(p.t.rootFd, path.Dir(p.path(rel)), unix.O_PATH|unix.O_DIRECTORY, 0)
-	if err != nil {
-		return err
+	err := p.x.RemoveControl(rel)
+	if errors.Is(err, os.ErrNotExist) && ctxabi.IsChildFile(rel) {
+		return nil // a child's file was as it is after it is removed
 	}
-	defer unix.Close(dir)
-	if err := unix.Unlinkat(dir, path.Base(rel), 0); err != nil && !(err == unix.ENOENT && ctxabi.IsChildFile(rel)) {
-		return err // a child's file was as it is after it is removed
-	}
-	p.x.Touch()
-	return nil
+	return err
 }
 
 // build returns the session's current pack. It waits for commits that are under way, and for the

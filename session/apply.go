@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -27,19 +28,23 @@ func changesOf(c Committer) ChangeCommitter {
 
 // Apply makes a change that was committed true in the session's files. It returns
 // ctxabi.ErrMalformed for a kind that it does not know, ctxabi.ErrExists where a child has the name
-// already, ctxabi.ErrConflict for a note that is not what it had to be, and the error of the disk; what was
+// already, fs.ErrNotExist where the file or the child is not there, ctxabi.ErrConflict for a note that is not what it had to be, and the error of the disk; what was
 // there stays then.
 func (x *Session) Apply(c Change) error {
 	switch c.Kind {
 	case SetFile:
-		return x.applyFile(c.Name, c.Data)
+		return x.applyFile(c.Name, c.Data, c.time())
 	case RemoveFile:
 		return x.applyRemoveFile(c.Name, c.If)
+	case DropFile:
+		return x.applyDropFile(c.Name)
+	case SetTime:
+		return x.applyTime(c.Name, c.time())
 	case SetNote:
 		if err := x.checkNote(c.Name, c.Was); err != nil {
 			return err
 		}
-		return x.applyNote(c.Name, Note{Origin: c.To, Own: c.Data})
+		return x.applyNote(c.Name, Note{Origin: c.To, Own: c.Data}, c.time())
 	case MakeChild:
 		return x.applyMakeChild(c.Name)
 	case RemoveChild:
@@ -48,6 +53,14 @@ func (x *Session) Apply(c Change) error {
 		return x.applyRenameChild(c.Name, c.To)
 	}
 	return ctxabi.E("apply", c.Name, ctxabi.ErrMalformed, "%q is not a change of a session", c.Kind)
+}
+
+// time returns when the change was made; the zero time if that does not matter.
+func (c *Change) time() time.Time {
+	if c.At == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, c.At)
 }
 
 // ApplyName makes a change of names that was committed elsewhere true in the store. It returns

@@ -179,8 +179,8 @@ func (x *Session) applyRemoveFile(rel string, expected []byte) error {
 // cutResult ends a result that was too long to be kept whole as a control file.
 const cutResult = "\n[cut: the session was removed]\n"
 
-// relink makes the children that name a session below from name it as it is called below to; s.move
-// is held for writing. One that cannot be written keeps the old name, which is reported.
+// relink makes the children that name a session below from name it as it is called below to. s.move
+// is held for writing if the store is alone; else not. One that cannot be written keeps the old name, which is reported.
 func (s *Store) relink(from, to string) {
 	owner, err := ownerOfPath(from)
 	if err != nil {
@@ -189,6 +189,9 @@ func (s *Store) relink(from, to string) {
 	parents, _ := s.withChildren(owner)
 	for _, parent := range parents {
 		x := s.known(parent)
+		if !s.alone() {
+			x, _ = s.Session(parent)
+		}
 		if x == nil {
 			continue
 		}
@@ -222,7 +225,13 @@ func (x *Session) relink(name, from, to string) {
 			continue
 		}
 		rel := ctxabi.ChildPath(name, f.file)
-		if err := x.dir.Replace(rel, []byte(f.now+"\n"), true); err != nil {
+		var err error
+		if data := []byte(f.now + "\n"); x.store.alone() {
+			err = x.dir.Replace(rel, data, true)
+		} else {
+			err = x.commit(Change{Kind: SetFile, Name: rel, Data: data})
+		}
+		if err != nil {
 			x.dir.ReportError("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
 		}
 	}

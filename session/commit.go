@@ -13,6 +13,8 @@ type ChangeKind string
 const (
 	SetFile     ChangeKind = "set"          // the control file Name holds Data
 	RemoveFile  ChangeKind = "remove"       // the control file Name is removed where it holds If; another one stays
+	DropFile    ChangeKind = "drop"         // the control file Name is removed, whatever it holds
+	SetTime     ChangeKind = "time"         // the control file Name was changed at At
 	SetNote     ChangeKind = "note"         // what the agent wrote of the note Name is Data; To is its origin
 	MakeChild   ChangeKind = "make child"   // there is a child Name
 	RemoveChild ChangeKind = "remove child" // the child Name, which is empty, is removed
@@ -27,7 +29,7 @@ type Change struct {
 	Data []byte
 	If   []byte
 	Was  []byte // of SetNote: what [Note.Sum] of the note must be, or it stays; empty: anything
-	At   int64  // when it was asked for, in nanoseconds since 1970; 0: nobody knows
+	At   int64  // when it was asked for, in nanoseconds since 1970, which the file's time becomes; 0: nobody knows
 	Edit Edit
 }
 
@@ -75,6 +77,15 @@ type NameChange struct {
 type ChangeCommitter interface {
 	CommitChange(ctx context.Context, x *Session, c Change) error
 	CommitName(ctx context.Context, s *Store, n NameChange) error
+}
+
+// Shared reports whether what is in the store is committed elsewhere, and the same in other stores.
+func (s *Store) Shared() bool { return !s.alone() }
+
+// alone reports whether what is committed to the store is what its own files hold.
+func (s *Store) alone() bool {
+	_, alone := s.changes.(local)
+	return alone
 }
 
 // commit has a change of the session committed.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -59,12 +60,67 @@ func (x *Session) SetControl(name string, data []byte) error {
 	return x.commit(Change{Kind: SetFile, Name: name, Data: data})
 }
 
-// applyFile replaces a control file.
-func (x *Session) applyFile(name string, data []byte) error {
+// RemoveControl removes the control file called name, whatever it holds. It returns fs.ErrNotExist if
+// it is not there, ctxabi.ErrAppendOnly for a log, ctxabi.ErrReadOnly, and the error of who commits
+// changes or of the disk.
+func (x *Session) RemoveControl(name string) error {
+	if err := x.store.disk.Writable("remove"); err != nil {
+		return err
+	}
+	if err := controlName("remove", name); err != nil {
+		return err
+	}
+	return x.commit(Change{Kind: DropFile, Name: name})
+}
+
+// SetControlTime sets when the control file called name was changed last. It returns the errors of
+// RemoveControl.
+func (x *Session) SetControlTime(name string, at time.Time) error {
+	if err := x.store.disk.Writable("set"); err != nil {
+		return err
+	}
+	if err := controlName("set", name); err != nil {
+		return err
+	}
+	return x.commit(Change{Kind: SetTime, Name: name, At: at.UnixNano()})
+}
+
+// applyFile replaces a control file, which changed last at a time; zero: now. The directory of pins is made
+// where somebody has removed it.
+func (x *Session) applyFile(name string, data []byte, at time.Time) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
-	if err := x.dir.Replace(name, data, true); err != nil {
+	err := x.dir.ReplaceAt(name, data, at, true)
+	if errors.Is(err, fs.ErrNotExist) && path.Dir(name) == ctxabi.PinnedDir {
+		o, _ := x.dir.Owner()
+		if err = x.store.disk.Mkdir(x.dir.Path(ctxabi.PinnedDir), o); err == nil {
+			err = x.dir.ReplaceAt(name, data, at, true)
+		}
+	}
+	if err != nil {
 		return vfs.Failed("set", name, err, "the old content stays")
+	}
+	x.Touch()
+	return nil
+}
+
+// applyDropFile removes a control file.
+func (x *Session) applyDropFile(name string) error {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.store.disk.FS.Remove(x.dir.Path(name)); err != nil {
+		return err
+	}
+	x.Touch()
+	return nil
+}
+
+// applyTime sets the time of a control file.
+func (x *Session) applyTime(name string, at time.Time) error {
+	x.store.disk.Move.RLock()
+	defer x.store.disk.Move.RUnlock()
+	if err := x.store.disk.FS.Chtimes(x.dir.Path(name), at); err != nil {
+		return err
 	}
 	x.Touch()
 	return nil

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -110,7 +111,6 @@ func (x *Session) changeNote(name string, again bool, change func(*Note)) error 
 	}
 	x.notes.Lock()
 	defer x.notes.Unlock()
-	_, alone := x.store.changes.(local)
 	for {
 		was, err := x.Note(name)
 		if err != nil {
@@ -122,7 +122,7 @@ func (x *Session) changeNote(name string, again bool, change func(*Note)) error 
 			return err
 		}
 		c := Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own}
-		if again && !alone {
+		if again && !x.store.alone() {
 			sum := was.Sum()
 			c.Was = sum[:]
 		}
@@ -132,19 +132,19 @@ func (x *Session) changeNote(name string, again bool, change func(*Note)) error 
 	}
 }
 
-// applyNote makes now what the agent wrote of a note.
-func (x *Session) applyNote(name string, now Note) (err error) {
+// applyNote makes now what the agent wrote of a note, at a time; zero: now.
+func (x *Session) applyNote(name string, now Note, at time.Time) (err error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	own := ctxabi.OwnNote(name)
 	// First what counts from now on, then what no longer does. Of the two that rm takes, the one that counts goes last.
 	switch now.Origin {
 	case ctxabi.OriginAgent:
-		if err = x.dir.Replace(name, now.Own, true); err == nil {
+		if err = x.dir.ReplaceAt(name, now.Own, at, true); err == nil {
 			x.removeNote(own) // it does not count any more
 		}
 	case ctxabi.OriginMixed:
-		if err = x.dir.Replace(own, now.Own, true); err == nil {
+		if err = x.dir.ReplaceAt(own, now.Own, at, true); err == nil {
 			err = x.removeNote(name)
 		}
 	default:

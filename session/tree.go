@@ -210,7 +210,11 @@ func (s *Store) Rename(from, to string) error {
 	if err := s.disk.Writable("rename"); err != nil {
 		return err
 	}
-	return s.changes.CommitName(context.Background(), s, NameChange{Kind: RenameDir, From: from, To: to})
+	err := s.changes.CommitName(context.Background(), s, NameChange{Kind: RenameDir, From: from, To: to})
+	if err == nil && !s.alone() {
+		s.relink(from, to) // as changes that are committed, by this host alone
+	}
+	return err
 }
 
 // applyRename moves a session or an agent's home.
@@ -223,7 +227,9 @@ func (s *Store) applyRename(from, to string) error {
 	if err := s.rename(from, to); err != nil {
 		return err
 	}
-	s.relink(from, to)
+	if s.alone() {
+		s.relink(from, to)
+	}
 	err := s.disk.FS.SyncDir(path.Dir(s.disk.Join(from)))
 	return errors.Join(err, s.disk.FS.SyncDir(path.Dir(s.disk.Join(to))))
 }

@@ -179,7 +179,9 @@ func (h *Host) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int
 // CommitChange commits a change of a session; see [session.ChangeCommitter]. It returns the errors of
 // Commit, and the reason why the change could not be applied.
 func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.Change) error {
-	c.At = x.Disk().Root.Now().UnixNano()
+	if c.At == 0 {
+		c.At = x.Disk().Root.Now().UnixNano()
+	}
 	return h.member(x).submit(ctx, change(c, h.o.Name, h.key())).err
 }
 

@@ -182,7 +182,7 @@ func (c *Copy) syncNames(change *Change) error {
 	switch change.Kind {
 	case session.SetNote:
 		names = []string{change.Name, ctxabi.OwnNote(change.Name)}
-	case session.RemoveFile:
+	case session.RemoveFile, session.DropFile:
 		names = []string{change.Name}
 	case session.MakeChild, session.RemoveChild, session.RenameChild:
 		names = []string{ctxabi.ChildPath(change.Name)}

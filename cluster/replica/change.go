@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -116,8 +117,8 @@ func (c *Change) Alone() bool {
 func (c *Change) check() error {
 	ok := false
 	switch c.Kind {
-	case session.SetFile, session.RemoveFile:
-		inside := c.Name == ctxabi.InternalDir || strings.HasPrefix(c.Name, ctxabi.InternalDir+"/")
+	case session.SetFile, session.RemoveFile, session.DropFile, session.SetTime:
+		inside := c.Name == ctxabi.InternalDir || strings.HasPrefix(c.Name, ctxabi.InternalDir+"/") && !slices.Contains(session.ForeignFiles(), c.Name)
 		ok = filepath.IsLocal(c.Name) && path.Clean(c.Name) == c.Name && c.Name != "." && !inside &&
 			c.Name != ctxabi.MessagesFile && c.Name != ctxabi.EventsFile
 	case session.SetNote:

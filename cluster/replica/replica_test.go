@@ -232,7 +232,7 @@ func TestChangesAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := Change{Key: log.Key{Conn: rapid.Uint64().Draw(t, "conn"), Unique: rapid.Uint64().Draw(t, "unique")}, Host: rapid.String().Draw(t, "host")}
 		c.At, c.Edit = rapid.Int64().Draw(t, "at"), session.Edit{Known: rapid.Bool().Draw(t, "known"), UID: rapid.Uint32().Draw(t, "uid"), Seen: rapid.Uint64().Draw(t, "seen"), Only: rapid.Bool().Draw(t, "only")}
-		c.Kind = rapid.SampledFrom([]session.ChangeKind{session.SetFile, session.RemoveFile, session.SetNote, session.MakeChild, session.RenameChild}).Draw(t, "kind")
+		c.Kind = rapid.SampledFrom([]session.ChangeKind{session.SetFile, session.RemoveFile, session.DropFile, session.SetTime, session.SetNote, session.MakeChild, session.RenameChild}).Draw(t, "kind")
 		c.Name, c.To = rapid.String().Draw(t, "name"), rapid.String().Draw(t, "to")
 		c.setBody(rapid.SliceOf(rapid.Byte()).Draw(t, "body"))
 		row, body := c.Row()

@@ -126,6 +126,11 @@ func (x *Dir) Owner() (Owner, error) {
 // Replace writes a file of the session through a temporary one, as its owner. It returns the error
 // of the disk; the old content stays then, unless only its directory could not be synced.
 func (x *Dir) Replace(name string, data []byte, durable bool) error {
+	return x.ReplaceAt(name, data, time.Time{}, durable)
+}
+
+// ReplaceAt is Replace of a file that changed last at a time; zero: now. It returns the errors of that.
+func (x *Dir) ReplaceAt(name string, data []byte, at time.Time, durable bool) error {
 	s := x.Root
 	o, err := x.Owner()
 	if err != nil {
@@ -135,6 +140,9 @@ func (x *Dir) Replace(name string, data []byte, durable bool) error {
 	err = vfs.WriteFile(s.FS, tmp, data, o.FileMode().Perm())
 	if err == nil {
 		err = s.Own(tmp, o, o.FileMode())
+	}
+	if err == nil && !at.IsZero() {
+		err = s.FS.Chtimes(tmp, at)
 	}
 	if err == nil {
 		err = s.FS.Rename(tmp, file)

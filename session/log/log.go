@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -210,6 +211,9 @@ func (l *Log) openFiles() (err error) {
 	}
 	if !l.known.Load() {
 		l.modTime.Store(fi.ModTime().UnixNano())
+		if at, ok := lastTime(f.arrivals, tail); ok && l.set.copies != nil {
+			l.modTime.Store(at)
+		}
 	}
 	f.tail = tail
 	l.files = f
@@ -219,6 +223,17 @@ func (l *Log) openFiles() (err error) {
 	l.length.Store(length)
 	l.known.Store(true)
 	return nil
+}
+
+// lastTime returns when the last commit was made, by its row. ok is false if there is none.
+func lastTime(arrivals vfs.File, tail Tail) (at int64, ok bool) {
+	vfs.ScanLinesBackward(arrivals, tail.Arrivals, func(_ int64, line []byte) bool {
+		var a Row
+		a, ok = arrival.ParseRow(line)
+		at = a.At
+		return false
+	})
+	return at, ok
 }
 
 // cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the

@@ -41,7 +41,7 @@ func (l *Log) Tail() (Tail, error) {
 }
 
 // Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply
-// returns. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
+// returns; the log grew when its row says. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
 func (l *Log) Apply(row, data []byte) error {
 	line, whole := bytes.CutSuffix(row, []byte{'\n'})
 	a, ok := arrival.ParseRow(line)
@@ -79,6 +79,7 @@ func (l *Log) Apply(row, data []byte) error {
 		return err
 	}
 	l.Advance(a.End())
+	l.modTime.Store(a.At)
 	return nil
 }
 
