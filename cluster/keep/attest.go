@@ -36,6 +36,10 @@ func (k *Keeper) attest(ctx context.Context) error {
 	k.looked = time.Now()
 	if note.Seq != k.seen && k.seen > 0 {
 		k.seen = note.Seq
+		var r Report
+		if err := json.Unmarshal(note.Data, &r); err == nil {
+			k.report = r.Streams
+		}
 		return nil
 	}
 	k.seen = max(note.Seq, 1)
@@ -50,6 +54,7 @@ func (k *Keeper) attest(ctx context.Context) error {
 	if err := k.writeLeaders(ctx, before, leaders); err != nil && !isConflict(err) {
 		return err
 	}
+	k.report = r.Streams
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -14,6 +14,15 @@
 // package nats), "attest" (a [Report]), "leaders" (which of them were found whole since their election; see
 // package gate), "users", and "unsafe" (an [Unsafe]), which is never removed.
 //
+// # Repair
+//
+// Where two replicas prove each other, a third one that lacks what they have is made anew by the keeper of its
+// server: it stops the server, sets aside what that has of the stream, the entries and the log of its group,
+// and starts it. The server catches up from the others. It happens to one server at a time, which is whose name
+// stands in "heal" (a [Healing]). Before anything is set aside, and while the server does not run, the two
+// others must have the same, so that no acknowledged entry is on the stopped one alone. A stream that all
+// servers have lost is never made anew: ctxfs cluster restore does that from a backup.
+//
 // # Files, from top to bottom
 //
 //	serve.go    a server and a keeper
@@ -21,10 +30,13 @@
 //	store.go    the streams are made once
 //	attest.go   all replicas are looked at, and alarms
 //	leaders.go  which leaders are whole, as package gate wants to know it
+//	heal.go     a replica of the machine's server is made anew
 //	look.go     what a machine sees of its cluster
 //	replicas.go what replicas have, looked at twice
 //	tables.go   the same for people
 //	metrics.go  the same for a monitor
+//	damage.go   what a replica lacks that the two others have
 //	whole.go    whether a leader has all
+//	quarantine.go  what a server has of a stream is set aside
 //	said.go     the log
 package keep

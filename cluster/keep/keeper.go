@@ -3,6 +3,7 @@ package keep
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,8 +24,11 @@ const (
 // Keeper looks after a cluster from the machine of one of its servers.
 type Keeper struct {
 	Machine member.Machine
-	Unsafe  bool              // the operator accepts what the cluster lacks
-	Changed func()            // called when the users of the machine's server have changed on the disk
+	Unsafe  bool   // the operator accepts what the cluster lacks
+	Changed func() // called when the users of the machine's server have changed on the disk
+	// Pause stops the machine's server, calls f, and starts the server again. It returns the error of f, or
+	// that of the start. If it is nil, no replica is repaired.
+	Pause   func(f func() error) error
 	Log     func(string)      // takes a sentence for the operator
 	said    map[string]string // the last sentence about each matter
 	seen    uint64            // sequence of the last report that this keeper has seen
@@ -32,11 +36,16 @@ type Keeper struct {
 	engine  *nats.Engine      // nil while there is no connection
 	leaders <-chan string     // streams that got a leader
 	hurry   bool              // a leader was elected that nobody has looked at
+	report  []Stream          // the streams as somebody last saw them
+	watch   watch             // replicas of this machine's server that differ
+	mending bool              // replicas of this machine's server were made anew, and catch up
+	healSeq uint64            // of what stood in CTX_META about repairs
+	healAt  time.Time         // when this keeper first saw that
 }
 
 // Run looks after the cluster until ctx is done.
 func (k *Keeper) Run(ctx context.Context) {
-	k.said = map[string]string{}
+	k.said, k.watch = map[string]string{}, watch{}
 	defer func() {
 		if k.engine != nil {
 			k.engine.Close()
@@ -71,8 +80,13 @@ func (k *Keeper) round(ctx context.Context) {
 	if err == nil && time.Since(k.looked) >= Every {
 		err = k.attest(ctx)
 	}
+	if err == nil {
+		err = k.heal(ctx)
+	}
 	switch {
 	case ctx.Err() != nil:
+	case errors.Is(err, engine.ErrGone):
+		k.say("maintenance", fmt.Sprintf("ALARM: %v. ctxfs cluster restore makes it from the last backup", err))
 	case err != nil:
 		k.say("maintenance", fmt.Sprint("maintenance waits: ", err))
 	default:

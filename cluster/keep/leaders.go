@@ -40,6 +40,7 @@ func (k *Keeper) elected(ctx context.Context) error {
 		list = judge(first, reported(now))
 		first = reported(now)
 	}
+	k.report = first
 	return k.writeLeaders(ctx, note, list)
 }
 

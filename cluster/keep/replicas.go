@@ -19,6 +19,7 @@ type Stream struct {
 	Leader   string           `json:"leader,omitempty"`
 	Election string           `json:"election,omitempty"` // which one made it the leader
 	Replicas []engine.Replica `json:"replicas"`
+	Attested bool             `json:"attested,omitempty"` // replicas have the same entries; those of others end by time
 	Problems []string         `json:"problems,omitempty"`
 	group    string           // of servers that keep it: the name of the directory of its log on each
 }
@@ -52,6 +53,19 @@ func survey(ctx context.Context, e *nats.Engine) (servers []nats.Server, now []S
 	return second.Servers, now, leaders, nil
 }
 
+// twice looks at all replicas two times, and returns what it has seen at each.
+func twice(ctx context.Context, e *nats.Engine) (servers []nats.Server, before, now []Stream, err error) {
+	first, err := e.Survey(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if !wait(ctx, secondLook) {
+		return nil, nil, nil, ctx.Err()
+	}
+	second, err := e.Survey(ctx)
+	return second.Servers, reported(first), reported(second), err
+}
+
 // secondLook is how much later replicas are looked at again.
 const secondLook = time.Second
 
@@ -82,7 +96,7 @@ func behind(before, now []Stream) (problems map[string][]string) {
 // reported returns what a survey has found.
 func reported(survey nats.Survey) (list []Stream) {
 	for _, s := range survey.Streams {
-		list = append(list, Stream{s.Name, s.Leader, s.Election, s.Replicas, s.Problems(), s.Group})
+		list = append(list, Stream{s.Name, s.Leader, s.Election, s.Replicas, s.Attested, s.Problems(), s.Group})
 	}
 	return list
 }

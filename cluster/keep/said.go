@@ -1,7 +1,9 @@
 package keep
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
@@ -22,4 +24,22 @@ func (k *Keeper) say(matter, sentence string) {
 func isConflict(err error) bool {
 	_, ok := errors.AsType[*engine.Conflict](err)
 	return ok || errors.Is(err, engine.ErrBusy)
+}
+
+// unlessConflict returns err, or nil for one that isConflict reports.
+func unlessConflict(err error) error {
+	if isConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// wait waits so long. It reports whether ctx goes on.
+func wait(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
 }

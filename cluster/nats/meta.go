@@ -14,6 +14,7 @@ import (
 const (
 	MetaUsers   = "users"   // who may connect
 	MetaAttest  = "attest"  // what the last look at all replicas found
+	MetaHeal    = "heal"    // which replicas are repaired
 	MetaLeaders = "leaders" // which leaders were found whole: see package gate
 	MetaUnsafe  = "unsafe"  // what the cluster ran without, once
 )

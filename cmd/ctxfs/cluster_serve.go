@@ -12,8 +12,8 @@ import (
 )
 
 func clusterServeCmd() *cobra.Command {
-	var dir, program string
-	var unsafe bool
+	var dir string
+	var o keep.Options
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run this machine's server, and look after the cluster",
@@ -21,6 +21,11 @@ func clusterServeCmd() *cobra.Command {
 under the maintenance user: make the streams of a new cluster, hand on who may
 connect, and look every ten seconds whether all replicas have the same and the
 servers sync every entry. What is wrong is printed with its remedy.
+
+A replica of this server that lacks what the two others have is made anew: the
+server is stopped, what it has of that stream is set aside in its store below
+quarantine, and the server is started and catches up. It happens to one server at
+a time, and only when the two others agree. --no-heal leaves it at an alarm.
 
 A cluster that does not keep what it must is refused by hosts: a server older than
 2.15.2, one that does not sync always, a stream with fewer than three replicas or
@@ -38,11 +43,12 @@ ctxfs cluster status names it for ever.`,
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			return keep.Serve(ctx, m, program, unsafe, c.ErrOrStderr())
+			return keep.Serve(ctx, m, o, c.ErrOrStderr())
 		},
 	}
 	clusterDirFlag(c, &dir)
-	c.Flags().StringVar(&program, "server-program", "", "`FILE` of ctxfs-server (default: beside ctxfs, else in PATH)")
-	c.Flags().BoolVar(&unsafe, "unsafe", false, "go on with a cluster that does not keep what it must, and name it for ever")
+	c.Flags().StringVar(&o.Program, "server-program", "", "`FILE` of ctxfs-server (default: beside ctxfs, else in PATH)")
+	c.Flags().BoolVar(&o.NoHeal, "no-heal", false, "do not stop the server to make a damaged replica anew; alarms alone")
+	c.Flags().BoolVar(&o.Unsafe, "unsafe", false, "go on with a cluster that does not keep what it must, and name it for ever")
 	return c
 }

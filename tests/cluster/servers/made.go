@@ -101,6 +101,9 @@ func (m *Made) Kill(i int) { m.nodes[i].end(syscall.SIGKILL) }
 // Shut ends a ctxfs cluster serve as an operator does.
 func (m *Made) Shut(i int) { m.nodes[i].end(syscall.SIGTERM) }
 
+// Store returns the directory of what a server has.
+func (m *Made) Store(i int) string { return filepath.Join(m.nodes[i].dir, "store") }
+
 // Log returns the file of what a ctxfs cluster serve prints.
 func (m *Made) Log(i int) string { return m.nodes[i].log() }
 
