@@ -8,6 +8,7 @@ var arrows = map[string][]string{
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
+	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk"}, // a cluster in plain files
 	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
 	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
 	"cluster/nats":                   {"cluster/engine"},
