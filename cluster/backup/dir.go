@@ -58,10 +58,7 @@ func lockDir(dir string) (*directory, error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = fmt.Errorf("%w: %s", ErrBusy, dir)
-		}
-		return nil, err
+		return nil, fmt.Errorf("%w: %s: %w", ErrBusy, dir, err)
 	}
 	return &directory{path: dir, lock: f, news: map[string]bool{}}, nil
 }

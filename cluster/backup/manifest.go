@@ -20,7 +20,7 @@ import (
 // version is the version of directories of backups.
 const version = 1
 
-// head says which cluster a directory is of.
+// head is what a directory has about its cluster.
 type head struct {
 	V     int    `json:"v"`
 	Store string `json:"store"`

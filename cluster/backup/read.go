@@ -250,6 +250,14 @@ func (d *directory) entries(s engine.Subject, of saved, f func(i uint64, e engin
 // each calls f for each of a list, for so many at a time, until one fails or ctx ends. It returns the
 // first error.
 func each[T any](ctx context.Context, workers int, list []T, f func(ctx context.Context, one T) error) error {
+	if workers == 1 {
+		for _, one := range list {
+			if err := errors.Join(f(ctx, one), ctx.Err()); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan T)

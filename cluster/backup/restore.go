@@ -28,6 +28,7 @@ type restorer struct {
 // the cluster has other journals, ErrDamaged if the backup is (see Verify), ErrNoBackup, the error of the disk, and those of an
 // engine; then it may be run again. The cluster is not to be used by hosts before Restore has returned.
 func Restore(ctx context.Context, dir string, number int, c Cluster) (*Report, error) {
+	began := time.Now()
 	d, err := openDir(dir)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,6 @@ func Restore(ctx context.Context, dir string, number int, c Cluster) (*Report, e
 		return nil, err
 	}
 	r := &restorer{taker: taker{d: d, c: c}, m: m, lists: map[string][]object{}}
-	began := time.Now()
 	if err := r.look(ctx); err != nil {
 		return nil, err
 	}
@@ -51,8 +51,7 @@ func Restore(ctx context.Context, dir string, number int, c Cluster) (*Report, e
 			return nil, err
 		}
 	}
-	r.report.Number, r.report.Owners, r.report.Began, r.report.Ended = m.Number, len(m.Owners), began, time.Now()
-	return &r.report, nil
+	return r.done(m, began), nil
 }
 
 // look returns ErrNotEmpty if the cluster has an owner whom the backup does not have, or has otherwise. It

@@ -18,15 +18,15 @@ import (
 
 // Report is what was done.
 type Report struct {
-	Number   int       // of the backup
-	Began    time.Time // what was acknowledged before is in the backup
-	Ended    time.Time
-	Owners   int
-	Sessions int
-	Entries  int      // that were copied now, or looked at
-	Objects  int      // that were copied now, or looked at
-	Bytes    int64    // of both
-	Problems []string // sentences about what is not as it should be
+	Number       int           `json:"number"`       // of the backup
+	Acknowledged time.Time     `json:"acknowledged"` // what was acknowledged before is in the backup
+	Took         time.Duration `json:"took"`         // in nanoseconds
+	Owners       int           `json:"owners"`
+	Sessions     int           `json:"sessions"`
+	Entries      int           `json:"entries"`            // that were copied now, or looked at
+	Objects      int           `json:"objects"`            // that were copied now, or looked at
+	Bytes        int64         `json:"bytes"`              // of both
+	Problems     []string      `json:"problems,omitempty"` // sentences about what is not as it should be
 }
 
 // How many journals and objects are copied at a time. They are variables for tests.
@@ -95,10 +95,14 @@ func Take(ctx context.Context, dir string, c Cluster, store string) (*Report, er
 	if err := d.putManifest(m); err != nil {
 		return nil, err
 	}
-	t.report.Number, t.report.Owners = m.Number, len(m.Owners)
-	t.report.Began, t.report.Ended = time.Unix(0, m.Began), time.Unix(0, m.Ended)
+	return t.done(m, time.Unix(0, m.Began)), nil
+}
+
+// done returns the report about m, on which work began at a time.
+func (t *taker) done(m *manifest, began time.Time) *Report {
+	t.report.Number, t.report.Owners, t.report.Acknowledged, t.report.Took = m.Number, len(m.Owners), time.Unix(0, m.Began), time.Since(began)
 	slices.Sort(t.report.Problems)
-	return &t.report, nil
+	return &t.report
 }
 
 func (t *taker) problem(format string, args ...any) {

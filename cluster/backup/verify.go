@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/bulk"
@@ -24,6 +23,7 @@ type verifier struct {
 // returns ErrNoBackup, ErrDamaged if the backup itself cannot be read, journal.ErrVersion, and the error of
 // the disk.
 func Verify(ctx context.Context, dir string, number int) (*Report, error) {
+	began := time.Now()
 	d, err := openDir(dir)
 	if err != nil {
 		return nil, err
@@ -38,10 +38,7 @@ func Verify(ctx context.Context, dir string, number int) (*Report, error) {
 			return nil, err
 		}
 	}
-	v.report.Number, v.report.Owners = m.Number, len(m.Owners)
-	v.report.Began, v.report.Ended = time.Unix(0, m.Began), time.Unix(0, m.Ended)
-	slices.Sort(v.report.Problems)
-	return &v.report, nil
+	return v.done(m, began), nil
 }
 
 // owner looks at what a backup has of an owner. It returns the error of ctx.

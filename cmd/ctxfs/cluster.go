@@ -29,9 +29,10 @@ what is.`,
 		Example: `  ctxfs cluster init --server n1=10.0.0.1 --server n2=10.0.0.2 --server n3=10.0.0.3
   ctxfs cluster join TOKEN      # on n2 and n3, each with its own
   ctxfs cluster serve           # on all three
-  ctxfs cluster status`,
+  ctxfs cluster status
+  ctxfs cluster backup --to /srv/backup`,
 	}
-	return group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd())
+	return group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterBackupCmd(), clusterRestoreCmd())
 }
 
 // clusterDirFlag is --dir of the verbs of a cluster.
