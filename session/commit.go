@@ -41,6 +41,14 @@ type Edit struct {
 	Only  bool   // the change is refused with ctxabi.ErrStale if such an entry has set the file
 }
 
+// editOf returns the edit that an optional argument names.
+func editOf(by []Edit) Edit {
+	if len(by) > 0 {
+		return by[0]
+	}
+	return Edit{}
+}
+
 // NameKind is what a [NameChange] does.
 type NameKind string
 

@@ -45,9 +45,9 @@ func (x *Session) Control(name string) ([]byte, error) {
 // SetControl checks data by the rules of the file called name (state, cwd, meta.json, budget,
 // gc.policy, facts.jsonl, ...) and replaces it atomically: other readers see the old content or the
 // new, also after a loss of power. It returns what [CheckControl] does, ctxabi.ErrAppendOnly for a
-// log, ctxabi.ErrReadOnly, and the error of who commits changes or of the disk; the old content
-// stays then.
-func (x *Session) SetControl(name string, data []byte) error {
+// log, ctxabi.ErrReadOnly, ctxabi.ErrStale if by forbids it, and the error of who commits changes or of
+// the disk; the old content stays then. by is who does it, if that is known.
+func (x *Session) SetControl(name string, data []byte, by ...Edit) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (x *Session) SetControl(name string, data []byte) error {
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: SetFile, Name: name, Data: data})
+	return x.commit(Change{Kind: SetFile, Name: name, Data: data, Edit: editOf(by)})
 }
 
 // RemoveControl removes the control file called name, whatever it holds. It returns fs.ErrNotExist if

@@ -161,6 +161,7 @@
 //	tree.go           homes, spaces and agents
 //	header.go         the header of a store
 //	control.go        control files
+//	history.go        changes that have numbers
 //	commit.go         changes, and who commits them
 //	names.go          names of this package for what the packages below have
 package session

@@ -52,8 +52,8 @@ func (x *Session) Note(name string) (Note, error) {
 // checked like a control file. Appends do not overwrite one another. A row that is added beside
 // derived ones without its newline gets one. It returns ctxabi.ErrMalformed if name is no note or
 // the whole breaks its rules, and the error of who commits changes or of the disk.
-func (x *Session) AppendNote(name string, data []byte) error {
-	return x.changeNote(name, true, func(n *Note) {
+func (x *Session) AppendNote(name string, data []byte, by ...Edit) error {
+	return x.changeNote(name, true, editOf(by), func(n *Note) {
 		if n.Origin == ctxabi.OriginDerived {
 			n.Origin = ctxabi.OriginMixed
 		}
@@ -67,14 +67,14 @@ func (x *Session) AppendNote(name string, data []byte) error {
 // SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin
 // is ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the
 // errors of AppendNote.
-func (x *Session) SetNote(name string, own []byte, origin string) error {
-	return x.changeNote(name, false, func(n *Note) { *n = Note{origin, own} })
+func (x *Session) SetNote(name string, own []byte, origin string, by ...Edit) error {
+	return x.changeNote(name, false, editOf(by), func(n *Note) { *n = Note{origin, own} })
 }
 
 // DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of
 // AppendNote.
-func (x *Session) DropNote(name string) error {
-	return x.changeNote(name, false, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
+func (x *Session) DropNote(name string, by ...Edit) error {
+	return x.changeNote(name, false, editOf(by), func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }
 
 // Sum returns a hash of the note.
@@ -102,7 +102,7 @@ func (x *Session) checkNote(name string, was []byte) error {
 
 // changeNote changes a note. Where another host changes it meanwhile, again has change called once more with
 // what it is by then; else it counts what comes last.
-func (x *Session) changeNote(name string, again bool, change func(*Note)) error {
+func (x *Session) changeNote(name string, again bool, by Edit, change func(*Note)) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (x *Session) changeNote(name string, again bool, change func(*Note)) error 
 		if err := CheckControl(name, now.Own); err != nil {
 			return err
 		}
-		c := Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own}
+		c := Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own, Edit: by}
 		if again && !x.store.alone() {
 			sum := was.Sum()
 			c.Was = sum[:]

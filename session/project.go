@@ -38,7 +38,7 @@ func NamesWorkspace(name string) bool { return foreignFiles[name] != "" }
 // SetWorkspace is SetControl of a file that [NamesWorkspace], for a process that sees the daemon's
 // file systems or, if foreign is true, may not. Whenever a crash comes, a path of a foreign process is
 // marked. It returns the errors of SetControl.
-func (x *Session) SetWorkspace(name string, data []byte, foreign bool) error {
+func (x *Session) SetWorkspace(name string, data []byte, foreign bool, by ...Edit) error {
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func (x *Session) SetWorkspace(name string, data []byte, foreign bool) error {
 		if err := x.commit(Change{Kind: SetFile, Name: mark, Data: data}); err != nil {
 			return err
 		}
-		return x.SetControl(name, data)
+		return x.SetControl(name, data, by...)
 	}
-	if err := x.SetControl(name, data); err != nil {
+	if err := x.SetControl(name, data, by...); err != nil {
 		return err
 	}
 	x.store.disk.Move.RLock()

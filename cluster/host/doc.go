@@ -56,6 +56,7 @@
 //
 //	host.go     the host, and what package session asks it
 //	follow.go   copies that are kept up to date, and beginnings and ends of journals
+//	history.go  what control files held before
 //	take.go     what other hosts ask
 //	queue.go    what waits to be committed
 //	commit.go   a group of requests into the journal

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"sync"
@@ -69,10 +70,10 @@ type Host struct {
 }
 
 var (
-	_ log.Gatherer            = (*Host)(nil)
-	_ log.Copies              = (*Host)(nil)
-	_ session.ChangeCommitter = (*Host)(nil)
-	_ peers.Handler           = (*Host)(nil)
+	_ log.Gatherer      = (*Host)(nil)
+	_ log.Copies        = (*Host)(nil)
+	_ session.Historian = (*Host)(nil)
+	_ peers.Handler     = (*Host)(nil)
 )
 
 // New returns a host, which is the Committer of the store's Options. The store is then handed to Attach.
@@ -177,12 +178,19 @@ func (h *Host) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int
 }
 
 // CommitChange commits a change of a session; see [session.ChangeCommitter]. It returns the errors of
-// Commit, and the reason why the change could not be applied.
+// Commit, and the reason why the change could not be applied. What another host had set and the writer had
+// not seen is named in the session's errors.jsonl when it is replaced.
 func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.Change) error {
 	if c.At == 0 {
 		c.At = x.Disk().Root.Now().UnixNano()
 	}
-	return h.member(x).submit(ctx, change(c, h.o.Name, h.key())).err
+	a := h.member(x).submit(ctx, change(c, h.o.Name, h.key()))
+	if a.over != nil {
+		x.Report(session.ErrorRow{UID: c.Edit.UID, Op: string(c.Kind), Path: c.Name, Reason: fmt.Sprintf(
+			"entry %d has replaced what host %s had set in entry %d since the file was opened; read it with: ctxfs history --show %d FILE",
+			a.entry, a.over.Host, a.over.Entry, a.over.Entry)})
+	}
+	return a.err
 }
 
 // CommitRow commits a row of another kind than records and changes, whose body is at most

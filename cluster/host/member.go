@@ -96,7 +96,7 @@ func (m *member) applied(a replica.Applied) {
 			from = r.from
 		}
 		if r != nil {
-			m.answer(r, committed(r, result))
+			m.answer(r, committed(a.Entry.I, result))
 		}
 	}
 	switch {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -18,11 +19,44 @@ import (
 type world struct {
 	*rig
 	mu      sync.Mutex
-	records map[string]outcome // guarded by mu
-	sets    map[string]outcome // contents of the budget; guarded by mu
-	rows    map[string]outcome // of a note; guarded by mu
+	records map[string]outcome      // guarded by mu
+	sets    map[string]outcome      // contents of the budget; guarded by mu
+	rows    map[string]outcome      // of a note; guarded by mu
+	only    map[string]session.Edit // what contents of the budget expected; guarded by mu
 	made    int
 	counts  [3]int
+	stale   int // guarded by mu
+}
+
+// expected checks that what was set for a certain entry stands behind that, and that every host has the same history.
+func (w *world) expected(t *rapid.T) {
+	first, err := w.nodes[0].x.History(context.Background(), ctxabi.BudgetFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range w.nodes[1:] {
+		if list, err := n.x.History(context.Background(), ctxabi.BudgetFile); err != nil || fmt.Sprint(list) != fmt.Sprint(first) {
+			t.Errorf("%s has the history\n%v %v\n%s has\n%v", n.name, list, err, w.nodes[0].name, first)
+		}
+	}
+	stored := map[string]bool{}
+	var last session.Revision
+	for i, r := range first {
+		data, err := w.nodes[i%len(w.nodes)].x.Earlier(context.Background(), ctxabi.BudgetFile, r.Entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored[string(data)] = true; i > 0 && first[i-1].Entry == r.Entry {
+			continue // two of one entry: the second is shown
+		}
+		if e := w.only[string(data)]; e.Only && i > 0 && last.Entry >= e.Seen {
+			t.Errorf("entry %d set %q, which had seen the entries before %d, behind entry %d", r.Entry, data, e.Seen, last.Entry)
+		}
+		last = r
+	}
+	if now, ok := w.nodes[0].x.LastSet(ctxabi.BudgetFile); ok != (len(first) > 0) || ok && now != first[len(first)-1] {
+		t.Errorf("the last set is %v, and the history ends with %v", now, first)
+	}
 }
 
 // do has one host append a record, or change a setting, and notes what that returned.
@@ -48,8 +82,14 @@ func (w *world) do(n *node, kind int, number int) {
 		line = string(event(text))
 		_, err = n.x.Events().Append(context.Background(), session.Batch{Data: event(text), Writer: writer, Key: key})
 	case 2:
-		err = n.x.SetControl(ctxabi.BudgetFile, []byte(text+"\n"))
+		edit := n.x.Opened(ctxabi.BudgetFile, 1000)
+		edit.Only = number%3 != 0
+		err = n.x.SetControl(ctxabi.BudgetFile, []byte(text+"\n"), edit)
 		w.mu.Lock()
+		w.only[text+"\n"] = edit
+		if errors.Is(err, ctxabi.ErrStale) {
+			w.stale++
+		}
 		w.sets[text+"\n"] = outcomeOf(err)
 		w.mu.Unlock()
 	case 3:
@@ -169,8 +209,9 @@ func (n *node) cutPower(seed int64) {
 func TestNothingIsLostOrDoubledWhateverHappens(t *testing.T) {
 	var counts [3]int
 	var handed, taken, conflicts, unknown uint64
+	stale := 0
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{rig: newRig(t, "a", "b", "c"), records: map[string]outcome{}, sets: map[string]outcome{}, rows: map[string]outcome{}}
+		w := &world{rig: newRig(t, "a", "b", "c"), records: map[string]outcome{}, sets: map[string]outcome{}, rows: map[string]outcome{}, only: map[string]session.Edit{}}
 		for range 3 {
 			t.Repeat(w.actions())
 		}
@@ -188,6 +229,8 @@ func TestNothingIsLostOrDoubledWhateverHappens(t *testing.T) {
 				t.Errorf("the budget is %q, which was not stored", now)
 			}
 		}
+		w.expected(t)
+		stale += w.stale
 		for _, n := range w.nodes {
 			s := n.h.Stats()
 			handed, taken, conflicts, unknown = handed+s.Handed, taken+s.Taken, conflicts+s.Conflicts, unknown+s.Unknown
@@ -200,5 +243,9 @@ func TestNothingIsLostOrDoubledWhateverHappens(t *testing.T) {
 	if counts[stored] < 200 || counts[refused] == 0 || counts[unsure] == 0 || handed == 0 || taken == 0 || conflicts == 0 || unknown == 0 {
 		t.Errorf("stored, refused, unknown: %d; handed over %d, taken %d, conflicts %d, without an answer %d: too few to say anything", counts, handed, taken, conflicts, unknown)
 	}
+	if stale == 0 {
+		t.Error("nothing was refused that expected another entry")
+	}
+	t.Logf("expected another entry: %d", stale)
 	t.Logf("stored, refused, unknown: %d; handed over %d, taken %d, conflicts %d, without an answer %d", counts, handed, taken, conflicts, unknown)
 }

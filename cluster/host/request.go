@@ -43,7 +43,9 @@ const (
 // answer is what became of a request.
 type answer struct {
 	outcome peers.Outcome
-	end     int64 // where the log ends behind it
+	end     int64             // where the log ends behind it
+	over    *session.Revision // what a change has replaced unseen; see replica.Result
+	entry   uint64            // where the change stands
 	err     error
 }
 
@@ -137,7 +139,7 @@ func misplaced(r *request, end int64) error {
 	return ctxabi.E(r.op, r.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", end, r.At)
 }
 
-// committed returns the answer to a request whose row was applied.
-func committed(r *request, result replica.Result) answer {
-	return answer{outcome: peers.Committed, end: result.End, err: result.Err}
+// committed returns the answer to a request whose row in entry i was applied.
+func committed(i uint64, result replica.Result) answer {
+	return answer{outcome: peers.Committed, end: result.End, over: result.Over, entry: i, err: result.Err}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -81,8 +82,10 @@ func (r *rig) add(n *node) *node {
 }
 
 // start starts the host on what its disk has.
-func (n *node) start() {
-	n.h = New(Options{Name: n.name, Engine: n.engine, Peers: n.r.net.Host(n.name), Pause: func(context.Context, time.Duration) {}})
+func (n *node) start() { n.startWith(nil) }
+
+func (n *node) startWith(handlers map[journal.Kind]replica.Handler) {
+	n.h = New(Options{Name: n.name, Handlers: handlers, Engine: n.engine, Peers: n.r.net.Host(n.name), Pause: func(context.Context, time.Duration) {}})
 	o := session.Options{VFS: n.fs, Committer: n.h}
 	if n.disk != nil {
 		o.Now = n.disk.Now
@@ -138,7 +141,7 @@ func (n *node) content(name string) string {
 func (n *node) files() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, log.ArrivalsFile(ctxabi.MessagesFile), log.ArrivalsFile(ctxabi.EventsFile),
-		ctxabi.StateFile, ctxabi.BudgetFile, ctxabi.OwnNote(ctxabi.TodoFile), ctxabi.TodoFile} {
+		ctxabi.StateFile, ctxabi.BudgetFile, ctxabi.OwnNote(ctxabi.TodoFile), ctxabi.TodoFile, log.SetsFile} {
 		c := n.content(name)
 		if strings.HasPrefix(c, "(") {
 			c = "absent"

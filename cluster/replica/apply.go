@@ -55,6 +55,9 @@ func (c *Copy) Apply(ctx context.Context, from engine.Entry) error {
 		}
 		*to = tail.Mark()
 	}
+	if err := c.sets.save(c.x.Disk()); err != nil {
+		return err
+	}
 	if err := c.file.add(&at); err != nil {
 		return fmt.Errorf("%s: %w", log.JournalFile, err)
 	}
@@ -140,10 +143,10 @@ func (r *ready) records(ctx context.Context, end *log.Tail) (err error) {
 // changes prepares a change.
 func (r *ready) changes(ctx context.Context) (err error) {
 	var sum []byte
-	if r.change, sum, err = parseChange(r.row); err == nil && sum != nil {
+	if r.change, sum, err = ParseChange(r.row); err == nil && sum != nil {
 		r.body, err = r.c.body(ctx, [32]byte(sum))
 	}
-	r.change.setBody(r.body)
+	r.change.SetBody(r.body)
 	return err
 }
 
@@ -153,25 +156,42 @@ func (r *ready) apply(ctx context.Context, e *journal.Entry) (Result, error) {
 	case journal.Message, journal.Event:
 		return Result{Key: r.arrival.Key, End: r.arrival.End()}, r.c.log(k).Apply(r.row.Content, r.body)
 	case journal.Control, journal.Child:
-		if r.change.Alone() {
-			// Of two renames in a row the first would find something else when it is done again.
-			if err := r.c.Settle(ctx); err != nil {
-				return Result{}, err
-			}
-		}
-		if err := r.change.check(); err != nil {
-			return Result{Key: r.change.Key, Err: err}, nil
-		}
-		err := r.c.x.Apply(r.change.Change)
-		if err != nil && !refused(err) {
-			return Result{}, err
-		}
-		return Result{Key: r.change.Key, Err: err}, r.c.syncNames(&r.change)
+		return r.applyChange(ctx, e.I)
 	case journal.End:
 		return Result{Key: KeyOf(r.row)}, nil
 	default:
 		return Result{Key: KeyOf(r.row)}, r.c.o.Handlers[k](ctx, r.c.x, e, r.row)
 	}
+}
+
+// applyChange applies the row of a change, which stands in entry i. It returns an error if it is to be
+// applied again.
+func (r *ready) applyChange(ctx context.Context, i uint64) (Result, error) {
+	c, change := r.c, &r.change
+	if change.Alone() {
+		// Of two renames in a row the first would find something else when it is done again.
+		if err := c.Settle(ctx); err != nil {
+			return Result{}, err
+		}
+	}
+	if err := change.check(); err != nil {
+		return Result{Key: change.Key, Err: err}, nil
+	}
+	if last, ok := c.LastSet(change.Name); ok && last.Entry > i && kindOf(change.Kind) == journal.Control {
+		return Result{Key: change.Key}, nil // the file is as a later entry has set it: this one was applied before
+	}
+	err := c.sets.all.Stale(change, i)
+	if err == nil {
+		err = c.x.Apply(change.Change)
+	}
+	if err != nil && !refused(err) {
+		return Result{}, err
+	}
+	over, failed := c.noteSet(change, i, err)
+	if failed == nil {
+		failed = c.syncNames(change)
+	}
+	return Result{Key: change.Key, Err: err, Over: over}, failed
 }
 
 // syncNames makes what a change removed or called another name survive the loss of power, also where it
@@ -200,7 +220,7 @@ func (c *Copy) syncNames(change *Change) error {
 
 // refused reports whether a change cannot be applied to what the session is, on any host.
 func refused(err error) bool {
-	for _, kind := range []error{ctxabi.ErrExists, ctxabi.ErrNotFound, ctxabi.ErrMalformed, ctxabi.ErrConflict, fs.ErrExist, fs.ErrNotExist} {
+	for _, kind := range []error{ctxabi.ErrExists, ctxabi.ErrNotFound, ctxabi.ErrMalformed, ctxabi.ErrConflict, ctxabi.ErrStale, fs.ErrExist, fs.ErrNotExist} {
 		if errors.Is(err, kind) {
 			return true
 		}

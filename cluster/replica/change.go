@@ -76,9 +76,9 @@ func (c *Change) Row() (row journal.Row, body []byte) {
 
 const numbersLen = 5*8 + 4 + 1
 
-// parseChange reads the row of a change, but for its body. sum is that of the object which is the
+// ParseChange reads the row of a change, but for its body. sum is that of the object which is the
 // body; nil: the body is in the row. It returns journal.ErrDamaged for what Row does not write.
-func parseChange(row *journal.Row) (c Change, sum []byte, err error) {
+func ParseChange(row *journal.Row) (c Change, sum []byte, err error) {
 	var fields [7][]byte
 	rest := row.Content
 	for i := range fields {
@@ -128,7 +128,7 @@ func (c *Change) check() error {
 	case session.RenameChild:
 		ok = ctxabi.ValidName(c.Name) == nil && ctxabi.ValidName(c.To) == nil
 	}
-	if !ok {
+	if !ok || len(c.Host) > 64 || strings.ContainsFunc(c.Host, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return ctxabi.E("apply", "", ctxabi.ErrMalformed, "%.20q of %.80q is not a change of a session", c.Kind, c.Name)
 	}
 	return nil
@@ -145,11 +145,11 @@ func KeyOf(row *journal.Row) log.Key {
 	return log.Key{Conn: binary.BigEndian.Uint64(sum), Unique: binary.BigEndian.Uint64(sum[8:])}
 }
 
-// setBody sets what the body of the row is for.
-func (c *Change) setBody(body []byte) {
+// SetBody sets what the body of the row is for.
+func (c *Change) SetBody(body []byte) {
 	if c.Kind == session.RemoveFile {
 		c.If = body
 	} else {
-		c.Data = body
+		c.Data, c.Len = body, uint64(len(body))
 	}
 }

@@ -35,6 +35,10 @@ type Result struct {
 	Key log.Key // of the request, or KeyOf the row
 	End int64   // where the log ended behind a row of a log
 	Err error   // why a change changed nothing: it is the same on every host
+
+	// Over is what another host had set, and the writer of the change had not seen, that the change
+	// has replaced; nil: there was nothing of the kind.
+	Over *session.Revision
 }
 
 // Applied is an entry that was applied.
@@ -68,6 +72,7 @@ type Copy struct {
 	subject engine.Subject
 	o       Options
 	file    positions
+	sets    sets
 	at      Position
 	shown   atomic.Pointer[Position]
 
@@ -107,6 +112,9 @@ func Open(x *session.Session, s engine.Subject, o Options) (*Copy, error) {
 		return nil, ctxabi.E("open", log.JournalFile, ctxabi.ErrIO, "%s", ErrNoCopy.Error())
 	case at.Messages != tails[0] || at.Events != tails[1]:
 		return nil, ctxabi.E("open", log.JournalFile, ctxabi.ErrIO, "the logs end at %v and the copy of the journal at %v", tails, at)
+	}
+	if err := c.sets.load(dir); err != nil {
+		return nil, err
 	}
 	if at.I == 0 && at.Seq == 0 {
 		at.Position = journal.Start(s)

@@ -23,11 +23,23 @@
 // notes that are added to, would not, so that all before them is made durable first and they stand in an
 // entry of their own.
 //
+// .ctxfs/sets has a line for each control file that the journal has set, in the order of their names, and
+// a checksum:
+//
+//	<number of the entry> <nanoseconds since 1970> <user, or -> <host> <bytes, or -1> <name, quoted>
+//	<CRC-32C of the lines>
+//
+// It is written anew, durably, behind the rows of an entry that sets files and before its position. So it
+// is never behind the position; where it is ahead, what it names is there already, and an older row is
+// passed over.
+//
 // # Promises
 //
 //   - The session holds what the first Position.I entries of the journal say, and nothing else.
 //   - An entry is applied if its number is the next one and the chain fits, whichever replica of the
 //     engine it comes from. A gap is never shown.
+//   - What the position says has set a file is the same on every host, and with it whether a change that
+//     expects another entry ([session.Edit]) is refused.
 //   - A change that cannot be applied to what the session is, is refused on every host alike; the entry
 //     counts.
 //   - An entry that could not be applied for want of room or of an object is applied again from the row
@@ -38,6 +50,7 @@
 //	fetch.go     entries from the engine
 //	apply.go     an entry into the session
 //	copy.go      the copy of one session
+//	sets.go      which entry has set which control file
 //	change.go    rows of changes
 //	position.go  how far a copy is, on the disk
 package replica

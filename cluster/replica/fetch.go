@@ -66,6 +66,9 @@ func (c *Copy) restore(ctx context.Context, cause error) error {
 		return fmt.Errorf("%w: %w: the snapshot ends at entry %d", ErrTrimmed, cause, at.I)
 	}
 	c.partly, c.results = journal.Hash{}, nil
+	if err := c.sets.load(c.x.Disk()); err != nil {
+		return err
+	}
 	c.set(at)
 	return c.Settle(ctx)
 }

@@ -234,16 +234,130 @@ func TestChangesAreReadAsTheyWereWritten(t *testing.T) {
 		c.At, c.Edit = rapid.Int64().Draw(t, "at"), session.Edit{Known: rapid.Bool().Draw(t, "known"), UID: rapid.Uint32().Draw(t, "uid"), Seen: rapid.Uint64().Draw(t, "seen"), Only: rapid.Bool().Draw(t, "only")}
 		c.Kind = rapid.SampledFrom([]session.ChangeKind{session.SetFile, session.RemoveFile, session.DropFile, session.SetTime, session.SetNote, session.MakeChild, session.RenameChild}).Draw(t, "kind")
 		c.Name, c.To = rapid.String().Draw(t, "name"), rapid.String().Draw(t, "to")
-		c.setBody(rapid.SliceOf(rapid.Byte()).Draw(t, "body"))
+		c.SetBody(rapid.SliceOf(rapid.Byte()).Draw(t, "body"))
 		row, body := c.Row()
-		got, sum, err := parseChange(&row)
-		got.setBody(row.Body)
+		got, sum, err := ParseChange(&row)
+		got.SetBody(row.Body)
 		if err != nil || sum != nil || string(body) != string(row.Body) || fmt.Sprint(got) != fmt.Sprint(c) {
 			t.Fatalf("%v %x %v, want %v", got, sum, err, c)
 		}
 		row.Content = row.Content[:rapid.IntRange(0, len(row.Content)-1).Draw(t, "cut")]
-		if _, _, err := parseChange(&row); !errors.Is(err, journal.ErrDamaged) {
+		if _, _, err := ParseChange(&row); !errors.Is(err, journal.ErrDamaged) {
 			t.Fatalf("cut: %v", err)
 		}
 	})
+}
+
+// The form of rows of changes, which journals keep for ever.
+func TestTheFormOfAChange(t *testing.T) {
+	c := Change{Change: session.Change{Kind: session.SetNote, Name: "context/todo.md", To: "mixed", Data: []byte("- [ ] a\n"), Was: []byte{1, 2}, At: 1_700_000_000_000_000_000,
+		Edit: session.Edit{Known: true, UID: 1000, Seen: 7, Only: true}}, Key: log.Key{Conn: 5, Unique: 6}, Host: "b"}
+	row, _ := c.Row()
+	want := "046e6f7465" + "0f636f6e746578742f746f646f2e6d64" + "056d69786564" +
+		"2d" + "0000000000000005" + "0000000000000006" + "17979cfe362a0000" + "0000000000000008" + "0000000000000007" + "000003e8" + "03" +
+		"00" + "020102" + "0162"
+	if got := fmt.Sprintf("%x", row.Content); got != want || row.Kind != journal.Control || string(row.Body) != "- [ ] a\n" {
+		t.Errorf("%s\n%s", got, want)
+	}
+}
+
+func TestSetsAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Sets{}
+		for name := range rapid.MapOf(rapid.String(), rapid.Bool()).Draw(t, "names") {
+			c := Change{Change: session.Change{Kind: session.SetFile, At: rapid.Int64().Draw(t, "at")}, Host: rapid.SampledFrom([]string{"", "a", "b-2"}).Draw(t, "host")}
+			c.Len = uint64(rapid.Int64Min(0).Draw(t, "size"))
+			c.Edit.Known, c.Edit.UID = rapid.Bool().Draw(t, "known"), rapid.Uint32().Draw(t, "uid")
+			s[name] = c.Revision(rapid.Uint64().Draw(t, "i"))
+		}
+		b := s.Encode()
+		got, err := ParseSets(b)
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(s) {
+			t.Fatalf("%v %v, want %v", got, err, s)
+		}
+		b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] ^= 1 << rapid.IntRange(0, 7).Draw(t, "bit")
+		if got, err := ParseSets(b); err == nil {
+			t.Fatalf("with a flipped bit: %v", got)
+		}
+	})
+}
+
+// A copy that is older than its files applies what was applied before, and ends as it was.
+func TestFilesAreNeverOlderThanTheyWere(t *testing.T) {
+	_, m, c := setup(t, Options{})
+	set := func(text string, e session.Edit) journal.Row {
+		row, _ := (&Change{Change: session.Change{Kind: session.SetFile, Name: ctxabi.StateFile, Data: []byte(text), Edit: e}, Host: "b", Key: log.Key{Conn: m.at.I}}).Row()
+		return row
+	}
+	m.put(set("active\n", session.Edit{}))
+	if err := c.Confirm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	old := c.Position()
+	m.put(set("idle\n", session.Edit{}))
+	m.put(set("error\n", session.Edit{Known: true, Seen: 1, Only: true})) // stale
+	m.put(set("done\n", session.Edit{Known: true, Seen: 2, Only: true}))
+	if err := c.Confirm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	was := c.sets.all.Encode()
+	c.set(old) // as after a loss of power, which took the last positions
+	for _, e := range must(m.e.Read(t.Context(), m.s, engine.Range{From: old.Seq + 1, Leader: true})) {
+		if err := c.Apply(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+		if state := c.Session().State(); state != "done" {
+			t.Errorf("at entry %d the state is %q", c.Position().I, state)
+		}
+	}
+	if got := c.sets.all.Encode(); string(got) != string(was) {
+		t.Errorf("%s, and it was %s", got, was)
+	}
+	again, err := Open(c.Session(), m.s, c.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, ok := again.LastSet(ctxabi.StateFile); !ok || last.Entry != 3 || last.Host != "b" {
+		t.Errorf("%v %v", last, ok)
+	}
+}
+
+// Files of a child follow it to its new name.
+func TestSetsFollowAChild(t *testing.T) {
+	_, m, c := setup(t, Options{})
+	put := func(change session.Change) {
+		row, _ := (&Change{Change: change, Host: "b", Key: log.Key{Conn: 1 + m.at.I}}).Row()
+		m.put(row)
+	}
+	status := ctxabi.ChildPath("one") + "/" + ctxabi.ChildStatus
+	put(session.Change{Kind: session.MakeChild, Name: "one"})
+	put(session.Change{Kind: session.SetFile, Name: status, Data: []byte("done\n")})
+	put(session.Change{Kind: session.RenameChild, Name: "one", To: "two"})
+	if err := c.Confirm(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if last, ok := c.LastSet(ctxabi.ChildPath("two") + "/" + ctxabi.ChildStatus); !ok || last.Entry != 1 {
+		t.Errorf("%v %v", last, ok)
+	}
+	if _, ok := c.LastSet(status); ok {
+		t.Error("the old name has it, too")
+	}
+}
+
+func TestOfManyRemovedFilesTheLastAreRemembered(t *testing.T) {
+	s := Sets{}
+	for i := range 2 * maxRemoved {
+		s.set(fmt.Sprint("removed ", i), session.Revision{Entry: uint64(i), Size: -1})
+		s.set(fmt.Sprint("there ", i%100), session.Revision{Entry: uint64(i)})
+	}
+	if len(s) != maxRemoved+100 || s[fmt.Sprint("removed ", 2*maxRemoved-1)].Size != -1 {
+		t.Errorf("%d are remembered", len(s))
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
