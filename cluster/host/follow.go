@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -71,6 +72,33 @@ func (h *Host) End(ctx context.Context, x *session.Session) error {
 		}
 	}
 	return nil
+}
+
+// Copy calls look with the position of the copy of a session once it has all that was acknowledged before, while
+// nothing is committed to it here. It returns the errors of Fresh, and that of look.
+func (h *Host) Copy(ctx context.Context, x *session.Session, look func(at replica.Position) error) error {
+	m := h.member(x)
+	release, err := m.hold(ctx)
+	if err != nil {
+		return kinded("open", "", err)
+	}
+	defer release()
+	if m.doubt != sure {
+		if err := m.settle(ctx); err != nil {
+			return kinded("open", "", err)
+		}
+	}
+	if err := m.confirm(ctx); err != nil {
+		return kinded("open", "", err)
+	}
+	return look(m.copy.Position())
+}
+
+// Forget drops what the host knows of a session, which is no copy any more, or not yet. Nobody follows it.
+func (h *Host) Forget(x *session.Session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.members, x.ID())
 }
 
 // Follow keeps the copy of a session up to date until ctx ends, with one goroutine.

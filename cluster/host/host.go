@@ -44,6 +44,7 @@ type Options struct {
 	Peers    peers.Peers // nil: there are no other hosts to ask
 	Names    Names       // nil: names are those of this store alone
 	Handlers map[journal.Kind]replica.Handler
+	Resume   func(ctx context.Context, x *session.Session, s engine.Subject, content []byte, file func(ends [2]log.Mark) []byte) error // see replica.Options
 	Restore  func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
 	Timeout  time.Duration                              // 0: Timeout
 	Pause    func(ctx context.Context, d time.Duration) // waits for d, or until ctx ends; nil: by the clock
@@ -198,6 +199,7 @@ func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.C
 func (h *Host) CommitRow(ctx context.Context, x *session.Session, row journal.Row) error {
 	r := newRequest("commit", string(row.Kind))
 	r.Kind, r.Key, r.Content, r.Body = row.Kind, replica.KeyOf(&row), row.Content, row.Body
+	r.Alone = row.Kind == journal.End
 	return h.member(x).submit(ctx, r).err
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
-	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -47,11 +46,11 @@ func (m *member) open() error {
 		return nil
 	}
 	m.placed = map[string]uint64{}
-	c, err := replica.Open(m.x, m.subject, replica.Options{Engine: m.h.o.Engine, Handlers: m.h.o.Handlers, Restore: m.h.o.Restore, Applied: m.applied})
+	c, err := replica.Open(m.x, m.subject, replica.Options{Engine: m.h.o.Engine, Handlers: m.h.o.Handlers, Restore: m.h.o.Restore, Resume: m.h.o.Resume, Applied: m.applied})
 	if err != nil {
 		return err
 	}
-	m.copy, m.recent = c, newRecent(c.Position().I)
+	m.copy, m.recent, m.ended = c, newRecent(c.Position().I), c.Position().Ended
 	m.isOpen.Store(true)
 	return nil
 }
@@ -107,9 +106,7 @@ func (m *member) applied(a replica.Applied) {
 	default:
 		m.run.host, m.run.n = from, 1
 	}
-	for _, row := range a.Entry.Rows {
-		m.ended = m.ended || row.Kind == journal.End
-	}
+	m.ended = m.copy.Position().Ended
 	// What was under way stood behind the same entry as this one, or is void behind one of this host.
 	if own || m.doubt == sent {
 		m.doubt = sure

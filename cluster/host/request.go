@@ -56,7 +56,7 @@ var errUnknown = errors.New("no host and no server said what became of it")
 var errLost = errors.New("the cluster has lost entries of this journal that were acknowledged; see the cluster's status")
 
 // errEnded is the error of a journal that takes nothing more.
-var errEnded = errors.New("the session was removed on another host")
+var errEnded = errors.New("the session was removed, or is about to be withdrawn, on another host")
 
 // id returns an id for an entry, once.
 func (h *Host) id() string { return fmt.Sprintf("%s-%016x-%d", h.o.Name, h.boot, h.ids.Add(1)) }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -33,6 +34,9 @@ func (c *Copy) Apply(ctx context.Context, from engine.Entry) error {
 	if e.Format > ctxabi.FormatVersion {
 		return fmt.Errorf("entry at sequence %d: %w: rows of format %d", from.Seq, journal.ErrVersion, e.Format)
 	}
+	if c.at.Ended {
+		return c.applyBehind(ctx, from, &e, next)
+	}
 	if c.partly != next.Chain {
 		c.partly, c.results = next.Chain, nil
 	}
@@ -47,13 +51,9 @@ func (c *Copy) Apply(ctx context.Context, from engine.Entry) error {
 		}
 		c.results = append(c.results, r)
 	}
-	at := Position{Position: next, Seq: from.Seq, Host: e.Host}
-	for l, to := range map[*log.Log]*log.Mark{c.x.Messages(): &at.Messages, c.x.Events(): &at.Events} {
-		tail, err := l.Tail()
-		if err != nil {
-			return err
-		}
-		*to = tail.Mark()
+	at := Position{Position: next, Seq: from.Seq, Host: e.Host, Ended: slices.ContainsFunc(e.Rows, isEnd)}
+	if err := c.mark(&at); err != nil {
+		return err
 	}
 	if err := c.sets.save(c.x.Disk()); err != nil {
 		return err
@@ -71,6 +71,63 @@ func (c *Copy) Apply(ctx context.Context, from engine.Entry) error {
 		return c.Settle(ctx)
 	}
 	return nil
+}
+
+func isEnd(r journal.Row) bool { return r.Kind == journal.End }
+
+// mark sets where the logs end.
+func (c *Copy) mark(at *Position) error {
+	for l, to := range map[*log.Log]*log.Mark{c.x.Messages(): &at.Messages, c.x.Events(): &at.Events} {
+		tail, err := l.Tail()
+		if err != nil {
+			return err
+		}
+		*to = tail.Mark()
+	}
+	return nil
+}
+
+// ErrEnded is the error of a row behind the end of a journal.
+var ErrEnded = errors.New("the journal of the session has ended")
+
+// applyBehind applies an entry behind the end of the journal. One that names a snapshot begins the session anew;
+// all else counts for nothing, on every host. It returns journal.ErrVersion, and the errors of Options.Resume.
+func (c *Copy) applyBehind(ctx context.Context, from engine.Entry, e *journal.Entry, next journal.Position) error {
+	at := c.at
+	at.Position, at.Seq, at.Host = next, from.Seq, e.Host
+	results := make([]Result, len(e.Rows))
+	for i := range e.Rows {
+		r := &e.Rows[i]
+		results[i] = Result{Key: KeyOf(r), Err: ErrEnded}
+		if a, ok := arrival.ParseRow(bytes.TrimSuffix(r.Content, []byte{'\n'})); ok && (r.Kind == journal.Message || r.Kind == journal.Event) {
+			results[i].Key = a.Key
+		}
+		if r.Kind != journal.Snapshot || !at.Ended {
+			continue
+		}
+		if c.o.Resume == nil {
+			return fmt.Errorf("%w: a session that begins anew", journal.ErrVersion)
+		}
+		at.Ended, results[i].Err = false, nil
+		err := c.o.Resume(ctx, c.x, c.subject, r.Content, func(ends [2]log.Mark) []byte {
+			at.Messages, at.Events = ends[0], ends[1]
+			return at.row()
+		})
+		if err != nil {
+			return fmt.Errorf("entry at sequence %d: %w", from.Seq, err)
+		}
+		if err := c.sets.load(c.x.Disk()); err != nil {
+			return err
+		}
+	}
+	if err := c.mark(&at); err != nil {
+		return err
+	}
+	c.set(at)
+	if c.o.Applied != nil {
+		c.o.Applied(Applied{Seq: from.Seq, ID: from.ID, Entry: *e, Results: results})
+	}
+	return c.Settle(ctx)
 }
 
 // ready is a row that can be applied.

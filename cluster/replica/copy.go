@@ -60,6 +60,11 @@ type Options struct {
 	Handlers map[journal.Kind]Handler // of the kinds that this package does not know
 	Applied  func(Applied)            // is called behind each entry, once it is applied; nil: nobody wants to know
 
+	// Resume makes the session what a snapshot has, whose row, with this content, begins it anew behind the end
+	// of its journal, and at the same moment log.JournalFile what file returns for where both logs end then. nil:
+	// that cannot be.
+	Resume func(ctx context.Context, x *session.Session, s engine.Subject, content []byte, file func(ends [2]log.Mark) []byte) error
+
 	// Restore brings the session to a position at or behind the entry with the number from, out of a
 	// snapshot, and returns it. nil: there are none.
 	Restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (Position, error)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -22,6 +23,7 @@ type Position struct {
 	journal.Position        // behind so many entries
 	Seq              uint64 // sequence of the last of them, or of what stands behind it and is no entry; 0: of nothing
 	Host             string // who made the last entry; "": there is none
+	Ended            bool   // the journal ends here: nothing counts but what begins the session anew
 	Messages, Events log.Mark
 }
 
@@ -30,6 +32,9 @@ func (p *Position) row() []byte {
 	host := p.Host
 	if host == "" {
 		host = "-"
+	}
+	if p.Ended {
+		host += "!"
 	}
 	b := fmt.Appendf(nil, "%d %d %x %s %d %d %d %d ", p.I, p.Seq, p.Chain, host,
 		p.Messages.Size, p.Messages.Arrivals, p.Events.Size, p.Events.Arrivals)
@@ -49,7 +54,7 @@ func parsePosition(line []byte) (p Position, ok bool) {
 		return Position{}, false
 	}
 	hex.Decode(p.Chain[:], f[2])
-	if p.Host = string(f[3]); p.Host == "-" {
+	if p.Host, p.Ended = strings.CutSuffix(string(f[3]), "!"); p.Host == "-" {
 		p.Host = ""
 	}
 	for i, to := range []*int64{&p.Messages.Size, &p.Messages.Arrivals, &p.Events.Size, &p.Events.Arrivals} {
@@ -104,6 +109,23 @@ func held(dir *disk.Dir) (p Position, ok bool, err error) {
 		return true
 	})
 	return p, err == nil, err
+}
+
+// ReadPosition returns the last position in a file of the session in dir that has what log.JournalFile has; ok is
+// false if there is none. It returns the error of the disk.
+func ReadPosition(dir *disk.Dir, name string) (p Position, ok bool, err error) {
+	dir.Root.Move.RLock()
+	defer dir.Root.Move.RUnlock()
+	data, err := vfs.ReadFile(dir.Root.FS, dir.Path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return p, false, nil
+	}
+	for line := range bytes.Lines(data) {
+		if at, whole := parsePosition(bytes.TrimSuffix(line, []byte{'\n'})); whole {
+			p, ok = at, true
+		}
+	}
+	return p, ok, err
 }
 
 // maxPositions is how long .ctxfs/journal may become before it is written anew, in bytes.
