@@ -53,6 +53,7 @@
 //	mounted_session.go  what the nodes of one session share
 //	journal_file.go     context/journal.jsonl
 //	view.go             files that nobody may write
+//	cluster.go          what is looked at before names and sessions of a cluster are shown
 //	raw.go              what go-fuse's tree drops of a request; numbers
 //	plain_dir.go plain_node.go
 //	                    ordinary files and directories

@@ -29,6 +29,9 @@ func logNode(p *mountedSession, rel string) tableNode {
 }
 
 func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
+	if errno := n.p.look(ctx); errno != 0 {
+		return errno
+	}
 	if err := n.log.Open(); err != nil {
 		return errnoOf(err)
 	}
@@ -95,8 +98,8 @@ func (n *logFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint
 	return h, ff, 0
 }
 
-func (n *logFile) facts() facts {
-	return facts{
+func (n *logFile) facts(ctx context.Context) facts {
+	f := facts{
 		"lines": func() string {
 			lines, err := n.log.Lines()
 			if err != nil {
@@ -114,6 +117,10 @@ func (n *logFile) facts() facts {
 		"sealed": n.archived(func(a session.Archived) int64 { return a.Raw }),
 		"packed": n.archived(func(a session.Archived) int64 { return a.Packed }),
 	}
+	if n.p.t.cluster != nil {
+		f[behindFact] = func() string { return n.p.behind(ctx) }
+	}
+	return f
 }
 
 // archived returns a fact: a number of what is sealed, or "" if nothing is.
@@ -128,9 +135,9 @@ func (n *logFile) archived(of func(session.Archived) int64) func() string {
 }
 
 func (n *logFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().Get(name, dest)
+	return n.facts(ctx).Get(name, dest)
 }
 
 func (n *logFile) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {
-	return n.facts().List(dest)
+	return n.facts(ctx).List(dest)
 }

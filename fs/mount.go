@@ -45,6 +45,7 @@ type Options struct {
 	Logger     *slog.Logger
 	Debug      bool          // log every FUSE request
 	Memory     *memory.Limit // nil: none
+	Cluster    Cluster       // nil: the store is of this host alone
 }
 
 // ErrStillOpen is the error of [Server.Shutdown] if files are open after its deadline.
@@ -99,6 +100,9 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	}
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t, work: memory.NewIdle()}
 	t.gc.Mounted(&t.raw.files)
+	if t.cluster != nil {
+		t.cluster.Opened(func(id string) int { return t.raw.files.Open(id, "") })
+	}
 	var server *fuse.Server
 	var stderr string
 	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }
@@ -164,7 +168,7 @@ func newTree(o Options) (*tree, error) {
 		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
 		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
-		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, shelf: shelf{limit: o.Memory},
+		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, cluster: o.Cluster, shelf: shelf{limit: o.Memory},
 	}
 	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {

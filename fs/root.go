@@ -145,6 +145,7 @@ func (t *tree) status() []byte {
 	row("redact", map[bool]string{true: "on", false: "off"}[t.builder.Redacts()])
 	row("memory_limit", t.memory.Bytes())
 	row("memory_held", t.memory.Held())
+	t.clusterStatus(row)
 	return []byte(b.String())
 }
 

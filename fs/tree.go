@@ -27,6 +27,7 @@ type tree struct {
 	raw     *rawFS
 	gc      *world.Collector
 	memory  *memory.Limit // nil: none
+	cluster Cluster       // nil: none
 
 	// What never changes while it is mounted.
 	rootFd  int    // the store's directory, O_PATH

@@ -11,6 +11,9 @@ import (
 
 // Getxattr returns the slug of the workspace whose memory the session shares, or what is stored with the directory.
 func (d *sessionDir) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	if d.here == "" && name == xattrPrefix+behindFact {
+		return facts{behindFact: func() string { return d.p.behind(ctx) }}.Get(name, dest)
+	}
 	if d.here != "" || name != ctxabi.ProjectAttr {
 		return d.plain.Getxattr(ctx, name, dest)
 	}

@@ -152,6 +152,27 @@ func (m Machine) auth(seed string) ([]client.Option, error) {
 	return []client.Option{key, client.RootCAs(m.path(caCert))}, nil
 }
 
+// Reach returns what the engine of a host needs whose machine has no directory: a file with the secret key of its user,
+// and one with the certificate of who signs those of servers, "" for that of the system. It returns ErrConfig if the
+// files are not what they should be.
+func Reach(servers []string, host, seed, ca string) (o nats.Options, err error) {
+	o = nats.Options{Servers: servers, Host: host}
+	if seed != "" {
+		key, err := client.NkeyOptionFromSeed(seed)
+		if err != nil {
+			return o, fmt.Errorf("%w: %s has no key: %w", ErrConfig, seed, err)
+		}
+		o.Auth = append(o.Auth, key)
+	}
+	if ca != "" {
+		if _, err := os.Stat(ca); err != nil {
+			return o, fmt.Errorf("%w: %w", ErrConfig, err)
+		}
+		o.Auth = append(o.Auth, client.RootCAs(ca))
+	}
+	return o, nil
+}
+
 // ParseAddress parses NAME=HOST[:PORT[:PORT]], where the first port is for hosts (4222) and the second
 // one for servers (the first one and 2,000). It returns ErrConfig for anything else.
 func ParseAddress(s string) (a Address, err error) {

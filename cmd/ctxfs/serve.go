@@ -55,9 +55,14 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	takeBack := newStore(f)
 	limit := memory.OfProcess()
-	store, err := openStore(f.store, session.Options{Logger: log, Shown: build.Shown(redactor), Memory: limit})
+	options := session.Options{Logger: log, Shown: build.Shown(redactor), Memory: limit}
+	n, err := f.cluster.open(ctx, log, &options)
 	if err != nil {
 		return err
+	}
+	store, err := openStore(f.store, options)
+	if err != nil {
+		return errors.Join(err, leave(n, nil))
 	}
 	served := false
 	defer func() {
@@ -66,6 +71,12 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		}
 		err = cmp.Or(err, store.Close())
 	}()
+	if n != nil {
+		defer func() { err = leave(n, err) }()
+		if err := n.Attach(store); err != nil {
+			return err
+		}
+	}
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
@@ -128,6 +139,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	server, err := fs.Mount(ctx, fs.Options{
 		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
+		Cluster: seam(n),
 	})
 	if err != nil {
 		return orBusy(f.mountpoint, err)
@@ -189,7 +201,11 @@ func newStore(f mountFlags) (takeBack func(*session.Store)) {
 	_, noStore := os.Lstat(filepath.Join(f.store, session.StoreFile))
 	_, noDir := os.Lstat(f.store)
 	return func(s *session.Store) {
-		if !errors.Is(noStore, os.ErrNotExist) || s.Discard() != nil {
+		if !errors.Is(noStore, os.ErrNotExist) {
+			return
+		}
+		os.RemoveAll(filepath.Join(f.store, session.ClusterDir)) // what was read of a cluster is there
+		if s.Discard() != nil {
 			return
 		}
 		if locate.Inside(f.log, f.store) {

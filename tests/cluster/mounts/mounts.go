@@ -39,7 +39,7 @@ func New(tb testing.TB, c *servers.Cluster, name string, o harness.Options, args
 func Args(tb testing.TB, c *servers.Cluster, user string) []string {
 	tb.Helper()
 	return []string{
-		"--cluster", strings.Join(c.Options(tb, user).Servers, ","), "--creds", filepath.Join(c.Dir, user+".seed"),
+		"--cluster=" + strings.Join(c.Options(tb, user).Servers, ","), "--creds", filepath.Join(c.Dir, user+".seed"),
 		"--cluster-ca", filepath.Join(c.Dir, "ca.pem"), "--host", user,
 	}
 }

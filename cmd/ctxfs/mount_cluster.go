@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/cluster/host"
+	"github.com/ctxfs/ctxfs/cluster/member"
+	"github.com/ctxfs/ctxfs/cluster/nats"
+	"github.com/ctxfs/ctxfs/cluster/node"
+	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// clusterFlags are the flags of a mount of a cluster.
+type clusterFlags struct {
+	at        string // a directory, or URLs; "": none
+	creds     string
+	ca        string
+	host      string
+	freshness time.Duration
+	timeout   time.Duration
+	unsafe    bool
+}
+
+// ofMachine is --cluster without a value.
+const ofMachine = "machine"
+
+func (f *clusterFlags) add(c *cobra.Command) {
+	fl := c.Flags()
+	fl.StringVar(&f.at, "cluster", "", "share sessions with the other hosts of the cluster that this machine joined (`DIR` as --dir of ctxfs cluster), or of the servers at URLs tls://host:port,...")
+	fl.Lookup("cluster").NoOptDefVal = ofMachine
+	fl.StringVar(&f.creds, "creds", "", "`FILE` with the secret key of this host's user, for --cluster=URLS")
+	fl.StringVar(&f.ca, "cluster-ca", "", "`FILE` with the certificate of who signs those of the servers, for --cluster=URLS")
+	fl.StringVar(&f.host, "host", "", "`NAME` of this host in the cluster (default that with which it joined, or the machine's)")
+	fl.DurationVar(&f.freshness, "freshness", node.Freshness, "how old what is shown of other hosts may be; 0: ask the cluster at each look")
+	fl.DurationVar(&f.timeout, "cluster-timeout", host.Timeout, "how long an append waits for a cluster that does not answer")
+	fl.BoolVar(&f.unsafe, "unsafe", false, "mount a cluster that may lose what it acknowledged")
+}
+
+// complete makes paths absolute and checks what can be checked without a server.
+func (f *clusterFlags) complete(c *cobra.Command) (err error) {
+	if f.at == "" {
+		for _, name := range []string{"creds", "cluster-ca", "host", "freshness", "cluster-timeout", "unsafe"} {
+			if c.Flags().Changed(name) {
+				return usagef("--%s is for a mount with --cluster", name)
+			}
+		}
+		return nil
+	}
+	if f.freshness < 0 || f.timeout <= 0 {
+		return usagef("--freshness and --cluster-timeout: a duration like 1s")
+	}
+	if f.at == ofMachine {
+		f.at = clusterDir("")
+	}
+	for _, name := range []*string{&f.creds, &f.ca, &f.at} {
+		if *name != "" && !f.isURLs(*name) {
+			if *name, err = filepath.Abs(*name); err != nil {
+				return err
+			}
+		}
+	}
+	if !f.isURLs(f.at) && (f.creds != "" || f.ca != "") {
+		return usagef("--creds and --cluster-ca are for --cluster=tls://host:port,...; the directory of a machine has its own")
+	}
+	return nil
+}
+
+func (f *clusterFlags) isURLs(s string) bool {
+	return strings.HasPrefix(s, "nats://") || strings.HasPrefix(s, "tls://")
+}
+
+// args are the flags that make the same mount.
+func (f *clusterFlags) args() []string {
+	if f.at == "" {
+		return nil
+	}
+	return []string{
+		"--cluster=" + f.at, "--creds=" + f.creds, "--cluster-ca=" + f.ca, "--host=" + f.host,
+		fmt.Sprintf("--freshness=%s", f.freshness), fmt.Sprintf("--cluster-timeout=%s", f.timeout), fmt.Sprintf("--unsafe=%t", f.unsafe),
+	}
+}
+
+// reach returns what the engine of the host needs.
+func (f *clusterFlags) reach() (o nats.Options, err error) {
+	if f.isURLs(f.at) {
+		name := f.host
+		if name == "" {
+			if name, err = os.Hostname(); err != nil {
+				return o, err
+			}
+			name, _, _ = strings.Cut(name, ".")
+		}
+		o, err = member.Reach(strings.Split(f.at, ","), name, f.creds, f.ca)
+	} else {
+		var m member.Machine
+		if m, err = member.Read(f.at); err == nil {
+			o, err = m.Host()
+		}
+		if f.host != "" && f.host != o.Host && err == nil {
+			return o, usagef("--host %s: this machine joined the cluster as %s, and its key is for that name", f.host, o.Host)
+		}
+	}
+	o.Unsafe = f.unsafe
+	return o, err
+}
+
+// reachWithin is how long a mount waits for the servers.
+const reachWithin = time.Minute
+
+// open returns the node of the mount and makes it that of a store with these options; nil without --cluster.
+func (f *clusterFlags) open(ctx context.Context, log *slog.Logger, s *session.Options) (*node.Node, error) {
+	if f.at == "" {
+		return nil, nil
+	}
+	reach, err := f.reach()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, reachWithin)
+	defer cancel()
+	n, err := node.Open(ctx, node.Options{Nats: reach, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	s.Committer, s.Parts = n, n.Parts()
+	return n, nil
+}
+
+// leave closes a node, if there is one, and returns err, or else the error of that.
+func leave(n *node.Node, err error) error {
+	if n == nil {
+		return err
+	}
+	return errors.Join(err, n.Close())
+}
+
+// seam returns what package fs asks; nil where there is no node.
+func seam(n *node.Node) fs.Cluster {
+	if n == nil {
+		return nil
+	}
+	return n
+}
