@@ -16,6 +16,7 @@
 //	mount.go            mount
 //	serve.go            the daemon
 //	daemonise.go        how it starts: in the background, and with a socket of systemd
+//	mount_cluster.go    a mount of a cluster
 //	umount.go           umount
 //
 // For agents:

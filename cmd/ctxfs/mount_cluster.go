@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,7 +116,7 @@ func (f *clusterFlags) reach() (o nats.Options, err error) {
 const reachWithin = time.Minute
 
 // open returns the node of the mount and makes it that of a store with these options; nil without --cluster.
-func (f *clusterFlags) open(ctx context.Context, log *slog.Logger, s *session.Options) (*node.Node, error) {
+func (f *clusterFlags) open(ctx context.Context, s *session.Options) (*node.Node, error) {
 	if f.at == "" {
 		return nil, nil
 	}
@@ -128,7 +126,7 @@ func (f *clusterFlags) open(ctx context.Context, log *slog.Logger, s *session.Op
 	}
 	ctx, cancel := context.WithTimeout(ctx, reachWithin)
 	defer cancel()
-	n, err := node.Open(ctx, node.Options{Nats: reach, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: log})
+	n, err := node.Open(ctx, node.Options{Nats: reach, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -136,12 +134,12 @@ func (f *clusterFlags) open(ctx context.Context, log *slog.Logger, s *session.Op
 	return n, nil
 }
 
-// leave closes a node, if there is one, and returns err, or else the error of that.
-func leave(n *node.Node, err error) error {
+// leave closes a node, if there is one.
+func leave(n *node.Node) error {
 	if n == nil {
-		return err
+		return nil
 	}
-	return errors.Join(err, n.Close())
+	return n.Close()
 }
 
 // seam returns what package fs asks; nil where there is no node.

@@ -17,6 +17,7 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/cluster/node"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
@@ -55,28 +56,18 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	takeBack := newStore(f)
 	limit := memory.OfProcess()
-	options := session.Options{Logger: log, Shown: build.Shown(redactor), Memory: limit}
-	n, err := f.cluster.open(ctx, log, &options)
+	store, n, err := f.openStore(ctx, session.Options{Logger: log, Shown: build.Shown(redactor), Memory: limit})
 	if err != nil {
 		return err
 	}
-	store, err := openStore(f.store, options)
-	if err != nil {
-		return errors.Join(err, leave(n, nil))
-	}
 	served := false
 	defer func() {
+		err = cmp.Or(err, leave(n))
 		if !served {
 			takeBack(store)
 		}
 		err = cmp.Or(err, store.Close())
 	}()
-	if n != nil {
-		defer func() { err = leave(n, err) }()
-		if err := n.Attach(store); err != nil {
-			return err
-		}
-	}
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
@@ -185,6 +176,24 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		defer stopWatch()
 	}
 	return waitForEnd(server, stop, endClients, f, log)
+}
+
+// openStore opens the store of the mount, and the node of its cluster if it has one.
+func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, *node.Node, error) {
+	n, err := f.cluster.open(ctx, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := openStore(f.store, o)
+	if err == nil && n != nil {
+		if err = n.Attach(store); err != nil {
+			err = errors.Join(err, store.Close())
+		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, leave(n))
+	}
+	return store, n, nil
 }
 
 // makeMountpoint makes the mountpoint where none is and --mkdir asks for one.
