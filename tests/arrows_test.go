@@ -14,7 +14,8 @@ var arrows = map[string][]string{
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
 	"cluster/gate":                   {"cluster/engine", "cluster/nats"},
-	"cluster/keep":                   {"cluster/engine", "cluster/gate", "cluster/nats", "cluster/member"},
+	"cluster/scrub":                  {"cluster/engine", "cluster/journal"},
+	"cluster/keep":                   {"cluster/engine", "cluster/gate", "cluster/nats", "cluster/member", "cluster/scrub"},
 	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other

@@ -127,6 +127,20 @@ func Peek(from engine.Entry) (Entry, error) {
 	return Entry{I: i, Host: from.Header[hostHeader], Format: int(format), Rows: rows}, nil
 }
 
+// Behind returns the position behind an entry as the entry itself names it, unchecked: for who does not know
+// what stood before, or cannot trust it. It returns the errors of Peek.
+func Behind(from engine.Entry) (Position, error) {
+	e, err := Peek(from)
+	if err != nil {
+		return Position{}, err
+	}
+	p := Position{I: e.I + 1}
+	if n, err := hex.Decode(p.Chain[:], []byte(from.Header[chainHeader])); err != nil || n != len(p.Chain) {
+		return Position{}, fmt.Errorf("%w: chain %q", ErrDamaged, from.Header[chainHeader])
+	}
+	return p, nil
+}
+
 // canonical reads a number in decimal as Seal writes it, or returns ErrDamaged.
 func canonical(s string) (uint64, error) {
 	n, err := strconv.ParseUint(s, 10, 64)

@@ -35,8 +35,10 @@
 //	replicas.go what replicas have, looked at twice
 //	tables.go   the same for people
 //	metrics.go  the same for a monitor
+//	scrub.go    all that servers have is read
+//	notes.go    what stands in CTX_META about repairs and scrubs
 //	damage.go   what a replica lacks that the two others have
 //	whole.go    whether a leader has all
-//	quarantine.go  what a server has of a stream is set aside
+//	aside.go    what a server has of a stream is set aside
 //	said.go     the log
 package keep

@@ -2,7 +2,6 @@ package keep
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,74 +11,13 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/member"
-	"github.com/ctxfs/ctxfs/cluster/nats"
 )
-
-// Healing is who repairs a replica now, and what is to be repaired. It stands in CTX_META under
-// nats.MetaHeal; who writes its name to Server there has the right to stop its server, and nobody else has.
-type Healing struct {
-	Server  string         `json:"server,omitempty"`  // whose replicas are repaired; "": nobody's
-	Streams []string       `json:"streams,omitempty"` // which
-	Tries   map[string]int `json:"tries,omitempty"`   // how often it was in vain, by server and stream
-	Asked   []Ask          `json:"asked,omitempty"`   // what an operator or a scrub wants repaired
-}
-
-// Ask is a replica that is to be made anew although it has as many entries as the others.
-type Ask struct {
-	Server string `json:"server"`
-	Stream string `json:"stream"`
-	Why    string `json:"why"`
-}
 
 const (
 	maxTries = 3                // how often a replica is made anew before an operator has to look
 	healTime = 10 * time.Minute // how long a replica may take to catch up; also how long a dead healer is respected
 	restTime = time.Minute      // how long the two others may take to agree once the server is stopped
 )
-
-// Healings returns who repairs a replica now, and the sequence for SetHealing. It returns the errors of
-// nats.Engine's Meta.
-func Healings(ctx context.Context, e *nats.Engine) (h Healing, seq uint64, err error) {
-	note, err := e.Meta(ctx, nats.MetaHeal)
-	if err == nil && note.Seq > 0 {
-		err = json.Unmarshal(note.Data, &h)
-	}
-	if h.Tries == nil {
-		h.Tries = map[string]int{}
-	}
-	return h, note.Seq, err
-}
-
-// SetHealing replaces what stands there, if nothing has been written since the sequence after. It returns
-// *engine.Conflict if something has, and the errors of nats.Engine's SetMeta.
-func SetHealing(ctx context.Context, e *nats.Engine, after uint64, h Healing) error {
-	data, err := json.Marshal(h)
-	if err != nil {
-		return err
-	}
-	return e.SetMeta(ctx, nats.MetaHeal, after, data)
-}
-
-// AskToHeal asks the keeper of a server to make a replica anew, and forgets tries that were in vain. With an
-// empty Ask it does the latter alone. It returns the errors of Healings and SetHealing.
-func AskToHeal(ctx context.Context, e *nats.Engine, list ...Ask) error {
-	for {
-		h, seq, err := Healings(ctx, e)
-		if err != nil {
-			return err
-		}
-		for _, a := range list {
-			same := func(b Ask) bool { return a.Server == b.Server && a.Stream == b.Stream }
-			if !slices.ContainsFunc(h.Asked, same) {
-				h.Asked = append(h.Asked, a)
-			}
-		}
-		clear(h.Tries)
-		if err := SetHealing(ctx, e, seq, h); !isConflict(err) {
-			return err
-		}
-	}
-}
 
 // heal repairs the replicas of this machine's server, if they lack what the two others have.
 func (k *Keeper) heal(ctx context.Context) error {
@@ -282,6 +220,10 @@ func (k *Keeper) finish(ctx context.Context, h Healing, seq uint64, before, now 
 		delete(h.Tries, key)
 		h.Asked = slices.DeleteFunc(h.Asked, func(a Ask) bool { return a.Server == k.Machine.Name && a.Stream == stream })
 		k.say("heal "+stream, fmt.Sprintf("%s of %s is whole again", stream, k.Machine.Name))
+	}
+	whole := slices.DeleteFunc(slices.Clone(h.Streams), func(s string) bool { return slices.Contains(left, s) })
+	if err := repaired(ctx, k.engine, k.Machine.Name, whole); err != nil {
+		return err
 	}
 	if len(left) > 0 {
 		k.Log(fmt.Sprintf("%s did not become whole in %v", strings.Join(left, ", "), healTime))

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
@@ -26,27 +28,34 @@ type Keeper struct {
 	Machine member.Machine
 	Unsafe  bool   // the operator accepts what the cluster lacks
 	Changed func() // called when the users of the machine's server have changed on the disk
+	// ScrubEvery is how long after a scrub the next one begins; 0: none does.
+	ScrubEvery time.Duration
 	// Pause stops the machine's server, calls f, and starts the server again. It returns the error of f, or
 	// that of the start. If it is nil, no replica is repaired.
-	Pause   func(f func() error) error
-	Log     func(string)      // takes a sentence for the operator
-	said    map[string]string // the last sentence about each matter
-	seen    uint64            // sequence of the last report that this keeper has seen
-	looked  time.Time         // when it looked at the report
-	engine  *nats.Engine      // nil while there is no connection
-	leaders <-chan string     // streams that got a leader
-	hurry   bool              // a leader was elected that nobody has looked at
-	report  []Stream          // the streams as somebody last saw them
-	watch   watch             // replicas of this machine's server that differ
-	mending bool              // replicas of this machine's server were made anew, and catch up
-	healSeq uint64            // of what stood in CTX_META about repairs
-	healAt  time.Time         // when this keeper first saw that
+	Pause     func(f func() error) error
+	Log       func(string)      // takes a sentence for the operator
+	said      map[string]string // the last sentence about each matter
+	seen      uint64            // sequence of the last report that this keeper has seen
+	looked    time.Time         // when it looked at the report
+	engine    *nats.Engine      // nil while there is no connection
+	leaders   <-chan string     // streams that got a leader
+	hurry     bool              // a leader was elected that nobody has looked at
+	report    []Stream          // the streams as somebody last saw them
+	watch     watch             // replicas of this machine's server that differ
+	mending   bool              // replicas of this machine's server were made anew, and catch up
+	healSeq   uint64            // of what stood in CTX_META about repairs
+	healAt    time.Time         // when this keeper first saw that
+	scrubSeq  uint64            // of what the last scrub has found
+	scrubAt   time.Time         // when the next one is due
+	scrubbing atomic.Bool
+	others    sync.WaitGroup // what runs beside the rounds
 }
 
 // Run looks after the cluster until ctx is done.
 func (k *Keeper) Run(ctx context.Context) {
 	k.said, k.watch = map[string]string{}, watch{}
 	defer func() {
+		k.others.Wait()
 		if k.engine != nil {
 			k.engine.Close()
 		}
@@ -82,6 +91,9 @@ func (k *Keeper) round(ctx context.Context) {
 	}
 	if err == nil {
 		err = k.heal(ctx)
+	}
+	if err == nil {
+		err = k.scrub(ctx)
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -24,10 +24,12 @@ type Status struct {
 	Store    string    `json:"store,omitempty"` // "" if there is none, or nobody says
 	Format   int       `json:"format,omitempty"`
 	Servers  []Server  `json:"servers"`
-	Streams  []Stream  `json:"streams"`          // as they are now where the machine maintains, else as in the last report
-	Hosts    []string  `json:"hosts"`            // those that live; where the machine maintains
-	Attest   *Report   `json:"attest,omitempty"` // the last look at all replicas; its streams are not repeated
-	Unsafe   *Unsafe   `json:"unsafe,omitempty"` // what the cluster has ever run without
+	Streams  []Stream  `json:"streams"`           // as they are now where the machine maintains, else as in the last report
+	Hosts    []string  `json:"hosts"`             // those that live; where the machine maintains
+	Attest   *Report   `json:"attest,omitempty"`  // the last look at all replicas; its streams are not repeated
+	Scrub    *Scrubbed `json:"scrub,omitempty"`   // the last scrub
+	Healing  *Healing  `json:"healing,omitempty"` // the replicas that are made anew, and those that are to be
+	Unsafe   *Unsafe   `json:"unsafe,omitempty"`  // what the cluster has ever run without
 	Expires  time.Time `json:"certificates_expire"`
 	Problems []string  `json:"problems"`
 }
@@ -155,7 +157,7 @@ func (s *Status) ask(ctx context.Context, e *nats.Engine, maintains bool) {
 		s.Hosts, err = e.Hosts(ctx)
 		fail(err)
 	}
-	for key, into := range map[string]any{nats.MetaAttest: &s.Attest, nats.MetaUnsafe: &s.Unsafe} {
+	for key, into := range map[string]any{nats.MetaAttest: &s.Attest, nats.MetaUnsafe: &s.Unsafe, nats.MetaScrub: &s.Scrub, nats.MetaHeal: &s.Healing} {
 		note, err := e.Meta(ctx, key)
 		if err == nil && note.Seq > 0 {
 			err = json.Unmarshal(note.Data, into)
@@ -186,6 +188,11 @@ func (s *Status) finish(servers []nats.Server) {
 		}
 	}
 	s.Problems = append(s.Problems, together(s.Streams)...)
+	if s.Scrub != nil {
+		for _, f := range s.Scrub.Findings {
+			s.Problems = append(s.Problems, f.String())
+		}
+	}
 	if s.Attest != nil {
 		s.Attest.Streams = nil
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	Program string // path of ctxfs-server; if empty, it is looked for beside this program and in PATH
 	Unsafe  bool   // go on with a cluster that does not keep what it must
 	NoHeal  bool   // replicas of this server are not repaired
+	// ScrubEvery is how long after a scrub the next one begins; 0: none does.
+	ScrubEvery time.Duration
 }
 
 // stopTime is how long a server may take to end by itself.
@@ -46,7 +48,7 @@ func Serve(ctx context.Context, m member.Machine, o Options, log io.Writer) erro
 	kept := make(chan struct{})
 	changed, pauses := make(chan struct{}, 1), make(chan pause)
 	k := Keeper{
-		Machine: m, Unsafe: o.Unsafe, Changed: func() {
+		Machine: m, Unsafe: o.Unsafe, ScrubEvery: o.ScrubEvery, Changed: func() {
 			select {
 			case changed <- struct{}{}:
 			default: // it is to be told already

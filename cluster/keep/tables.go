@@ -49,6 +49,12 @@ func WriteTables(w io.Writer, s Status) error {
 	if s.Attest != nil {
 		fmt.Fprintf(w, "All replicas were looked at %s by %s\n", s.Attest.At.Format(time.RFC3339), s.Attest.By)
 	}
+	if s.Scrub != nil {
+		fmt.Fprintf(w, "All journals were read from each server until %s by %s: %d entries, %d MiB\n", s.Scrub.At.Format(time.RFC3339), s.Scrub.By, s.Scrub.Entries, s.Scrub.Bytes>>20)
+	}
+	if s.Healing != nil && s.Healing.Server != "" {
+		fmt.Fprintf(w, "%s is made anew on %s\n", strings.Join(s.Healing.Streams, ", "), s.Healing.Server)
+	}
 	if !s.Expires.IsZero() {
 		fmt.Fprintf(w, "Certificates of this machine end on %s\n", s.Expires.Format(time.DateOnly))
 	}

@@ -37,7 +37,7 @@ func (e *Engine) pull(ctx context.Context, stream, pattern string, r engine.Rang
 	defer e.links.conns[e.prefer.Load()].Publish("$JS.API.CONSUMER.DELETE."+stream+"."+name, nil)
 	size := 0
 	for len(list) < r.Count && uint64(len(list)) < made.Pending && size < r.Bytes {
-		more, err := e.pullSome(ctx, stream, name, min(r.Count-len(list), int(min(made.Pending, engine.MaxCount))), uint64(len(list)))
+		more, err := e.pullSome(ctx, stream, name, min(r.Count-len(list), int(min(made.Pending, engine.MaxCount))), uint64(len(list)), HedgeAfter)
 		if err != nil || len(more) == 0 {
 			return list, err
 		}
@@ -52,8 +52,9 @@ func (e *Engine) pull(ctx context.Context, stream, pattern string, r engine.Rang
 	return list, nil
 }
 
-// pullSome asks a consumer that has delivered so many messages for its next ones, as many as it has of n.
-func (e *Engine) pullSome(ctx context.Context, stream, name string, n int, delivered uint64) (list []message, err error) {
+// pullSome asks a consumer that has delivered so many messages for its next ones, as many as it has of n. It
+// ends when nothing has come for the time silent.
+func (e *Engine) pullSome(ctx context.Context, stream, name string, n int, delivered uint64, silent time.Duration) (list []message, err error) {
 	ctx, cancel := context.WithTimeout(ctx, e.opts.Timeout)
 	defer cancel()
 	c := e.links.conns[e.prefer.Load()]
@@ -71,7 +72,7 @@ func (e *Engine) pullSome(ctx context.Context, stream, name string, n int, deliv
 	if err := c.PublishRequest("$JS.API.CONSUMER.MSG.NEXT."+stream+"."+name, inbox, body); err != nil {
 		return nil, engine.ErrUnreachable
 	}
-	silence := time.NewTimer(HedgeAfter)
+	silence := time.NewTimer(silent)
 	defer silence.Stop()
 	for len(list) < n {
 		select {
@@ -90,7 +91,7 @@ func (e *Engine) pullSome(ctx context.Context, stream, name string, n int, deliv
 			x := message{m.Subject, entryOf(m.Header, m.Data, stream, 0)}
 			x.Seq = at.Sequence.Stream
 			list = append(list, x)
-			silence.Reset(HedgeAfter)
+			silence.Reset(silent)
 		}
 	}
 	return list, nil

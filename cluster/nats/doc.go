@@ -62,6 +62,7 @@
 //	read.go      entries back
 //	follow.go    feeds
 //	last.go      the end of a journal, and what the leader has
+//	stretch.go   what one server has
 //	consumer.go  reads of hosts of some owners
 //	exchange.go  a request over two links
 //	denials.go   refusals, which come beside the answers

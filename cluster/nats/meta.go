@@ -16,6 +16,7 @@ const (
 	MetaAttest  = "attest"  // what the last look at all replicas found
 	MetaHeal    = "heal"    // which replicas are repaired
 	MetaLeaders = "leaders" // which leaders were found whole: see package gate
+	MetaScrub   = "scrub"   // what the last scrub found
 	MetaUnsafe  = "unsafe"  // what the cluster ran without, once
 )
 

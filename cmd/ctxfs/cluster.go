@@ -32,7 +32,7 @@ what is.`,
   ctxfs cluster status
   ctxfs cluster backup --to /srv/backup`,
 	}
-	return group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterBackupCmd(), clusterRestoreCmd())
+	return group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterHealCmd(), clusterScrubCmd(), clusterBackupCmd(), clusterRestoreCmd())
 }
 
 // clusterDirFlag is --dir of the verbs of a cluster.

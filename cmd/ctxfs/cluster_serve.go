@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,9 @@ server is stopped, what it has of that stream is set aside in its store below
 quarantine, and the server is started and catches up. It happens to one server at
 a time, and only when the two others agree. --no-heal leaves it at an alarm.
 
+Once a day all journals are read from each of the servers, in a twentieth of the
+time, and once a month the objects, too (ctxfs cluster scrub does it at once).
+
 A cluster that does not keep what it must is refused by hosts: a server older than
 2.15.2, one that does not sync always, a stream with fewer than three replicas or
 other settings, a link off this machine without TLS 1.3. --unsafe accepts it;
@@ -48,6 +52,7 @@ ctxfs cluster status names it for ever.`,
 	}
 	clusterDirFlag(c, &dir)
 	c.Flags().StringVar(&o.Program, "server-program", "", "`FILE` of ctxfs-server (default: beside ctxfs, else in PATH)")
+	c.Flags().DurationVar(&o.ScrubEvery, "scrub-every", 24*time.Hour, "`TIME` from one scrub of all journals to the next; 0: none by itself")
 	c.Flags().BoolVar(&o.NoHeal, "no-heal", false, "do not stop the server to make a damaged replica anew; alarms alone")
 	c.Flags().BoolVar(&o.Unsafe, "unsafe", false, "go on with a cluster that does not keep what it must, and name it for ever")
 	return c
