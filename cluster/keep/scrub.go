@@ -18,10 +18,10 @@ const (
 	scrubAgain   = 10 * time.Minute    // when a scrub that failed begins again
 )
 
-// Scrub reads all that each server has, under the name of a machine, and writes what it has found. What is bad
+// Scrub reads all that each server has, under the name of a machine, in a share of the time, and writes what it has found. What is bad
 // on one server alone it asks to be made anew. progress is called with each stream before it is read. It returns
 // ErrUnreachable if not all three servers have the stream that it reads, and the errors of AskToHeal.
-func Scrub(ctx context.Context, e *nats.Engine, by string, objects bool, o scrub.Options, progress func(stream string)) (s Scrubbed, err error) {
+func Scrub(ctx context.Context, e *nats.Engine, by string, objects bool, share float64, progress func(stream string)) (s Scrubbed, err error) {
 	before, _, err := readScrubbed(ctx, e)
 	if err != nil {
 		return s, err
@@ -48,7 +48,7 @@ func Scrub(ctx context.Context, e *nats.Engine, by string, objects bool, o scrub
 		if len(servers) < x.Wanted {
 			return s, fmt.Errorf("%w: %d servers of %d have %s", engine.ErrUnreachable, len(servers), x.Wanted, x.Name)
 		}
-		found, sum, err := scrub.Stream(ctx, e, servers, x.Name, first, last, o)
+		found, sum, err := scrub.Stream(ctx, e, servers, x.Name, first, last, scrub.Options{Share: share})
 		s.Entries, s.Bytes = s.Entries+sum.Entries, s.Bytes+sum.Bytes
 		s.Findings = append(s.Findings, found...)
 		if err != nil {
@@ -120,7 +120,7 @@ func (k *Keeper) scrub(ctx context.Context) error {
 	e := k.engine
 	k.others.Go(func() {
 		defer k.scrubbing.Store(false)
-		s, err := Scrub(ctx, e, k.Machine.Name, objects, scrub.Options{Share: scrubShare}, func(string) {})
+		s, err := Scrub(ctx, e, k.Machine.Name, objects, scrubShare, func(string) {})
 		if err == nil {
 			k.Log(fmt.Sprintf("a scrub has read %d entries, %d MiB, of all servers: %d findings", s.Entries, s.Bytes>>20, len(s.Findings)))
 		} else if ctx.Err() == nil {

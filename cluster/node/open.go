@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ctxfs/ctxfs/cluster/gate"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -56,6 +57,8 @@ func open(ctx context.Context, o Options, e *nats.Engine) (*Node, error) {
 		Name: name, Cluster: s.Store, Engine: e, Peers: wire{e}, Owners: e.Owners,
 		Freshness: o.Freshness, Timeout: o.Timeout, Logger: o.Logger,
 	})
+	g := gate.New(e)
+	n.parts.gate = g.Pass
 	row := nats.HostRow{Host: name, Boot: strings.ToLower(rand.Text()), Version: o.Version, Since: n.began.UTC(), Address: address()}
 	err = e.WatchHosts(n.told(row))
 	if err == nil {
@@ -76,7 +79,9 @@ func open(ctx context.Context, o Options, e *nats.Engine) (*Node, error) {
 		for _, r := range e.Living() {
 			hosts = append(hosts, r.Host)
 		}
-		return append(list, [2]string{"cluster_hosts", strings.Join(hosts, ",")}, [2]string{"cluster_hedges", fmt.Sprint(e.Hedges())})
+		waited, refused := g.Stats()
+		return append(list, [2]string{"cluster_hosts", strings.Join(hosts, ",")}, [2]string{"cluster_hedges", fmt.Sprint(e.Hedges())},
+			[2]string{"cluster_first_copies_waited", fmt.Sprint(waited)}, [2]string{"cluster_first_copies_refused", fmt.Sprint(refused)})
 	}
 	return n, nil
 }

@@ -10,8 +10,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/internal/suite"
 	"pgregory.net/rapid"
 )
+
+func TestMain(m *testing.M) { suite.Main(m) }
 
 // record is an entry of a journal.
 type record struct {

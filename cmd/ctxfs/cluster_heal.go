@@ -12,7 +12,6 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
-	"github.com/ctxfs/ctxfs/cluster/scrub"
 )
 
 // maintenance opens the engine of the maintenance user of the machine in dir. The engine is to be closed.
@@ -124,7 +123,7 @@ something was found.`,
 				return err
 			}
 			defer e.Close()
-			s, err := keep.Scrub(c.Context(), e, m.Name, !noObjects, scrub.Options{Share: share}, func(stream string) {
+			s, err := keep.Scrub(c.Context(), e, m.Name, !noObjects, share, func(stream string) {
 				fmt.Fprintln(c.ErrOrStderr(), "reading", stream)
 			})
 			if err != nil {
