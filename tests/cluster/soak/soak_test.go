@@ -63,10 +63,10 @@ func TestSoak(t *testing.T) {
 	t.Logf("CTXFS_SEED=%d; the history is in %s; load of the machine: %s", suite.Seed(), run, loadavg())
 
 	f := newFleet(t)
-	l := newLoad(f, h, suite.Pick(t, 2, 2)+int(duration/(10*time.Minute)))
+	l := newLoad(f, h, 2+int(duration/(15*time.Minute)))
 	l.rate = 60 * time.Millisecond
 	if duration > 0 {
-		l.rate = 350 * time.Millisecond
+		l.rate = 1300 * time.Millisecond
 	}
 	l.prepare(t)
 	b := newBreaker(t, f, uint64(suite.Seed()))
