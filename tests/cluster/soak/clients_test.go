@@ -148,7 +148,7 @@ func keyOf(line string) string {
 }
 
 // sizes are how many records a write has, at random.
-var sizes = []int{1, 1, 1, 4, 16, 40, 64}
+var sizes = []int{1, 1, 1, 16, 48, 64, 64}
 
 // write appends to a log until ctx ends.
 func (l *load) write(ctx context.Context, w *work, m *machine, log string) {
