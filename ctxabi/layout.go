@@ -93,6 +93,13 @@ func IsView(rel string) bool {
 	return false
 }
 
+// Attributes of a control file that many hosts share.
+const (
+	IndexAttr   = "user.ctx.index"   // read: the number of the journal's entry that set the file last; none before the first
+	ExpectAttr  = "user.ctx.expect"  // set: the next commit of the file by this process is refused if another entry has set it since that one
+	HistoryAttr = "user.ctx.history" // read: what has set the file, as JSON; followed by .N what entry N wrote
+)
+
 // Attributes of a session's directory. All but ProjectAttr are set, to do what no call of a file system says.
 const (
 	ForkAttr    = "user.ctx.fork"    // NAME, NAME@LINE or AGENT/NAME@LINE: makes a session with this one's history, up to that message

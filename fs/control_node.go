@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -101,6 +103,7 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 		if errno := n.p.commitEdit(ctx, "truncate", n.rel, h.data, &h.edit, h.opener); errno != 0 {
 			return errno
 		}
+		n.p.fulfilled(n.rel, h.expects)
 		return n.Getattr(ctx, f, out)
 	}
 	// Times are the disk's. An explicit one, of cp -p or rsync, is kept there.
@@ -151,6 +154,12 @@ func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 
 func (n *controlFile) facts(ctx context.Context) facts {
 	return facts{
+		"index": func() string {
+			if last, ok := n.p.x.LastSet(n.rel); ok {
+				return strconv.FormatUint(last.Entry, 10)
+			}
+			return ""
+		},
 		"origin": func() string {
 			if child, file, ok := ctxabi.SplitChild(n.rel); ok && (file == ctxabi.ChildResult || file == ctxabi.ChildStatus) {
 				_, _, origin, _ := n.p.x.ChildFile(child, file)
@@ -176,6 +185,13 @@ func (n *controlFile) facts(ctx context.Context) facts {
 }
 
 func (n *controlFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
+	if asked, ok := strings.CutPrefix(name, ctxabi.HistoryAttr); ok && n.p.x.Numbered() {
+		value, err := n.historyOf(ctx, asked)
+		if err != nil {
+			return 0, errnoOf(err)
+		}
+		return putXattr(dest, value)
+	}
 	return n.facts(ctx).Get(name, dest)
 }
 

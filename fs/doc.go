@@ -47,6 +47,7 @@
 //	generation.go       built files; the last builds
 //	control_node.go control_handle.go log_node.go log_handle.go
 //	                    control files and logs
+//	expect.go           numbers of changes, and what programs expect of them
 //	fixed_dir.go        directories that are not on the disk; what they refuse
 //	derived.go          the texts of small derived files
 //	note.go             notes: control files that ctxfs derives until the agent writes them

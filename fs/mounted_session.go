@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -41,6 +42,11 @@ type mountedSession struct {
 	// pending are handles of control files that were truncated at open and
 	// flushed, with nothing written yet; guarded by mu.
 	pending map[*controlHandle]struct{}
+	// expects has what processes expect of control files, and expecting how many there are; guarded by mu.
+	expects   map[expecting]expectation
+	expecting atomic.Int32
+	// earlier is what a control file held before, and was asked for last; guarded by mu.
+	earlier revision
 }
 
 func newMountedSession(t *tree, x *session.Session) (*mountedSession, error) {
@@ -109,7 +115,12 @@ func (p *mountedSession) content(ctx context.Context, rel string) ([]byte, error
 // commit checks data by the rules of the control file rel and by the budget, and replaces the file.
 // If it refuses, the old content stays.
 func (p *mountedSession) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
-	return p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true, foreign: session.NamesWorkspace(rel) && isForeign(ctx)}, callerOf(ctx).Uid)
+	by, process := p.edit(ctx, rel)
+	errno := p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true, foreign: session.NamesWorkspace(rel) && isForeign(ctx), by: by}, callerOf(ctx).Uid)
+	if errno == 0 {
+		p.fulfilled(rel, process)
+	}
+	return errno
 }
 
 // commitEdit is commit of the copy of a handle that the user by has opened. If rel is a note, edit
@@ -131,9 +142,9 @@ func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []
 	case session.IsNote(rel):
 		err = p.commitNote(rel, data, edit)
 	case session.NamesWorkspace(rel):
-		err = p.x.SetWorkspace(rel, data, edit.foreign)
+		err = p.x.SetWorkspace(rel, data, edit.foreign, edit.by)
 	default:
-		err = p.x.SetControl(rel, data)
+		err = p.x.SetControl(rel, data, edit.by)
 	}
 	if err != nil {
 		return p.refuseTo(by, op, rel, err)
@@ -235,7 +246,14 @@ func (p *mountedSession) drop(ctx context.Context, rel string) error {
 			return err
 		}
 	}
-	err := p.x.RemoveControl(rel)
+	by, process := p.edit(ctx, rel)
+	err := p.x.RemoveControl(rel, by)
+	if errors.Is(err, ctxabi.ErrStale) {
+		p.refuse(ctx, "remove", rel, err)
+	}
+	if err == nil {
+		p.fulfilled(rel, process)
+	}
 	if errors.Is(err, os.ErrNotExist) && ctxabi.IsChildFile(rel) {
 		return nil // a child's file was as it is after it is removed
 	}

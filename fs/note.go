@@ -77,6 +77,7 @@ type noteEdit struct {
 	touched  bool // something between both was changed
 	replaced bool // what was derived was changed, or the file was emptied
 	foreign  bool // of cwd: who wrote it may see other file systems than the daemon does
+	by       session.Edit
 }
 
 // change records a change of the copy from off on.
@@ -97,15 +98,15 @@ func (e *noteEdit) own(data []byte) []byte {
 func (p *mountedSession) commitNote(rel string, data []byte, e *noteEdit) (err error) {
 	switch {
 	case e.replaced:
-		return p.x.SetNote(rel, data, ctxabi.OriginAgent)
+		return p.x.SetNote(rel, data, ctxabi.OriginAgent, e.by)
 	case !e.touched && len(data) == e.base:
 		return nil
 	case !e.touched: // others may have added something since, too
-		err = p.x.AppendNote(rel, data[e.base:])
+		err = p.x.AppendNote(rel, data[e.base:], e.by)
 	case e.derived > 0:
-		err = p.x.SetNote(rel, data[e.derived:], ctxabi.OriginMixed)
+		err = p.x.SetNote(rel, data[e.derived:], ctxabi.OriginMixed, e.by)
 	default:
-		return p.x.SetNote(rel, data, ctxabi.OriginAgent)
+		return p.x.SetNote(rel, data, ctxabi.OriginAgent, e.by)
 	}
 	if err == nil {
 		e.base, e.touched = len(data), false
@@ -122,9 +123,14 @@ func (p *mountedSession) commitNote(rel string, data []byte, e *noteEdit) (err e
 
 // removeNote removes what the agent wrote in a note. From then on ctxfs derives the note.
 func (p *mountedSession) removeNote(ctx context.Context, rel string) syscall.Errno {
-	if err := p.x.DropNote(rel); err != nil {
+	by, process := p.edit(ctx, rel)
+	if err := p.x.DropNote(rel, by); err != nil {
+		if errors.Is(err, ctxabi.ErrStale) {
+			return p.refuse(ctx, "remove", rel, err)
+		}
 		return errnoOf(err)
 	}
+	p.fulfilled(rel, process)
 	return p.removedBy(ctx, rel)
 }
 

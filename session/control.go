@@ -62,15 +62,15 @@ func (x *Session) SetControl(name string, data []byte, by ...Edit) error {
 
 // RemoveControl removes the control file called name, whatever it holds. It returns fs.ErrNotExist if
 // it is not there, ctxabi.ErrAppendOnly for a log, ctxabi.ErrReadOnly, and the error of who commits
-// changes or of the disk.
-func (x *Session) RemoveControl(name string) error {
+// changes or of the disk; ctxabi.ErrStale if by forbids it.
+func (x *Session) RemoveControl(name string, by ...Edit) error {
 	if err := x.store.disk.Writable("remove"); err != nil {
 		return err
 	}
 	if err := controlName("remove", name); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: DropFile, Name: name})
+	return x.commit(Change{Kind: DropFile, Name: name, Edit: editOf(by)})
 }
 
 // SetControlTime sets when the control file called name was changed last. It returns the errors of

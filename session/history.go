@@ -9,12 +9,12 @@ import (
 
 // Revision is a change of a control file that stands in a journal.
 type Revision struct {
-	Entry uint64    // number of the entry
-	Time  time.Time // when it was asked for; zero: nobody knows
-	Host  string    // where
-	UID   uint32    // by whom, if Known
-	Known bool
-	Size  int64 // how many bytes were written; -1: the file was removed
+	Entry uint64    `json:"entry"`         // its number
+	Time  time.Time `json:"time,omitzero"` // when it was asked for; zero: nobody knows
+	Host  string    `json:"host"`          // where
+	UID   uint32    `json:"uid"`           // by whom, if Known
+	Known bool      `json:"known"`         // UID says something
+	Size  int64     `json:"size"`          // how many bytes were written; -1: the file was removed
 }
 
 // Historian is a [ChangeCommitter] that numbers changes, and keeps what files held before.

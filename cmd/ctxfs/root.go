@@ -52,7 +52,7 @@ cat context/pack.md prints a prompt that fits its token budget.
 	root.AddCommand(
 		mountCmd(), umountCmd(),
 		packCmd(), searchCmd(), whyCmd(), diffCmd(), statsCmd(), importCmd(), exportCmd(),
-		recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), arrivalsCmd(), fsckCmd(), gcCmd(), evalCmd(), clusterCmd(),
+		recipeCmd(), sessionCmd(), spaceCmd(), trustCmd(), verifyCmd(), headCmd(), historyCmd(), arrivalsCmd(), fsckCmd(), gcCmd(), evalCmd(), clusterCmd(),
 		installCmd(), uiCmd(), topCmd(), mcpCmd(), memoryCmd(), snippetCmd(), hookCmd(),
 		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), hookImportCmd(), touchCmd(), genManCmd(),
 	)
