@@ -152,12 +152,14 @@
 //	notes.go          notes that are derived until they are written
 //	owned.go          derived content of an owner, and what a watcher learns
 //	derived_file.go   derived content in pieces
+//	kept.go           derived content that packs of all hosts show
 //	derived_lines.go  derived content in lines
 //	derived.go        derived content
 //	head.go           what stands for a history
 //	ref.go            content that a reference means
 //	journal.go        context/journal.jsonl
 //	session.go        one session
+//	shared_blobs.go   blobs that other hosts have, too
 //	tree.go           homes, spaces and agents
 //	header.go         the header of a store
 //	control.go        control files

@@ -30,6 +30,8 @@ type Session struct {
 	changes  atomic.Uint64 // counts calls of Touch
 	children children
 
+	keptChanges atomic.Uint64 // counts calls of ApplyKept that changed something
+
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
 	blobs
@@ -111,7 +113,7 @@ func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Sessio
 	x.dir.Init(s.disk, ref, id, created)
 	x.events.Init(&x.dir, &s.open, nil, ctxabi.EventsFile)
 	x.messages.Init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
-	x.blobs.Init(&x.dir)
+	x.blobs.Init(&x.dir, x.sharer())
 	x.latest.length = -1
 	return x
 }

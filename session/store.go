@@ -66,6 +66,8 @@ type Store struct {
 	disk    *disk.Root
 	o       Options
 	changes ChangeCommitter
+	kept    KeptCommitter // nil: what packs show is derived content like other
+	shares  BlobCommitter // nil: what users store is what the disk has
 	id      string
 
 	header  sync.Mutex  // guards what follows
@@ -90,6 +92,8 @@ var limits = log.DefaultLimits()
 func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
+	s.kept, _ = o.Committer.(KeptCommitter)
+	s.shares, _ = o.Committer.(BlobCommitter)
 	s.open.Init(o.Committer, o.Memory, &limits)
 	s.open.Parts = o.Parts
 	return s

@@ -20,8 +20,9 @@ var arrows = map[string][]string{
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
-	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "session", "session/log", "ctxabi", "internal/vfs"}, // one mount: all of it put together
+	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "session", "session/log", "ctxabi", "internal/vfs"}, // one mount: all of it put together
 	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
+	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "ctxabi"}, // what packs show, and blobs
 
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},

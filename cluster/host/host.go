@@ -199,8 +199,17 @@ func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.C
 func (h *Host) CommitRow(ctx context.Context, x *session.Session, row journal.Row) error {
 	r := newRequest("commit", string(row.Kind))
 	r.Kind, r.Key, r.Content, r.Body = row.Kind, replica.KeyOf(&row), row.Content, row.Body
-	r.Alone = row.Kind == journal.End
+	// What such a row means depends on what stands before it.
+	r.Alone = row.Kind == journal.End || row.Kind == journal.Summary || row.Kind == journal.Output
 	return h.member(x).submit(ctx, r).err
+}
+
+// Position returns how many entries of its journal were applied to a session; 0 if that is not known yet.
+func (h *Host) Position(x *session.Session) uint64 {
+	if m := h.member(x); m.isOpen.Load() {
+		return m.copy.Position().I
+	}
+	return 0
 }
 
 // CommitName commits a change of names; see [session.ChangeCommitter]. A session that is created gets

@@ -15,6 +15,8 @@ var (
 	_ log.Gatherer            = (*Node)(nil)
 	_ log.Copies              = (*Node)(nil)
 	_ session.ChangeCommitter = (*Node)(nil)
+	_ session.KeptCommitter   = (*Node)(nil)
+	_ session.BlobCommitter   = (*Node)(nil)
 )
 
 // Commit commits records as [host.Host.Commit] does and returns the errors of that, and ctxabi.ErrDenied for a
@@ -33,6 +35,24 @@ func (n *Node) CommitChange(ctx context.Context, x *session.Session, c session.C
 		return err
 	}
 	return n.Host.CommitChange(ctx, x, c)
+}
+
+// CommitKept commits what packs show as [rows.Committer.CommitKept] does and returns the errors of that, and
+// ctxabi.ErrDenied for a session of this host alone.
+func (n *Node) CommitKept(ctx context.Context, x *session.Session, k session.Kept) error {
+	if err := n.mayChange(x.Ref(), x.ID(), "set", k.Name); err != nil {
+		return err
+	}
+	return n.parts.rows.Committer(n.Host).CommitKept(ctx, x, k)
+}
+
+// CommitBlob commits a change of blobs as [rows.Committer.CommitBlob] does and returns the errors of that, and
+// ctxabi.ErrDenied for a session of this host alone.
+func (n *Node) CommitBlob(ctx context.Context, x *session.Session, c session.BlobChange) error {
+	if err := n.mayChange(x.Ref(), x.ID(), "close", ctxabi.DedupBlobDir+"/"+c.ID); err != nil {
+		return err
+	}
+	return n.parts.rows.Committer(n.Host).CommitBlob(ctx, x, c)
 }
 
 // CommitName commits a change of names as [host.Host.CommitName] does and returns the errors of that, and

@@ -6,11 +6,15 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/replica"
+	"github.com/ctxfs/ctxfs/cluster/rows"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // parts are what other packages bring to a node.
 type parts struct {
+	// rows are blobs, and what packs show.
+	rows *rows.Rows
+
 	// handlers apply rows of kinds that package replica does not know.
 	handlers map[journal.Kind]replica.Handler
 
@@ -34,6 +38,8 @@ type parts struct {
 
 // newParts returns the parts of n, whose host, keeper and store are there when a part is used, not yet when
 // newParts is called.
-func newParts(_ *Node) parts {
-	return parts{handlers: map[journal.Kind]replica.Handler{}}
+func newParts(n *Node) parts {
+	p := parts{rows: rows.New(n.o.Engine)}
+	p.handlers = p.rows.Handlers()
+	return p
 }

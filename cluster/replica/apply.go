@@ -217,7 +217,11 @@ func (r *ready) apply(ctx context.Context, e *journal.Entry) (Result, error) {
 	case journal.End:
 		return Result{Key: KeyOf(r.row)}, nil
 	default:
-		return Result{Key: KeyOf(r.row)}, r.c.o.Handlers[k](ctx, r.c.x, e, r.row)
+		err := r.c.o.Handlers[k](ctx, r.c.x, e, r.row)
+		if errors.Is(err, ctxabi.ErrConflict) || errors.Is(err, ctxabi.ErrMalformed) {
+			return Result{Key: KeyOf(r.row), Err: err}, nil
+		}
+		return Result{Key: KeyOf(r.row)}, err
 	}
 }
 

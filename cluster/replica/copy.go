@@ -50,8 +50,9 @@ type Applied struct {
 }
 
 // Handler applies a row of a kind that this package does not know. It must bear to be called again for
-// the same row. It returns an error if the row could not be applied; it is applied again then, before
-// anything that comes behind it.
+// the same row. It returns ctxabi.ErrConflict if the row cannot be applied to what the session is, on any
+// host, and another error if it could not be applied; it is applied again then, before anything that
+// comes behind it.
 type Handler func(ctx context.Context, x *session.Session, e *journal.Entry, row *journal.Row) error
 
 // Options are what a copy works with.

@@ -199,7 +199,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err != nil {
 		return nil, err
 	}
-	if g == e.last && e.build != nil && b.unchanged(ctx, x, e, g) {
+	kept := x.KeptChanges()
+	if g == e.last && e.build != nil && e.kept == kept && b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
 	in := g.Input()
@@ -248,7 +249,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	}
 	around := in.Around(c.Encoding())
 	if e.build != nil && in.IDOf(around) == e.build.ID && sameNotes(&in, &e.made) {
-		e.last = g
+		e.last, e.kept = g, kept
 		return e.build, nil
 	}
 	b.indexAhead(e, x, in.History().Len())
@@ -261,7 +262,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	b.foldAhead(e, &in)
 	b.summarizeNext(ctx, x, e, g, &in, c, build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
-	e.last, e.build, e.made = g, build, in
+	e.last, e.build, e.made, e.kept = g, build, in, kept
 	return build, nil
 }
 

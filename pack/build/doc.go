@@ -34,5 +34,6 @@
 //	outputs_entries.go   what is remembered of outputs
 //	outputs_store.go     outputs on the disk
 //	redacted.go          derived files without secrets
+//	shared.go            what packs of all hosts show
 //	kept.go              findings, and the index by which questions are answered, that are kept
 package build

@@ -27,6 +27,8 @@ type entry struct {
 	memo       *pack.Memo
 	encoding   string // that memo counts with
 	epoch      *epochNote
+	epochTold  string // the last epoch that this host had committed
+	kept       uint64 // session.KeptChanges when build was made
 	failures   source.Failures
 	decided    source.Decided
 	summarizer summarizer

@@ -29,13 +29,14 @@ type epochNote struct {
 
 // compileEpoch compiles in; around is the hash of all of it but the records. Where an epoch begins, it compares the pack with the last one to say why.
 func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, around hash.Cloner) (*pack.Build, error) {
-	if e.epoch == nil {
+	wasSum, _ := keptSumIf(x, epochFile)
+	if e.epoch == nil || x.Keeps() {
 		e.epoch = &epochNote{}
 		if data, err := x.Derived(epochFile); err == nil && json.Unmarshal(data, e.epoch) != nil {
 			e.epoch = &epochNote{}
 		}
 	}
-	was := e.epoch
+	was := e.epoch // of all hosts, where it is committed
 	in.EpochReason = was.Reason
 	now := was
 	build, err := in.CompileEpoch(e.memo, c, around, func(build *pack.Build) string {
@@ -56,8 +57,19 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *
 		return build, nil
 	}
 	e.epoch = now
-	if data, err := json.Marshal(now); err == nil {
+	data, err := json.Marshal(now)
+	switch {
+	case err != nil:
+	case !x.Keeps():
 		x.SetDerived(epochFile, data) // without it the next epoch says only what the files prove
+	case e.epochTold != now.Epoch: // a host whose packs differ, by its files or its settings, tells of each epoch once
+		e.epochTold = now.Epoch
+		told := false
+		keepBehind(b.work, x, func() (k session.Kept, ok bool) {
+			sum, err := x.KeptSum(epochFile)
+			ok, told = err == nil && !told && sum == wasSum, true
+			return session.Kept{Name: epochFile, Was: sum, Data: data}, ok
+		})
 	}
 	return build, nil
 }

@@ -205,10 +205,16 @@ func (o *outputs) lead(ctx context.Context, j *job) {
 		j.key = key
 		o.mu.Unlock()
 	}
+	was, _ := keptSumIf(j.x, storedName(j.want.name))
 	r, f := o.run(ctx, j)
 	if r != nil {
 		r.key, r.entry, r.maker, r.ended = key, j.want.entry, j.want.maker, o.now().Round(0)
-		if ctx.Err() == nil {
+		switch {
+		case ctx.Err() != nil:
+		case j.x.Keeps():
+			lasting := j.want.cache.Strategy != recipe.CacheTTL
+			r = shareStored(o.ctx, j.x, j.want.name, was, r, lasting)
+		default:
 			keepStored(j.x, j.want.name, r)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -28,6 +29,8 @@ import (
 // summarizer is what is remembered of the summaries of a session. Whoever compiles guards it.
 type summarizer struct {
 	loaded bool
+	kept   uint64       // session.KeptChanges when rows were read
+	own    []summaryRow // of rows, those that this host alone has
 	rows   []summaryRow
 	maker  string            // of the recipe's command
 	list   []journal.Summary // what that one made and is accepted
@@ -41,7 +44,8 @@ type summaryOf struct {
 	to, max int
 	want    want
 	made    made
-	failed  string // why the last run did
+	failed  string       // why the last run did
+	commit  <-chan error // what it made is being committed; nil: it is not
 }
 
 // makerOf identifies a command as the recipe has it. What another one made is not used.
@@ -97,6 +101,10 @@ func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entr
 // ask asks for the summary that s wants, and deals with what there is. Nothing is waited for.
 func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathered, in *pack.Input, c *tokens.Counter, s *summarizer, after int) {
 	a := s.asked
+	if a.commit != nil {
+		s.committed(x, in, a, 0)
+		return
+	}
 	a.made = b.outputs.gather(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, 0)[0]
 	of := record.SourcesOf(in.History(), ctxabi.Span{From: 1, To: a.to})
 	switch m := a.made; {
@@ -111,6 +119,12 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 	default:
 		row := summaryRow{Maker: s.maker, To: a.to, End: endOf(in.History(), a.to), After: after}
 		text, reason := checkSummary(in.History(), s.before(a.to), a.to, a.max, string(m.data), c)
+		if reason == "" && x.Keeps() {
+			row.Text, row.After = text, max(after, in.History().Len()) // by then others may have given packs of so many records
+			a.commit = s.share(b.work, x, row)
+			s.committed(x, in, a, keptWithin)
+			return
+		}
 		if reason == "" {
 			row.Text = text
 			if err := s.keep(x, row); err != nil {
@@ -126,6 +140,21 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 			s.tell(x, row, s.note)
 		}
 		s.asked = nil
+	}
+}
+
+// committed waits at most wait until what the summarizer made of a is committed.
+func (s *summarizer) committed(x *session.Session, in *pack.Input, a *summaryOf, wait time.Duration) {
+	of := record.SourcesOf(in.History(), ctxabi.Span{From: 1, To: a.to})
+	switch ok, err := ended(a.commit, wait); {
+	case !ok:
+		s.note = "the summarizer's for " + of + " is being stored"
+	case err != nil: // what it made is committed with the next build
+		a.commit = nil
+		s.note = fmt.Sprintf("the summarizer's for %s is not stored yet: %v", of, err)
+	default:
+		s.asked, s.note = nil, ""
+		s.use(x, in.History(), s.maker)
 	}
 }
 

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 
@@ -30,11 +31,12 @@ func endOf(m record.Records, at int) int64 {
 
 // use makes s remember what the command of maker did for the history m.
 func (s *summarizer) use(x *session.Session, m record.Records, maker string) {
-	if s.loaded && s.maker == maker {
+	kept := x.KeptChanges()
+	if s.loaded && s.maker == maker && s.kept == kept {
 		return
 	}
-	if !s.loaded {
-		s.loaded = true
+	if !s.loaded || s.kept != kept {
+		s.loaded, s.kept, s.rows = true, kept, slices.Clone(s.own)
 		lines, _ := x.DerivedLines(session.SummariesFile)
 		for _, line := range lines {
 			var row summaryRow
@@ -43,7 +45,10 @@ func (s *summarizer) use(x *session.Session, m record.Records, maker string) {
 			}
 		}
 	}
-	s.maker, s.list, s.asked, s.note = maker, nil, nil, ""
+	if s.maker != maker {
+		s.asked, s.note = nil, ""
+	}
+	s.maker, s.list = maker, nil
 	for _, row := range s.rows {
 		if row.Maker == maker && row.Text != "" {
 			s.accept(row)
@@ -51,8 +56,11 @@ func (s *summarizer) use(x *session.Session, m record.Records, maker string) {
 	}
 }
 
-// accept adds the text of a row.
+// accept adds the text of a row, unless another host had one of the same records accepted first.
 func (s *summarizer) accept(row summaryRow) {
+	if slices.ContainsFunc(s.list, func(sum journal.Summary) bool { return sum.To == row.To }) {
+		return
+	}
 	sum := journal.Summary{To: row.To, After: row.After, Text: row.Text}
 	id := sum.ID()
 	sum.Sum = &id
@@ -76,8 +84,29 @@ func (s *summarizer) decided(to int) bool {
 	})
 }
 
-// keep keeps a row with the session.
+// share has the text of a row committed, unless there is one of the same records by then.
+func (s *summarizer) share(ctx context.Context, x *session.Session, row summaryRow) <-chan error {
+	return keepBehind(ctx, x, func() (session.Kept, bool) {
+		was, err := x.KeptSum(session.SummariesFile)
+		there := err != nil
+		x.EachDerivedLine(session.SummariesFile, func(line []byte) bool {
+			var r summaryRow
+			there = there || json.Unmarshal(line, &r) == nil && r.Maker == row.Maker && r.To == row.To && r.Text != ""
+			return !there
+		})
+		line, err := json.Marshal(row)
+		return session.Kept{Name: session.SummariesFile, Was: was, Line: true, Data: line}, !there && err == nil
+	})
+}
+
+// keep keeps a row with the session. Where summaries are committed, those are that are accepted, by share,
+// and this host alone remembers the others.
 func (s *summarizer) keep(x *session.Session, row summaryRow) error {
+	if x.Keeps() {
+		s.own = append(s.own, row)
+		s.rows = append(s.rows, row)
+		return nil
+	}
 	line, err := json.Marshal(row)
 	if err == nil {
 		err = x.AppendDerived(session.SummariesFile, line)

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +11,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -26,6 +29,7 @@ type Chosen struct {
 	env    *content            // context/env, whose variables it was checked with
 	notes  []string            // what is wrong with the file, for the report
 	owners map[string]uint32   // of the files it was read from
+	kept   uint64              // session.KeptChanges when it was chosen
 }
 
 // same reports whether nothing that c was made from changed.
@@ -55,15 +59,16 @@ func recipeEntry(h *home, rel string) string {
 // the last good one, else the default one. What is wrong with the files is reported once.
 func choose(x *session.Session, h *home, rel string, env *content, last *Chosen) *Chosen {
 	entry := recipeEntry(h, rel)
-	if last.same(h, entry, env) {
+	changes := x.KeptChanges()
+	if last.same(h, entry, env) && (last.kept == changes || len(last.notes) == 0) { // else another host may have seen a better one
 		return last
 	}
-	c := &Chosen{entry: entry, env: env, read: map[string]*content{}, owners: map[string]uint32{}}
+	c := &Chosen{kept: changes, entry: entry, env: env, read: map[string]*content{}, owners: map[string]uint32{}}
 	kept := readLast(x)
 	if entry == "" {
 		c.Recipe = recipe.Default()
-		if kept != (LastRecipe{}) {
-			x.RemoveDerived(LastRecipeFile)
+		if kept.Recipe != nil || kept.Reported != "" {
+			LastRecipe{}.write(x)
 		}
 		return c
 	}
@@ -120,17 +125,62 @@ type LastRecipe struct {
 }
 
 func readLast(x *session.Session) (k LastRecipe) {
+	defer func() {
+		if x.Keeps() {
+			told, _ := toldOf.Load(x.ID())
+			k.Reported, _ = told.(string)
+		}
+	}()
 	if data, err := x.Derived(LastRecipeFile); err != nil || json.Unmarshal(data, &k) != nil {
 		return LastRecipe{}
 	}
 	return k
 }
 
+// toldOf has what errors.jsonl of sessions that other hosts have, too, has been told here, by their ids: LastRecipe
+// is the same on all hosts then.
+var toldOf sync.Map
+
+// write stores k. An empty one is removed.
 func (k LastRecipe) write(x *session.Session) {
-	if data, err := json.Marshal(k); err == nil {
+	told := k.Reported
+	if x.Keeps() {
+		k.Reported = ""
+	}
+	data, err := json.Marshal(k)
+	empty := k.Recipe == nil && k.Reported == ""
+	switch {
+	case err != nil:
+	case x.Keeps():
+		toldOf.Store(x.ID(), told)
+		k.share(x, data, empty)
+	case empty:
+		x.RemoveDerived(LastRecipeFile)
+	default:
 		x.SetDerived(LastRecipeFile, data) // at worst the next recipe that is wrong finds an older one, or none
 	}
 }
+
+// share has k, as data, committed for all hosts. Nobody waits for it.
+func (k LastRecipe) share(x *session.Session, data []byte, empty bool) {
+	if was, err := x.Derived(LastRecipeFile); bytes.Equal(was, data) || err != nil && empty {
+		return
+	}
+	go func() {
+		for range maxShared {
+			was, err := x.KeptSum(LastRecipeFile)
+			if err == nil {
+				err = x.Keep(context.Background(), session.Kept{Name: LastRecipeFile, Was: was, Data: data, Drop: empty})
+			}
+			if !errors.Is(err, ctxabi.ErrConflict) {
+				return
+			}
+		}
+	}()
+}
+
+// maxShared is how often a change is tried that another host was faster with.
+const maxShared = 10
 
 // LastGoodRecipe is the recipe that packs of a session are made by while its own is wrong; env is the session's context/env.
 // nil: the default one is.

@@ -31,5 +31,6 @@
 //	served_segment.go  their bytes, which they share
 //	served_row.go      their rows
 //	stage.go           a blob that is being written
+//	shared.go          blobs that other hosts have, too
 //	blob.go            blobs under their hashes
 package blob
