@@ -150,6 +150,27 @@ func TestNamesThatWereSwapped(t *testing.T) {
 	}
 }
 
+// Sessions and homes that were removed below a host, as by rm -rf, stayed away for ever.
+func TestWhatIsGoneFromTheDiskIsMadeAgain(t *testing.T) {
+	servers, dir := fake.New(), storesDir(t)
+	a, b := newHost(t, servers, dir, "a"), newHost(t, servers, dir, "b")
+	a.create(t, "coder", "s1")
+	a.create(t, "coder", "s2")
+	a.create(t, "rev", "s1")
+	a.commit(t, mkdir("agent/rev/memory"))
+	a.save(t, "agent/rev/memory/x.md", "one")
+	b.enter(t)
+	for _, name := range []string{"agent/coder/session/s1", "agent/rev"} {
+		if err := os.RemoveAll(b.file(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.kill(t)
+	b.start(t)
+	b.enter(t)
+	same(t, servers, a, b)
+}
+
 // What this host alone has is never lost, and stands in nobody's way.
 func TestWhatIsInTheWayGetsAnotherName(t *testing.T) {
 	servers, dir := fake.New(), storesDir(t)

@@ -83,14 +83,7 @@ func (o *owner) adopt(ctx context.Context, name string) error {
 // true was made true before. The caller has the turn.
 func (o *owner) recover(ctx context.Context) error {
 	want := o.copy.want
-	again := names.Touched{}
-	for place := range want.All().Files {
-		name, _ := want.PathOf(place)
-		if _, err := o.k.disk.stat(o.stored(name)); errors.Is(err, fs.ErrNotExist) {
-			again.Add(names.Touched{Files: map[names.Place]bool{place: true}})
-		}
-	}
-	if len(again.Files) > 0 {
+	if again, some := o.gone(); some {
 		o.touched.Add(again)
 		if err := errors.Join(o.makeTrue(ctx), o.done()); err != nil {
 			return vfs.Failed("apply", "", vfs.WithKind(err), "what was committed is not shown yet")
@@ -117,6 +110,30 @@ func (o *owner) recover(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// gone returns what is true and is not on the disk: who looks after a disk may have removed it, or lost it.
+func (o *owner) gone() (again names.Touched, some bool) {
+	want := o.copy.want
+	all := want.All()
+	isGone := func(name string) bool {
+		_, err := o.k.disk.stat(name)
+		some = some || errors.Is(err, fs.ErrNotExist)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	maps.DeleteFunc(all.Files, func(place names.Place, _ bool) bool {
+		name, _ := want.PathOf(place)
+		return !isGone(o.stored(name))
+	})
+	maps.DeleteFunc(all.Sessions, func(id string, _ bool) bool {
+		x, _ := want.SessionByID(id)
+		return !isGone(x.Ref.Path())
+	})
+	maps.DeleteFunc(all.Agents, func(born uint64, _ bool) bool {
+		agent, ok := want.AgentOf(born)
+		return !ok || !isGone(o.home(agent))
+	})
+	return all, some
 }
 
 // lacks returns what a file was before it got the content that could not be fetched yet; ok is false if it lacks
