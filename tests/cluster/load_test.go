@@ -79,10 +79,10 @@ func (l *load) write(ctx context.Context, j *journal, w *enginetest.Writer, name
 	}
 }
 
-// await waits until so returns true. It fails the test after 45 seconds.
+// await waits until so returns true. It fails the test after three minutes.
 func await(t *testing.T, what string, so func() bool) {
 	t.Helper()
-	end := time.Now().Add(45 * time.Second)
+	end := time.Now().Add(3 * time.Minute)
 	for !so() {
 		if time.Now().After(end) {
 			t.Fatalf("this does not come: %s", what)

@@ -19,6 +19,7 @@
 //
 //	made.go     a cluster that ctxfs cluster makes
 //	faults.go   what goes wrong
+//	power.go    disks whose power is cut
 //	cluster.go  three servers and their users
 //	node.go     one server process
 //	proxy.go    one link
