@@ -187,7 +187,7 @@ func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.C
 	}
 	a := h.member(x).submit(ctx, change(c, h.o.Name, h.key()))
 	if a.over != nil {
-		x.Report(session.ErrorRow{UID: c.Edit.UID, Op: string(c.Kind), Path: c.Name, Reason: fmt.Sprintf(
+		x.Report(session.ErrorRow{UID: c.Edit.UID, Op: string(c.Kind), Path: c.Name, Errno: "OK", Reason: fmt.Sprintf(
 			"entry %d has replaced what host %s had set in entry %d since the file was opened; read it with: ctxfs history --show %d FILE",
 			a.entry, a.over.Host, a.over.Entry, a.over.Entry)})
 	}

@@ -70,6 +70,7 @@
 //	fsck.go             fsck
 //	verify.go           verify
 //	head.go             head
+//	history.go          history
 //	arrivals.go         arrivals
 //	doctor.go           doctor
 //	doctor_programs.go  the agent programs that it finds

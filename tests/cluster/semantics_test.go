@@ -1,0 +1,402 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/tests/cluster/mounts"
+	"github.com/ctxfs/ctxfs/tests/cluster/servers"
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+// What users see on two hosts: a test for each row of the table in docs/cluster.md.
+func TestWhatUsersSeeOnTwoHosts(t *testing.T) {
+	suite.Matrix(t, slow)
+	hosts := mounts.Start(t, servers.Start(t), "a", "b")
+	for _, one := range []struct {
+		name string
+		test func(t *testing.T, p pair)
+	}{
+		{"records of any host are whole and in one order", appendsOnBoth},
+		{"a write at an offset is one at the end of the journal", writesAtAnOffset},
+		{"bytes without a newline are of their host and handle", halfRecords},
+		{"reads are of a prefix and have what was acknowledged here", readsGoForward},
+		{"the last write of a setting counts and names what it replaced", lastWriteCounts},
+		{"a setting that is not as it was expected is not written", expectations},
+		{"what is added to a note on two hosts stands there", notesOfBoth},
+		{"names are made, changed and removed once", namesAreExclusive},
+	} {
+		t.Run(one.name, func(t *testing.T) {
+			p := pair{a: hosts[0].Session(t, harness.Self(), "coder", strings.ReplaceAll(one.name, " ", "-")[:20])}
+			p.b, p.hosts = hosts[1].Await(t, p.a), hosts
+			one.test(t, p)
+		})
+	}
+}
+
+// pair is a session as two hosts show it.
+type pair struct {
+	a, b  *harness.Session
+	hosts []*mounts.Host
+}
+
+func (p pair) both() []*harness.Session { return []*harness.Session{p.a, p.b} }
+
+// agree waits until a file is the same on both hosts and has all of want, and returns it.
+func (p pair) agree(t *testing.T, name string, want ...string) (text string) {
+	t.Helper()
+	harness.Eventually(t, "equal "+name, func() bool {
+		text = p.a.Read(name)
+		if p.b.Read(name) != text {
+			return false
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				return false
+			}
+		}
+		return true
+	})
+	return text
+}
+
+func record(text string) string { return fmt.Sprintf(`{"role":"user","content":%q}`+"\n", text) }
+
+// tryAppend appends a record with one write and returns the error.
+func tryAppend(s *harness.Session, text string) error {
+	f, err := os.OpenFile(s.Path("messages.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(record(text))
+	return errors.Join(err, f.Close())
+}
+
+func appendsOnBoth(t *testing.T, p pair) {
+	const each = 15
+	var all sync.WaitGroup
+	for i, s := range p.both() {
+		for w := range 2 {
+			all.Go(func() {
+				for n := range each {
+					if err := tryAppend(s, fmt.Sprint(i, w, n)); err != nil {
+						t.Errorf("%d %d %d: %v", i, w, n, err)
+					}
+				}
+			})
+		}
+	}
+	all.Wait()
+	if t.Failed() {
+		return
+	}
+	lines := harness.Lines(t, p.agree(t, "messages.jsonl", record(fmt.Sprint(1, 1, each-1)), record(fmt.Sprint(0, 0, each-1)),
+		record(fmt.Sprint(0, 1, each-1)), record(fmt.Sprint(1, 0, each-1))))
+	seen, next := map[string]bool{}, map[string]int{}
+	for _, line := range lines {
+		if seen[line] {
+			t.Errorf("%q stands there twice", line)
+		}
+		seen[line] = true
+		var i, w, n int
+		if _, err := fmt.Sscanf(line, `{"role":"user","content":"%d %d %d"}`, &i, &w, &n); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+		who := fmt.Sprint(i, w)
+		if n != next[who] {
+			t.Errorf("record %d of writer %s stands where %d should", n, who, next[who])
+		}
+		next[who]++
+	}
+	if len(lines) != 4*each {
+		t.Errorf("%d records, want %d", len(lines), 4*each)
+	}
+}
+
+func writesAtAnOffset(t *testing.T, p pair) {
+	log := p.b.Path("messages.jsonl")
+	write := func(text string, off int64) error {
+		f, err := os.OpenFile(log, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.WriteAt([]byte(record(text)), off)
+		return errors.Join(err, f.Close())
+	}
+	p.a.Append("messages.jsonl", record("one"))
+	p.agree(t, "messages.jsonl", "one")
+	end := int64(len(record("one")))
+	p.a.Append("messages.jsonl", record("two")) // whether or not b shows it, the journal does not end there any more
+	for _, off := range []int64{0, end} {
+		if err := write("not there", off); !errors.Is(err, syscall.EPERM) {
+			t.Errorf("a write at byte %d of a log that goes on: %v", off, err)
+		}
+	}
+	p.agree(t, "messages.jsonl", "two")
+	if err := write("three", end+int64(len(record("two")))); err != nil {
+		t.Errorf("a write at the end: %v", err)
+	}
+	if text := p.agree(t, "messages.jsonl", "three"); text != record("one")+record("two")+record("three") {
+		t.Errorf("the log is %q", text)
+	}
+}
+
+func halfRecords(t *testing.T, p pair) {
+	f, err := os.OpenFile(p.a.Path("messages.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	half := record("of a")
+	if _, err := f.WriteString(half[:10]); err != nil {
+		t.Fatal(err)
+	}
+	p.b.Append("messages.jsonl", record("of b"))
+	if text := p.agree(t, "messages.jsonl", "of b"); text != record("of b") {
+		t.Errorf("the log is %q", text)
+	}
+	if _, err := f.WriteString(half[10:]); err != nil {
+		t.Fatal(err)
+	}
+	if text := p.agree(t, "messages.jsonl", "of a"); text != record("of b")+half {
+		t.Errorf("the log is %q", text)
+	}
+}
+
+func readsGoForward(t *testing.T, p pair) {
+	var all sync.WaitGroup
+	reads := make([][]byte, 2) // the last of each host
+	for i, s := range p.both() {
+		all.Go(func() {
+			for n := range 15 {
+				text := fmt.Sprint("host ", i, " record ", n)
+				if err := tryAppend(s, text); err != nil {
+					t.Error(err)
+					return
+				}
+				now, err := os.ReadFile(s.Path("messages.jsonl"))
+				switch {
+				case err != nil:
+					t.Error(err)
+				case !bytes.HasPrefix(now, reads[i]):
+					t.Errorf("host %d has %q, and had %q", i, now, reads[i])
+				case !bytes.Contains(now, []byte(record(text))):
+					t.Errorf("host %d lacks %q, which it acknowledged", i, text)
+				case now[len(now)-1] != '\n':
+					t.Errorf("host %d shows a part of a record: %q", i, now)
+				}
+				reads[i] = now
+			}
+		})
+	}
+	all.Wait()
+	whole := p.agree(t, "messages.jsonl", "host 0 record 14", "host 1 record 14")
+	for i, read := range reads {
+		if !strings.HasPrefix(whole, string(read)) {
+			t.Errorf("what host %d showed is no beginning of the log", i)
+		}
+	}
+}
+
+// index returns user.ctx.index of a file.
+func index(t *testing.T, s *harness.Session, name string) string {
+	t.Helper()
+	value := make([]byte, 32)
+	n, err := unix.Getxattr(s.Path(name), "user.ctx.index", value)
+	if err != nil {
+		t.Fatalf("user.ctx.index of %s: %v", name, err)
+	}
+	return string(value[:n])
+}
+
+func lastWriteCounts(t *testing.T, p pair) {
+	f, err := os.OpenFile(p.a.Path("state"), os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.b.Write("state", "idle\n")
+	theirs := index(t, p.b, "state")
+	if _, err := f.WriteString("done\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	own := index(t, p.a, "state")
+	p.agree(t, "state", "done\n")
+	told := ""
+	for _, row := range p.a.Errors() {
+		told += row.Path + ": " + row.Reason + "\n"
+	}
+	if !strings.Contains(told, "state: entry "+own+" has replaced what host b had set in entry "+theirs+" ") {
+		t.Errorf("a was told %q; its entry is %s, the other %s", told, own, theirs)
+	}
+	for _, s := range p.both() {
+		list := s.Run("ctxfs", "history", "state").OK()
+		if rows := strings.Split(list, "\n"); len(rows) < 4 || !strings.HasPrefix(rows[1], own+" ") || !strings.HasPrefix(rows[2], theirs+" ") ||
+			!strings.Contains(rows[2], fmt.Sprintf(" b     %d", harness.Self())) {
+			t.Errorf("the history is\n%s", list)
+		}
+		if old := s.Run("ctxfs", "history", "--show", theirs, "state").OK(); old != "idle\n" {
+			t.Errorf("entry %s wrote %q", theirs, old)
+		}
+	}
+}
+
+// edit is a program that changes a file only if nobody else has since it has read it. It waits for a line
+// between, and prints its errno.
+const edit = `
+import os, sys
+fd = os.open("context/budget", os.O_RDWR)
+last = os.getxattr(fd, "user.ctx.index")
+was = os.read(fd, 100)
+print("read", flush=True)
+sys.stdin.readline()
+os.setxattr(fd, "user.ctx.expect", last)
+os.ftruncate(fd, 0)
+os.pwrite(fd, b"%d\n" % (int(was) + 1), 0)
+try:
+    os.close(fd)
+    print("written")
+except OSError as e:
+    print(e.errno)
+`
+
+func expectations(t *testing.T, p pair) {
+	harness.Need(t, "python3")
+	p.a.Write("context/budget", "8000\n")
+	p.agree(t, "context/budget", "8000")
+	run := func(meanwhile func()) string {
+		c := p.b.Mount.Command(t.Context(), harness.Client{UID: p.b.UID, Dir: p.b.Dir, Argv: []string{"python3", "-c", edit}})
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var stderr strings.Builder
+		c.Stderr = &stderr
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(out)
+		if line, err := lines.ReadString('\n'); line != "read\n" {
+			t.Errorf("%q %v", line, err)
+		}
+		meanwhile()
+		in.Write([]byte("\n"))
+		in.Close()
+		line, _ := lines.ReadString('\n')
+		if err := c.Wait(); err != nil {
+			t.Errorf("%v: %s", err, &stderr)
+		}
+		return line
+	}
+	if got := run(func() {}); got != "written\n" {
+		t.Errorf("a write on what was read: %q", got)
+	}
+	p.agree(t, "context/budget", "8001")
+	if got := run(func() { p.a.Write("context/budget", "9000\n") }); got != strconv.Itoa(int(syscall.ESTALE))+"\n" {
+		t.Errorf("a write on what another host has set since: %q", got)
+	}
+	p.agree(t, "context/budget", "9000")
+	row := p.b.Errors()
+	if len(row) != 1 || row[0].Errno != "ESTALE" || row[0].Path != "context/budget" || !strings.Contains(row[0].Reason, "host a has set it in entry "+index(t, p.a, "context/budget")) {
+		t.Errorf("b was told %+v", row)
+	}
+	// It is of one process: others write as ever.
+	p.b.Write("context/budget", "9500\n")
+	p.agree(t, "context/budget", "9500")
+}
+
+func notesOfBoth(t *testing.T, p pair) {
+	var all sync.WaitGroup
+	for i, s := range p.both() {
+		all.Go(func() {
+			for n := range 4 {
+				if r := s.Bash(fmt.Sprintf(`echo '- [ ] host %d row %d' >> context/todo.md`, i, n)); r.Code != 0 {
+					t.Errorf("%s", r.Stderr)
+				}
+			}
+		})
+	}
+	all.Wait()
+	var want []string
+	for i := range 2 {
+		for n := range 4 {
+			want = append(want, fmt.Sprintf("- [ ] host %d row %d\n", i, n))
+		}
+	}
+	text := p.agree(t, "context/todo.md", want...)
+	for _, w := range want {
+		if strings.Count(text, w) != 1 {
+			t.Errorf("%q stands %d times in %q", w, strings.Count(text, w), text)
+		}
+	}
+}
+
+func namesAreExclusive(t *testing.T, p pair) {
+	other := func(s *harness.Session, name string) string { return filepath.Join(filepath.Dir(s.Dir), name) }
+	for round := range 5 {
+		name := fmt.Sprint("race-", round)
+		errs := make([]error, 2)
+		var all sync.WaitGroup
+		for i, s := range p.both() {
+			all.Go(func() { errs[i] = os.Mkdir(other(s, name), 0o700) })
+		}
+		all.Wait()
+		if (errs[0] == nil) == (errs[1] == nil) || !errors.Is(errors.Join(errs...), syscall.EEXIST) {
+			t.Errorf("two hosts make %s: %v, %v", name, errs[0], errs[1])
+		}
+	}
+	seen := func(path string, want bool) {
+		t.Helper()
+		harness.Eventually(t, path, func() bool {
+			_, err := os.Stat(path)
+			return (err == nil) == want
+		})
+	}
+	p.a.Append("messages.jsonl", record("before"))
+	p.agree(t, "messages.jsonl", "before")
+	open, err := os.OpenFile(p.b.Path("messages.jsonl"), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if err := os.Rename(p.a.Dir, other(p.a, "renamed")); err != nil {
+		t.Fatal(err)
+	}
+	seen(other(p.b, "renamed"), true)
+	seen(p.b.Dir, false)
+	if _, err := open.WriteString(record("behind")); err != nil {
+		t.Errorf("an append of who has it open on the other host: %v", err)
+	}
+	harness.Eventually(t, "the record behind the rename", func() bool {
+		text, err := os.ReadFile(filepath.Join(other(p.a, "renamed"), "messages.jsonl"))
+		return err == nil && string(text) == record("before")+record("behind")
+	})
+	if err := unix.Setxattr(other(p.a, "renamed"), "user.ctx.remove", []byte("renamed"), 0); err != nil {
+		t.Fatal(err)
+	}
+	seen(other(p.b, "renamed"), false)
+	if _, err := open.WriteString(record("too late")); !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ESTALE) {
+		t.Errorf("an append to what was removed on the other host: %v", err)
+	}
+	if err := os.Rename(other(p.b, "race-0"), other(p.b, "race-1")); !errors.Is(err, syscall.EEXIST) && !errors.Is(err, syscall.ENOTEMPTY) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+}
