@@ -25,7 +25,7 @@ import (
 func TestWhatUsersSeeOnTwoHosts(t *testing.T) {
 	suite.Matrix(t, slow)
 	hosts := mounts.Start(t, servers.Start(t), "a", "b")
-	for _, one := range []struct {
+	for i, one := range []struct {
 		name string
 		test func(t *testing.T, p pair)
 	}{
@@ -39,7 +39,7 @@ func TestWhatUsersSeeOnTwoHosts(t *testing.T) {
 		{"names are made, changed and removed once", namesAreExclusive},
 	} {
 		t.Run(one.name, func(t *testing.T) {
-			p := pair{a: hosts[0].Session(t, harness.Self(), "coder", strings.ReplaceAll(one.name, " ", "-")[:20])}
+			p := pair{a: hosts[0].Session(t, harness.Self(), "coder", fmt.Sprint("s", i))}
 			p.b, p.hosts = hosts[1].Await(t, p.a), hosts
 			one.test(t, p)
 		})
@@ -244,12 +244,12 @@ func lastWriteCounts(t *testing.T, p pair) {
 		t.Errorf("a was told %q; its entry is %s, the other %s", told, own, theirs)
 	}
 	for _, s := range p.both() {
-		list := s.Run("ctxfs", "history", "state").OK()
+		list := s.Mount.CLI(t, "history", s.Path("state")).OK()
 		if rows := strings.Split(list, "\n"); len(rows) < 4 || !strings.HasPrefix(rows[1], own+" ") || !strings.HasPrefix(rows[2], theirs+" ") ||
 			!strings.Contains(rows[2], fmt.Sprintf(" b     %d", harness.Self())) {
 			t.Errorf("the history is\n%s", list)
 		}
-		if old := s.Run("ctxfs", "history", "--show", theirs, "state").OK(); old != "idle\n" {
+		if old := s.Mount.CLI(t, "history", "--show", theirs, s.Path("state")).OK(); old != "idle\n" {
 			t.Errorf("entry %s wrote %q", theirs, old)
 		}
 	}
