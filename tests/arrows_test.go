@@ -127,6 +127,7 @@ var testArrows = map[string][]string{
 	"fs":                   {"pack/source"},
 	"pack":                 {"session"}, // the example of a history in memory
 	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
+	"cluster/rows":         {"cluster/peers", "pack", "pack/build", "pack/source"},
 	"cluster/replica":      {"cluster/engine/fake"},
 	"cluster/names/keeper": {"session/check"}, // what is materialised is a store without damage
 }

@@ -1,0 +1,390 @@
+package rows
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/engine/fake"
+	"github.com/ctxfs/ctxfs/cluster/host"
+	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/sessiontest"
+	"pgregory.net/rapid"
+)
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+var (
+	owner  = session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	ref    = ctxabi.Ref{UID: owner.UID, Agent: "coder", Session: "s1"}
+	worker = ctxabi.Ref{UID: owner.UID, Agent: "coder", Session: "w1"}
+	writer = session.Writer{UID: owner.UID, PID: 77}
+)
+
+// node is a host with a store, and what makes its packs.
+type node struct {
+	name string
+	runs atomic.Int64 // of commands
+	h    *host.Host
+	s    *session.Store
+	x, w *session.Session // of ref and worker
+	b    *build.Builder
+}
+
+// Run prints what no other host and no other run prints.
+func (n *node) Run(_ context.Context, _, _ uint32, c source.Command) (source.Output, error) {
+	text := fmt.Sprintf("Printed by %s in run %d.\n", n.name, n.runs.Add(1))
+	if c.Args[0] == "sum" {
+		text = "- " + strings.TrimSpace(text) + " (messages:1)\n"
+	}
+	return source.Output{Data: []byte(text)}, nil
+}
+
+func (n *node) Inputs(context.Context, uint32, uint32, string, []string, time.Duration) (string, bool, string) {
+	return "", false, "nobody looks"
+}
+
+func (n *node) Inside(uint32) (string, bool) { return "", false }
+
+// world is hosts that have the same two sessions.
+type world struct {
+	t interface {
+		Helper()
+		Fatal(...any)
+		Fatalf(string, ...any)
+		Errorf(string, ...any)
+	}
+	nodes   []*node
+	records [][]byte
+	made    int
+	stored  []string // ids of blobs
+}
+
+func newWorld(t *testing.T, names ...string) *world {
+	w := &world{t: t, records: packtest.CodingLog(400).Records()}
+	servers, net := fake.New(), peers.NewNetwork()
+	for _, name := range names {
+		n := &node{name: name}
+		e := servers.Host(name)
+		r := New(e)
+		n.h = host.New(host.Options{Name: name, Engine: e, Peers: net.Host(name), Handlers: r.Handlers()})
+		dir := filepath.Join(t.TempDir(), "store")
+		s, err := session.Open(dir, session.Options{Committer: r.Committer(n.h)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.s = s
+		n.h.Attach(s)
+		for i, at := range []struct {
+			ref ctxabi.Ref
+			to  **session.Session
+		}{{ref, &n.x}, {worker, &n.w}} {
+			err := s.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: at.ref, Owner: owner, ID: strings.Repeat(fmt.Sprint(i, "b"), 16)})
+			if err == nil {
+				*at.to, err = s.Session(at.ref)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n.b, err = build.NewBuilder(build.Config{Budget: 4000, Generators: n, Mountpoint: "/mnt/" + name, Wait: time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		net.Join(name, n.h)
+		w.nodes = append(w.nodes, n)
+		t.Cleanup(func() {
+			n.b.Close()
+			n.h.Close()
+			n.s.Close()
+		})
+	}
+	return w
+}
+
+func (w *world) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) say(x *session.Session, n int) {
+	for range n {
+		_, err := x.Messages().Append(context.Background(), session.Batch{Data: append(slices.Clone(w.records[w.made%len(w.records)]), '\n'), Writer: writer})
+		w.made++
+		w.ok(err)
+	}
+}
+
+// fresh brings all hosts to the end of both journals.
+func (w *world) fresh() {
+	w.t.Helper()
+	for range 2 {
+		for _, n := range w.nodes {
+			w.ok(n.h.Fresh(context.Background(), n.x, 0))
+			w.ok(n.h.Fresh(context.Background(), n.w, 0))
+		}
+	}
+}
+
+// settled returns the packs of all hosts once they are of one position: reading packs may commit something.
+func (w *world) settled() []*pack.Build {
+	w.t.Helper()
+	for begin := time.Now(); time.Since(begin) < 5*time.Minute; time.Sleep(5 * time.Millisecond) {
+		w.fresh()
+		at := w.nodes[0].h.Position(w.nodes[0].x)
+		var packs []*pack.Build
+		busy := false
+		for _, n := range w.nodes {
+			b, err := n.b.Current(context.Background(), n.x)
+			w.ok(err)
+			packs = append(packs, b)
+			report := string(b.Report)
+			busy = busy || strings.Contains(report, "the summarizer works on") || strings.Contains(report, "is being stored")
+		}
+		time.Sleep(5 * time.Millisecond) // what is committed behind a build's back has begun
+		w.fresh()
+		if !busy && w.nodes[0].h.Position(w.nodes[0].x) == at {
+			return packs
+		}
+	}
+	w.t.Fatal("packs of the same position go on committing something")
+	return nil
+}
+
+// equal holds all that packs are of each host against the first.
+func (w *world) equal() {
+	w.t.Helper()
+	packs := w.settled()
+	for i, n := range w.nodes[1:] {
+		a, b := packs[0], packs[i+1]
+		w.same(n, "pack_id", a.ID, b.ID)
+		w.same(n, "pack.md", string(a.Markdown), string(b.Markdown))
+		w.same(n, "pack.json", string(a.JSON()), string(b.JSON()))
+		for at := 0; at <= a.Messages; at += 1 + a.Messages/4 {
+			past, err := w.nodes[0].b.At(context.Background(), w.nodes[0].x, at)
+			w.ok(err)
+			other, err := n.b.At(context.Background(), n.x, at)
+			w.ok(err)
+			w.same(n, fmt.Sprint("at/", at), past.ID+string(past.Markdown), other.ID+string(other.Markdown))
+		}
+		w.same(n, "blobs", w.blobs(w.nodes[0]), w.blobs(n))
+		for _, name := range []string{session.SummariesFile, "epoch.json", "recipe.json"} {
+			sum, err := w.nodes[0].x.KeptSum(name)
+			w.ok(err)
+			other, err := n.x.KeptSum(name)
+			w.ok(err)
+			w.same(n, name, fmt.Sprint(sum), fmt.Sprint(other))
+		}
+	}
+}
+
+func (w *world) blobs(n *node) (all string) {
+	for _, b := range n.x.Blobs() {
+		all += fmt.Sprintln(b.ID, b.Size, b.Time.UnixNano())
+	}
+	return all
+}
+
+func (w *world) same(n *node, what, a, b string) {
+	w.t.Helper()
+	if a != b {
+		w.t.Errorf("%s of %s is\n%s\nand of %s\n%s", what, w.nodes[0].name, a, n.name, b)
+	}
+}
+
+const (
+	mapped   = "sources: [{type: computed_file, id: now, generator: {command: [date]}}, {type: children}, {type: journal}]\n"
+	summed   = "summarizer: {command: [sum]}\nsources: [{type: computed_file, id: now, refresh: compaction, generator: {command: [date]}}, {type: children}, {type: journal}]\n"
+	wrong    = "sources: [{type: nothing}]\n"
+	noRecipe = ""
+)
+
+// What one host printed is what the others show, and an output that is printed again does not cost its bytes.
+func TestHostsShowWhatOneOfThemPrinted(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	a, b := w.nodes[0], w.nodes[1]
+	w.ok(a.x.SetControl(ctxabi.RecipeFile, []byte(mapped)))
+	w.say(a.x, 3)
+	w.fresh()
+	_, err := a.b.Current(t.Context(), a.x)
+	w.ok(err)
+	w.equal()
+	if a.runs.Load()+b.runs.Load() != 1 {
+		t.Errorf("%d and %d runs of one command for one history", a.runs.Load(), b.runs.Load())
+	}
+	w.say(b.x, 1)
+	w.equal()
+	if md := string(w.settled()[0].Markdown); !strings.Contains(md, "Printed by ") {
+		t.Errorf("the pack is\n%s\n%s", md, w.settled()[0].Report)
+	}
+}
+
+// A blob is there for all hosts, and goes for all of them; one that another host has used since stays.
+func TestABlobIsOfAllHosts(t *testing.T) {
+	w := newWorld(t, "a", "b", "c")
+	a, b := w.nodes[0], w.nodes[1]
+	for _, content := range []string{"one", strings.Repeat("large ", 100_000)} {
+		id := idOf(content)
+		w.ok(sessiontest.StoreBlob(a.x, id, content, writer))
+		w.ok(sessiontest.StoreBlob(b.x, id, content, writer)) // a second time
+		w.fresh()
+		for _, n := range w.nodes {
+			f, err := n.x.OpenBlob(id)
+			w.ok(err)
+			got := make([]byte, len(content))
+			_, err = f.ReadAt(got, 0)
+			w.ok(err)
+			f.Close()
+			if string(got) != content {
+				t.Errorf("%s has another content", n.name)
+			}
+		}
+		w.equal()
+	}
+	id := idOf("one")
+	sweeps := func(n *node) bool {
+		_, done, err := n.x.SweepBlob(id, func(session.Blob) (bool, error) { return true, nil })
+		w.ok(err)
+		return done
+	}
+	if sweeps(a) {
+		t.Error("a blob goes that was used a moment ago")
+	}
+	// The entry of a removal that has another number than the one that comes next is void.
+	c := &Committer{a.h, New(nil)}
+	w.ok(c.CommitBlob(context.Background(), a.x, session.BlobChange{ID: id, Drop: true, If: a.h.Position(a.x) + 7}))
+	w.fresh()
+	for _, n := range w.nodes {
+		if _, err := n.x.Blob(id); err != nil {
+			t.Errorf("%s: %v", n.name, err)
+		}
+	}
+	w.ok(b.x.RemoveBlob(id, writer.UID))
+	w.fresh()
+	for _, n := range w.nodes {
+		if _, err := n.x.Blob(id); err == nil {
+			t.Errorf("%s has it yet", n.name)
+		}
+	}
+	w.equal()
+}
+
+func idOf(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "sha256-" + hex.EncodeToString(sum[:])
+}
+
+// Whatever users do on which host, and whoever looks when: at the same end of the journal packs are the same.
+func TestPacksOfAllHostsAreEqual(t *testing.T) {
+	summaries := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t, "a", "b", "c")
+		w.t = rt
+		a := w.nodes[0]
+		w.ok(a.x.SetControl(ctxabi.RecipeFile, []byte(summed)))
+		w.say(a.x, 20)
+		w.fresh()
+		pick := func(t *rapid.T) *node { return rapid.SampledFrom(w.nodes).Draw(t, "host") }
+		for range rapid.IntRange(8, 16).Draw(rt, "steps") {
+			n := pick(rt)
+			text := []byte(fmt.Sprintln("text", w.made))
+			switch rapid.IntRange(0, 11).Draw(rt, "what") {
+			case 0, 1, 2:
+				w.say(n.x, rapid.IntRange(1, 30).Draw(rt, "records"))
+			case 3:
+				_, err := n.x.Events().Append(context.Background(), session.Batch{Data: []byte(`{"type":"note","text":"x"}` + "\n"), Writer: writer})
+				w.ok(err)
+			case 4:
+				recipe := rapid.SampledFrom([]string{mapped, summed, summed, wrong, noRecipe}).Draw(rt, "recipe")
+				if recipe == noRecipe {
+					n.x.RemoveControl(ctxabi.RecipeFile)
+				} else {
+					w.ok(n.x.SetControl(ctxabi.RecipeFile, []byte(recipe)))
+				}
+			case 5:
+				w.ok(n.x.AppendNote(ctxabi.TodoFile, text))
+			case 6:
+				child := fmt.Sprint("child-", rapid.IntRange(0, 3).Draw(rt, "child"))
+				n.x.MakeChild(child)
+				for file, data := range map[string]string{ctxabi.ChildStatus: "done\n", ctxabi.ChildResult: string(text)} {
+					if err := n.x.SetControl(ctxabi.ChildPath(child, file), []byte(data)); err != nil && !session.Gone(err) {
+						w.t.Fatal(err)
+					}
+				}
+			case 7:
+				n.x.MakeChild("linked")
+				w.ok(n.x.SetControl(ctxabi.ChildPath("linked", ctxabi.ChildAgent), []byte(worker.Agent+"\n")))
+				w.ok(n.x.SetControl(ctxabi.ChildPath("linked", ctxabi.ChildSession), []byte(worker.Session+"\n")))
+				w.say(n.w, 2)
+				w.ok(n.w.SetControl(ctxabi.StateFile, []byte(rapid.SampledFrom([]string{"done\n", "idle\n"}).Draw(rt, "state"))))
+			case 8:
+				w.ok(sessiontest.StoreBlob(n.x, idOf(string(text)), string(text), writer))
+			case 9:
+				w.ok(n.x.SetControl(ctxabi.PinnedDir+"/rules.md", text))
+			default:
+				_, err := n.b.Current(context.Background(), n.x)
+				w.ok(err)
+			}
+			if rapid.IntRange(0, 5).Draw(rt, "compare") == 0 {
+				w.equal()
+			}
+		}
+		w.equal()
+		a.x.EachDerivedLine(session.SummariesFile, func([]byte) bool { summaries++; return true })
+	})
+	if summaries == 0 {
+		t.Error("no summarizer was ever heard: the test says nothing of summaries")
+	}
+	t.Logf("%d summaries", summaries)
+}
+
+// Rows are read as they were written, and nothing else is.
+func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		k := session.Kept{Name: rapid.SampledFrom([]string{session.SummariesFile, session.ProjectFile, "outputs/ab", "epoch.json"}).Draw(t, "name"),
+			Line: rapid.Bool().Draw(t, "line"), Drop: rapid.Bool().Draw(t, "drop"), Rest: rapid.IntRange(0, 1<<20).Draw(t, "rest"), Data: rapid.SliceOf(rapid.Byte()).Draw(t, "data")}
+		copy(k.Was[:], rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "was"))
+		row, object := keptRow(&k)
+		got, sum, err := parseKept(&row)
+		if err != nil || object || sum != nil || !bytes.Equal(got.Data, k.Data) || fmt.Sprint(got) != fmt.Sprint(k) {
+			t.Fatalf("%v %v %v, want %v", got, sum, err, k)
+		}
+		c := session.BlobChange{ID: idOf(string(k.Data)), Size: rapid.Int64Range(0, ctxabi.MaxBlob).Draw(t, "size"), UID: rapid.Uint32().Draw(t, "uid"),
+			Time: time.Unix(0, rapid.Int64Min(0).Draw(t, "time")), If: rapid.Uint64().Draw(t, "if")}
+		c.Drop = rapid.Bool().Draw(t, "dropped")
+		c.Used = !c.Drop && rapid.Bool().Draw(t, "used")
+		blob, err := blobRow(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _, err := parseBlob(&blob); err != nil || fmt.Sprint(got) != fmt.Sprint(c) {
+			t.Fatalf("%v %v, want %v", got, err, c)
+		}
+		for _, whole := range [][]byte{row.Content, blob.Content} {
+			cut := slices.Clone(whole[:rapid.IntRange(0, len(whole)-1).Draw(t, "cut")])
+			row.Content, blob.Content = cut, cut
+			_, _, kept := parseKept(&row)
+			_, _, blobs := parseBlob(&blob)
+			if kept == nil && blobs == nil {
+				t.Fatalf("%x is taken for a row", cut)
+			}
+		}
+	})
+}
