@@ -15,6 +15,9 @@ import (
 // Patience is how long Pass waits for a look at the replicas of a new leader.
 const Patience = 5 * time.Second
 
+// watchEvery is how often Watch looks.
+const watchEvery = 10 * time.Second
+
 // pause is how long Pass waits before it asks again.
 const pause = 100 * time.Millisecond
 
@@ -39,13 +42,29 @@ type Gate struct {
 	c       Cluster
 	waited  atomic.Int64
 	refused atomic.Int64
+	bad     atomic.Int64 // shards, at the last Unattested
 }
 
 // New returns the gate of a cluster.
 func New(c Cluster) *Gate { return &Gate{c: c} }
 
-// Stats returns how many calls of Pass had to wait, and how many of them were in vain.
-func (g *Gate) Stats() (waited, refused int64) { return g.waited.Load(), g.refused.Load() }
+// Stats returns how many calls of Pass had to wait, how many of them were in vain, and of how many shards the
+// last Unattested has found no whole leader.
+func (g *Gate) Stats() (waited, refused, unattested int64) {
+	return g.waited.Load(), g.refused.Load(), g.bad.Load()
+}
+
+// Watch calls Unattested from time to time until ctx is done.
+func (g *Gate) Watch(ctx context.Context) {
+	for {
+		g.Unattested(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchEvery):
+		}
+	}
+}
 
 // Pass returns nil once the leader of a journal's shard was found whole since it was elected. It waits
 // [Patience] for that. It returns engine.ErrUnreachable with the reason if it was not, or if nobody answers.
@@ -126,5 +145,6 @@ func (g *Gate) Unattested(ctx context.Context) (map[int]string, error) {
 			bad[shard] = last.Why
 		}
 	}
+	g.bad.Store(int64(len(bad)))
 	return bad, nil
 }

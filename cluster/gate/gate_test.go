@@ -86,7 +86,7 @@ func TestALeaderThatNobodyLookedAtLetsNobodyPass(t *testing.T) {
 		if err := g.Pass(t.Context(), owner); err == nil || !strings.Contains(err.Error(), "n1 ends at 3, and n2 at 9") {
 			t.Errorf("%v", err)
 		}
-		if waited, refused := g.Stats(); waited != 5 || refused != 3 {
+		if waited, refused, _ := g.Stats(); waited != 5 || refused != 3 {
 			t.Errorf("%d waited, %d were refused", waited, refused)
 		}
 	})
@@ -113,6 +113,9 @@ func TestAClusterAtWhichNobodyEverLookedIsNamed(t *testing.T) {
 		t.Error(err)
 	}
 	bad, err := g.Unattested(t.Context())
+	if _, _, n := g.Stats(); n != int64(len(bad)) {
+		t.Errorf("%d of %d", n, len(bad))
+	}
 	if err != nil || len(bad) != engine.OwnerShard+1 || !strings.Contains(bad[engine.OwnerShard], "ctxfs cluster serve") {
 		t.Errorf("%v %v", bad, err)
 	}

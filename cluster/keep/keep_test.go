@@ -3,10 +3,13 @@ package keep
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
@@ -17,7 +20,7 @@ import (
 func status() Status {
 	replica := engine.Replica{Server: "n1", First: 1, Last: 9, Entries: 9, Lost: 2}
 	return Status{
-		Cluster: `me"mory\`, Store: "abc", Format: 1, Hosts: []string{"a", "b"}, Expires: time.Unix(2e9, 0), Problems: []string{"x"},
+		Cluster: `me"mory\`, Store: "abc", Format: 1, Hosts: []nats.HostRow{{Host: "a", Version: "1.2", Sessions: 3, BehindMs: 4000}, {Host: "b"}}, Expires: time.Unix(2e9, 0), Problems: []string{"x"},
 		Servers: []Server{{Name: "n1", Answers: true, SyncAlways: true, Leads: 1}, {Name: "n2"}},
 		Streams: []Stream{{Name: "CTXJ_00", Leader: "n1", Replicas: []engine.Replica{replica}, Problems: []string{"1 of 3"}}},
 		Attest:  &Report{At: time.Unix(1e9, 0)}, Unsafe: &Unsafe{Reasons: []string{"y"}},
@@ -178,5 +181,78 @@ func TestWhichLeadersAreWhole(t *testing.T) {
 		if (got.Why == "") != (c.why == "") || !strings.Contains(got.Why, c.why) || got.Server != c.now[0].Leader || got.Election != "1" {
 			t.Errorf("%+v\n%+v\nis %+v, want %q", c.before, c.now, got, c.why)
 		}
+	}
+}
+
+func TestHostsAreATable(t *testing.T) {
+	var out bytes.Buffer
+	if err := WriteTables(&out, status()); err != nil {
+		t.Fatal(err)
+	}
+	if line := regexp.MustCompile(`(?m)^a +1\.2 +0001-01-01T00:00:00Z +3 +4s +-$`); !line.MatchString(out.String()) {
+		t.Errorf("no line of host a in\n%s", out.String())
+	}
+}
+
+// A replica that goes on is left alone, whatever it lacks; one that does not, or that lacks what catching up does
+// not bring, is made anew, if the two others prove each other.
+func TestWhichReplicasAreMadeAnew(t *testing.T) {
+	r := func(server string, first, last, entries, deleted uint64) engine.Replica {
+		return engine.Replica{Server: server, First: first, Last: last, Entries: entries, Deleted: deleted}
+	}
+	good := func(last uint64, more ...engine.Replica) []Stream {
+		return []Stream{{Name: "CTXT", Leader: "n1", Attested: true, Replicas: append([]engine.Replica{r("n1", 1, last, last, 0), r("n3", 1, last, last, 0)}, more...)}}
+	}
+	for _, c := range []struct {
+		what   string
+		looks  [][]Stream // 5 s apart
+		damage string     // at the last one
+	}{
+		{"whole", [][]Stream{good(9, r("n2", 1, 9, 9, 0)), good(12, r("n2", 1, 12, 12, 0))}, ""},
+		{"a hole", [][]Stream{good(9, r("n2", 1, 9, 7, 2)), good(12, r("n2", 1, 12, 10, 2))}, "begins at 1 with 2 gaps"},
+		{"a hole at one look", [][]Stream{good(9, r("n2", 1, 9, 7, 2)), good(12, r("n2", 1, 12, 12, 0))}, ""},
+		{"catching up", [][]Stream{good(99, r("n2", 1, 10, 10, 0)), good(99, r("n2", 1, 20, 20, 0)), good(99, r("n2", 1, 30, 30, 0)), good(99, r("n2", 1, 40, 40, 0)), good(99, r("n2", 1, 50, 50, 0))}, ""},
+		{"stuck", [][]Stream{good(99, r("n2", 1, 10, 10, 0)), good(99, r("n2", 1, 10, 10, 0)), good(99, r("n2", 1, 10, 10, 0)), good(99, r("n2", 1, 10, 10, 0)), good(99, r("n2", 1, 10, 10, 0))}, "it ends at 10"},
+		{"not there", [][]Stream{good(9), good(9), good(9), good(9), good(9)}, "no replica"},
+		{"not there yet", [][]Stream{good(9), good(9), good(9), good(9), good(9, r("n2", 1, 9, 9, 0))}, ""},
+		{"another one does not answer", [][]Stream{{{Name: "CTXT", Attested: true, Replicas: []engine.Replica{r("n1", 1, 9, 9, 0), r("n2", 1, 9, 7, 2)}}}, {{Name: "CTXT", Attested: true, Replicas: []engine.Replica{r("n1", 1, 9, 9, 0), r("n2", 1, 9, 7, 2)}}}}, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, found := watch{}, map[string]string{}
+			for _, look := range c.looks {
+				found = w.damaged(look, look, "n2")
+				time.Sleep(5 * time.Second)
+			}
+			if (found["CTXT"] == "") != (c.damage == "") || !strings.Contains(found["CTXT"], c.damage) {
+				t.Errorf("%s: %q, want %q", c.what, found, c.damage)
+			}
+		})
+	}
+}
+
+// What is set aside can be set aside again, and a stream that is not there is no error.
+func TestEntriesAndLogAreSetAside(t *testing.T) {
+	store := t.TempDir()
+	for range 2 {
+		for _, dir := range []string{"jetstream/CTX/streams/CTXJ_03/msgs", "jetstream/SYS/_js_/S-R3F-x/msgs", "jetstream/CTX/streams/CTXJ_04/msgs"} {
+			if err := os.MkdirAll(filepath.Join(store, dir), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		to, err := setAside(store, "CTXJ_03", "S-R3F-x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for dir, there := range map[string]bool{to + "/entries/msgs": true, to + "/log/msgs": true, store + "/jetstream/CTX/streams/CTXJ_03": false, store + "/jetstream/SYS/_js_/S-R3F-x": false, store + "/jetstream/CTX/streams/CTXJ_04": true} {
+			if _, err := os.Stat(dir); (err == nil) != there {
+				t.Errorf("%s: %v", dir, err)
+			}
+		}
+	}
+	if _, err := setAside(store, "CTXJ_05", "S-R3F-y"); err != nil {
+		t.Error(err)
+	}
+	if _, err := setAside(store, "", ""); err == nil {
+		t.Error("a stream without a name is set aside")
 	}
 }

@@ -19,30 +19,31 @@ import (
 
 // Status is what a machine sees of its cluster.
 type Status struct {
-	Cluster  string    `json:"cluster"`
-	Machine  string    `json:"machine,omitempty"`
-	Store    string    `json:"store,omitempty"` // "" if there is none, or nobody says
-	Format   int       `json:"format,omitempty"`
-	Servers  []Server  `json:"servers"`
-	Streams  []Stream  `json:"streams"`           // as they are now where the machine maintains, else as in the last report
-	Hosts    []string  `json:"hosts"`             // those that live; where the machine maintains
-	Attest   *Report   `json:"attest,omitempty"`  // the last look at all replicas; its streams are not repeated
-	Scrub    *Scrubbed `json:"scrub,omitempty"`   // the last scrub
-	Healing  *Healing  `json:"healing,omitempty"` // the replicas that are made anew, and those that are to be
-	Unsafe   *Unsafe   `json:"unsafe,omitempty"`  // what the cluster has ever run without
-	Expires  time.Time `json:"certificates_expire"`
-	Problems []string  `json:"problems"`
+	Cluster  string         `json:"cluster"`
+	Machine  string         `json:"machine,omitempty"`
+	Store    string         `json:"store,omitempty"` // "" if there is none, or nobody says
+	Format   int            `json:"format,omitempty"`
+	Servers  []Server       `json:"servers"`
+	Streams  []Stream       `json:"streams"`           // as they are now where the machine maintains, else as in the last report
+	Hosts    []nats.HostRow `json:"hosts"`             // those that live; where the machine maintains
+	Attest   *Report        `json:"attest,omitempty"`  // the last look at all replicas; its streams are not repeated
+	Scrub    *Scrubbed      `json:"scrub,omitempty"`   // the last scrub
+	Healing  *Healing       `json:"healing,omitempty"` // the replicas that are made anew, and those that are to be
+	Unsafe   *Unsafe        `json:"unsafe,omitempty"`  // what the cluster has ever run without
+	Expires  time.Time      `json:"certificates_expire"`
+	Problems []string       `json:"problems"`
 }
 
 // Server is a server as this machine sees it.
 type Server struct {
-	Name       string `json:"name"`
-	Address    string `json:"address"`
-	Answers    bool   `json:"answers"` // this machine
-	Version    string `json:"version,omitempty"`
-	SyncAlways bool   `json:"sync_always"`
-	Leads      int    `json:"leads"` // how many streams it leads
-	Why        string `json:"why,omitempty"`
+	Name       string        `json:"name"`
+	Address    string        `json:"address"`
+	Answers    bool          `json:"answers"` // this machine
+	Version    string        `json:"version,omitempty"`
+	SyncAlways bool          `json:"sync_always"`
+	Leads      int           `json:"leads"` // how many streams it leads
+	Why        string        `json:"why,omitempty"`
+	Took       time.Duration `json:"took_ns"` // until it had answered a connection
 }
 
 // soon is how long before their end certificates are a problem.
@@ -50,7 +51,7 @@ const soon = 90 * 24 * time.Hour
 
 // Look looks at a cluster from a machine of it. What cannot be seen is among the problems.
 func Look(ctx context.Context, m member.Machine) Status {
-	s := Status{Cluster: m.Cluster, Machine: m.Name, Problems: []string{}, Hosts: []string{}, Streams: []Stream{}}
+	s := Status{Cluster: m.Cluster, Machine: m.Name, Problems: []string{}, Hosts: []nats.HostRow{}, Streams: []Stream{}}
 	bad := func(format string, args ...any) { s.Problems = append(s.Problems, fmt.Sprintf(format, args...)) }
 	var err error
 	if s.Expires, err = m.Expires(); err != nil {
@@ -106,6 +107,7 @@ func probe(ctx context.Context, m member.Machine, o nats.Options) []Server {
 			if d, ok := ctx.Deadline(); ok {
 				limit = min(limit, max(time.Until(d), time.Millisecond))
 			}
+			begin := time.Now()
 			c, err := client.Connect(a.URL(), append(slices.Clone(o.Auth), client.Timeout(limit), client.NoReconnect(), client.Name("ctxfs cluster status"))...)
 			if errors.Is(err, client.ErrNoServers) { // has no reason
 				var d net.Conn
@@ -119,7 +121,7 @@ func probe(ctx context.Context, m member.Machine, o nats.Options) []Server {
 				return
 			}
 			defer c.Close()
-			list[i].Answers, list[i].Version = true, c.ConnectedServerVersion()
+			list[i].Answers, list[i].Version, list[i].Took = true, c.ConnectedServerVersion(), time.Since(begin)
 		})
 	}
 	all.Wait()
@@ -154,8 +156,14 @@ func (s *Status) ask(ctx context.Context, e *nats.Engine, maintains bool) {
 	if !maintains {
 		servers = statement.Servers
 	} else {
-		s.Hosts, err = e.Hosts(ctx)
+		names, err := e.Hosts(ctx)
 		fail(err)
+		for _, name := range names {
+			row, found, err := e.HostRow(ctx, name)
+			if fail(err); found {
+				s.Hosts = append(s.Hosts, row)
+			}
+		}
 	}
 	for key, into := range map[string]any{nats.MetaAttest: &s.Attest, nats.MetaUnsafe: &s.Unsafe, nats.MetaScrub: &s.Scrub, nats.MetaHeal: &s.Healing} {
 		note, err := e.Meta(ctx, key)

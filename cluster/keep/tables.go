@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
 // WriteTables writes a status as tables for people. It returns the error of the writer.
@@ -42,10 +44,10 @@ func WriteTables(w io.Writer, s Status) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(w)
-	if len(s.Hosts) > 0 {
-		fmt.Fprintf(w, "Hosts that live: %s\n", strings.Join(s.Hosts, ", "))
+	if err := writeHosts(w, s.Hosts); err != nil {
+		return err
 	}
+	fmt.Fprintln(w)
 	if s.Attest != nil {
 		fmt.Fprintf(w, "All replicas were looked at %s by %s\n", s.Attest.At.Format(time.RFC3339), s.Attest.By)
 	}
@@ -67,6 +69,23 @@ func WriteTables(w io.Writer, s Status) error {
 	}
 	_, err := fmt.Fprintf(w, "\nProblems:\n- %s\n", strings.Join(s.Problems, "\n- "))
 	return err
+}
+
+// writeHosts writes the table of the hosts that live, if there are any.
+func writeHosts(w io.Writer, hosts []nats.HostRow) error {
+	if len(hosts) == 0 {
+		return nil
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\nHOST\tVERSION\tSINCE\tSESSIONS\tBEHIND\tPROCESS")
+	for _, h := range hosts {
+		behind := "-"
+		if h.BehindMs > 0 {
+			behind = (time.Duration(h.BehindMs) * time.Millisecond).Round(time.Second).String()
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", h.Host, orNone(h.Version), h.Since.UTC().Format(time.RFC3339), h.Sessions, behind, orNone(h.Address))
+	}
+	return table.Flush()
 }
 
 func yesNo(b bool) string {

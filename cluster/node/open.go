@@ -69,6 +69,7 @@ func open(ctx context.Context, o Options, e *nats.Engine) (*Node, error) {
 		return nil, &ctxabi.Error{Op: "mount", Kind: ctxabi.ErrUnreachable, Err: err, Why: "other hosts cannot reach this one"}
 	}
 	n.tasks.Go(func() { n.live(e, row) })
+	n.tasks.Go(func() { g.Watch(n.ctx) })
 	n.shut = append(n.shut, func() { e.Close() })
 	n.extra = func() [][2]string {
 		list := [][2]string{{"cluster_servers", strings.Join(o.Nats.Servers, ",")}}
@@ -79,9 +80,10 @@ func open(ctx context.Context, o Options, e *nats.Engine) (*Node, error) {
 		for _, r := range e.Living() {
 			hosts = append(hosts, r.Host)
 		}
-		waited, refused := g.Stats()
+		waited, refused, unattested := g.Stats()
 		return append(list, [2]string{"cluster_hosts", strings.Join(hosts, ",")}, [2]string{"cluster_hedges", fmt.Sprint(e.Hedges())},
-			[2]string{"cluster_first_copies_waited", fmt.Sprint(waited)}, [2]string{"cluster_first_copies_refused", fmt.Sprint(refused)})
+			[2]string{"cluster_first_copies_waited", fmt.Sprint(waited)}, [2]string{"cluster_first_copies_refused", fmt.Sprint(refused)},
+			[2]string{"cluster_unattested_shards", fmt.Sprint(unattested)})
 	}
 	return n, nil
 }

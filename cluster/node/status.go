@@ -1,7 +1,11 @@
 package node
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/host"
@@ -24,6 +28,11 @@ func (n *Node) Status() [][2]string {
 	add := func(name string, v any) { list = append(list, [2]string{"cluster_" + name, fmt.Sprint(v)}) }
 	add("freshness", n.o.Freshness)
 	add("followed", count)
+	behind := time.Duration(0)
+	if count > 0 && !oldest.IsZero() {
+		behind = time.Since(oldest)
+	}
+	add("behind_seconds", int(behind.Seconds()))
 	add("entries_own", s.Own)
 	add("requests_forwarded", s.Handed)
 	add("requests_taken", s.Taken)
@@ -31,4 +40,31 @@ func (n *Node) Status() [][2]string {
 	add("unknown_outcomes", s.Unknown)
 	add("lost", s.Lost)
 	return list
+}
+
+// WriteMetrics writes what Status returns in the format of OpenMetrics: numbers as gauges, the rest as labels of
+// one line. It returns the error of the writer.
+func (n *Node) WriteMetrics(w io.Writer) error { return writeMetrics(w, n.Status()) }
+
+func writeMetrics(w io.Writer, list [][2]string) error {
+	var out, labels bytes.Buffer
+	for _, kv := range list {
+		name := "ctxfs_" + kv[0]
+		if _, err := strconv.ParseFloat(kv[1], 64); err == nil {
+			fmt.Fprintf(&out, "# TYPE %s gauge\n%s %s\n", name, name, kv[1])
+			continue
+		}
+		if labels.Len() > 0 {
+			labels.WriteByte(',')
+		}
+		fmt.Fprintf(&labels, "%s=%s", kv[0], quoteLabel(kv[1]))
+	}
+	fmt.Fprintf(&out, "# TYPE ctxfs_mount info\nctxfs_mount_info{%s} 1\n# EOF\n", labels.String())
+	_, err := w.Write(out.Bytes())
+	return err
+}
+
+// quoteLabel returns the value of a label in quotes.
+func quoteLabel(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }

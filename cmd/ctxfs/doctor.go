@@ -61,7 +61,7 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := append(doctor.Examine(dir, mountpoint, thisProgram()), checkPrograms(time.Now())...)
+			found := append(doctor.Examine(dir, mountpoint, thisProgram()), append(checkPrograms(time.Now()), checkCluster(c.Context())...)...)
 			bad := false
 			for _, f := range found {
 				bad = bad || f.State == doctor.Missing

@@ -2,7 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/cluster/host"
+	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/cluster/node"
@@ -27,6 +31,7 @@ type clusterFlags struct {
 	freshness time.Duration
 	timeout   time.Duration
 	unsafe    bool
+	metrics   string // a socket; "": none
 }
 
 // ofMachine is --cluster without a value.
@@ -41,13 +46,14 @@ func (f *clusterFlags) add(c *cobra.Command) {
 	fl.StringVar(&f.host, "host", "", "`NAME` of this host in the cluster (default that with which it joined, or the machine's)")
 	fl.DurationVar(&f.freshness, "freshness", node.Freshness, "how old what is shown of other hosts may be; 0: ask the cluster at each look")
 	fl.DurationVar(&f.timeout, "cluster-timeout", host.Timeout, "how long an append waits for a cluster that does not answer")
+	fl.StringVar(&f.metrics, "metrics", "", "answer GET /metrics on a unix `SOCKET` with what status has of the cluster, as OpenMetrics")
 	fl.BoolVar(&f.unsafe, "unsafe", false, "mount a cluster that may lose what it acknowledged")
 }
 
 // complete makes paths absolute and checks what can be checked without a server.
 func (f *clusterFlags) complete(c *cobra.Command) (err error) {
 	if f.at == "" {
-		for _, name := range []string{"creds", "cluster-ca", "host", "freshness", "cluster-timeout", "unsafe"} {
+		for _, name := range []string{"creds", "cluster-ca", "host", "freshness", "cluster-timeout", "unsafe", "metrics"} {
 			if c.Flags().Changed(name) {
 				return usagef("--%s is for a mount with --cluster", name)
 			}
@@ -60,7 +66,7 @@ func (f *clusterFlags) complete(c *cobra.Command) (err error) {
 	if f.at == ofMachine {
 		f.at = clusterDir("")
 	}
-	for _, name := range []*string{&f.creds, &f.ca, &f.at} {
+	for _, name := range []*string{&f.creds, &f.ca, &f.at, &f.metrics} {
 		if *name != "" && !f.isURLs(*name) {
 			if *name, err = filepath.Abs(*name); err != nil {
 				return err
@@ -84,7 +90,7 @@ func (f *clusterFlags) args() []string {
 	}
 	return []string{
 		"--cluster=" + f.at, "--creds=" + f.creds, "--cluster-ca=" + f.ca, "--host=" + f.host,
-		fmt.Sprintf("--freshness=%s", f.freshness), fmt.Sprintf("--cluster-timeout=%s", f.timeout), fmt.Sprintf("--unsafe=%t", f.unsafe),
+		fmt.Sprintf("--freshness=%s", f.freshness), fmt.Sprintf("--cluster-timeout=%s", f.timeout), fmt.Sprintf("--unsafe=%t", f.unsafe), "--metrics=" + f.metrics,
 	}
 }
 
@@ -124,14 +130,43 @@ func (f *clusterFlags) open(ctx context.Context, s *session.Options) (*node.Node
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, reachWithin)
+	short, cancel := context.WithTimeout(ctx, reachWithin)
 	defer cancel()
-	n, err := node.Open(ctx, node.Options{Nats: reach, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})
+	n, err := node.Open(short, node.Options{Nats: reach, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})
 	if err != nil {
 		return nil, err
 	}
+	if err := f.serveMetrics(ctx, n); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
 	s.Committer, s.Parts = n, n.Parts()
 	return n, nil
+}
+
+// serveMetrics answers monitors on the socket of --metrics until ctx is done. The socket is for its owner alone.
+func (f *clusterFlags) serveMetrics(ctx context.Context, n *node.Node) error {
+	if f.metrics == "" {
+		return nil
+	}
+	if info, err := os.Lstat(f.metrics); err == nil && info.Mode().Type() == os.ModeSocket {
+		os.Remove(f.metrics) // of a mount that has ended
+	}
+	l, err := net.Listen("unix", f.metrics)
+	if err != nil {
+		return err
+	}
+	if err := os.Chmod(f.metrics, 0o600); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", keep.ContentType)
+		n.WriteMetrics(w)
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(l)
+	context.AfterFunc(ctx, func() { server.Close() })
+	return nil
 }
 
 // leave closes a node, if there is one.

@@ -77,6 +77,6 @@ func TestANewLeaderIsLookedAt(t *testing.T) {
 	if bad, err := g.Unattested(t.Context()); err != nil || len(bad) > 0 {
 		t.Errorf("%v %v", bad, err)
 	}
-	waited, refused := g.Stats()
+	waited, refused, _ := g.Stats()
 	t.Logf("%d had to wait, %d of them in vain", waited, refused)
 }
