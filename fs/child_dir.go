@@ -43,7 +43,7 @@ func (d *childrenDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 	if x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return nil, syscall.ENOENT
 	}
-	setPlainEntry(out, x)
+	d.p.t.setPlainEntry(out, x)
 	n := &sessionDir{plain: newPlain(d.p.t, x), p: d.p, here: ctxabi.ChildDir}
 	return d.NewInode(ctx, n, plainAttr(x, d.p.t.rootDev)), 0
 }

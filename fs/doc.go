@@ -56,8 +56,10 @@
 //	view.go             files that nobody may write
 //	cluster.go          what is looked at before names and sessions of a cluster are shown
 //	raw.go              what go-fuse's tree drops of a request; numbers
-//	plain_dir.go plain_node.go
+//	plain_dir.go plain_list.go plain_node.go
 //	                    ordinary files and directories
+//	shared_dir.go shared_handle.go shared.go
+//	                    those that hosts of a cluster share
 //	open_files.go       which files are open; descriptors
 //	xattr.go            attributes
 //	attr.go ids.go      modes, times, inode numbers
@@ -83,10 +85,11 @@
 //  1. tree.moves: raw.Rename holds it for reading around the whole rename. Who finds a file gone
 //     from where the tree has it takes it for writing and releases it at once. A rename never does
 //     that. A handle's mu may be held then, which no rename takes, but none of the locks below it.
-//  2. the mu of a handle (controlHandle, logHandle, trustHandle, packsHandle)
+//  2. the mu of a handle (controlHandle, logHandle, trustHandle, packsHandle) or of a sharedFile, under
+//     which Files commits, as it does under 1
 //  3. tree.policies, tree.recent
 //  4. mountedSession.mu, which is held for lookups in maps and nothing else
-//  5. tree.mu, generation.mu, the mu of shelf, answers, numbers, openFiles and of a shard of rawFS:
+//  5. tree.mu, generation.mu, the mu of shelf, answers, numbers, openFiles, sharedOpen and of a shard of rawFS:
 //     leaves, under which no other lock of this package is taken
 //  6. the locks of package session and of the builder, which are taken under 2 and 3 and not under 4
 //

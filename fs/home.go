@@ -207,6 +207,7 @@ func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) 
 	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.rel, ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
 		list = append(list, dirEntry(ctxabi.ProjectsDir, treeAttr(syscall.S_IFDIR, session.ProjectPath(d.ref.UID))))
+		d.t.fresh(d.trustPath(), true)
 		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
 			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.rel, ctxabi.TrustFile))))
 		}
@@ -231,7 +232,7 @@ func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 	if err != nil || x.Mode&syscall.S_IFMT != syscall.S_IFDIR {
 		return nil, syscall.ENOENT
 	}
-	setPlainEntry(out, x)
+	d.t.setPlainEntry(out, x)
 	n := &agentDir{guardedDir: guardedDir{plain: newPlain(d.t, x)}, realm: d.realm}
 	n.guard = n.refused
 	n.ref.Agent = name
@@ -274,18 +275,23 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 			}
 		}
 	}
+	return errnoOf(d.t.rmdirAgent(ctx, home, func() error { return d.t.unlinkHome(home) }))
+}
+
+// unlinkHome removes the empty home of an agent, and the directory of its sessions.
+func (t *tree) unlinkHome(home string) error {
 	for _, dir := range []string{path.Join(home, ctxabi.SessionDir), home} {
-		fd, err := beneath.Open(d.t.rootFd, path.Dir(dir), unix.O_PATH|unix.O_DIRECTORY, 0)
+		fd, err := beneath.Open(t.rootFd, path.Dir(dir), unix.O_PATH|unix.O_DIRECTORY, 0)
 		if err != nil {
-			return errnoOf(err)
+			return err
 		}
 		err = unix.Unlinkat(fd, path.Base(dir), unix.AT_REMOVEDIR)
 		unix.Close(fd)
 		if err != nil && (dir == home || err != syscall.ENOENT) {
-			return errnoOf(err)
+			return err
 		}
 	}
-	return 0
+	return nil
 }
 
 func (d *agentsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {

@@ -46,6 +46,7 @@ type Options struct {
 	Debug      bool          // log every FUSE request
 	Memory     *memory.Limit // nil: none
 	Cluster    Cluster       // nil: the store is of this host alone
+	Files      Files         // shares ordinary files with other hosts; nil: they are of this store alone
 }
 
 // ErrStillOpen is the error of [Server.Shutdown] if files are open after its deadline.
@@ -168,7 +169,7 @@ func newTree(o Options) (*tree, error) {
 		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
 		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
-		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, cluster: o.Cluster, shelf: shelf{limit: o.Memory},
+		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, cluster: o.Cluster, files: o.Files, shelf: shelf{limit: o.Memory},
 	}
 	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
@@ -178,6 +179,9 @@ func newTree(o Options) (*tree, error) {
 		t.search = search.New(o.Store, search.Config{Logger: o.Logger})
 	}
 	t.syncRound.Store(1)
+	if t.files != nil {
+		t.files.Mounted(t.changing)
+	}
 	return t, nil
 }
 

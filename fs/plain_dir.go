@@ -43,7 +43,7 @@ func (p *plain) added(ctx context.Context, dir int, name string, out *fuse.Entry
 	if err != nil {
 		return nil, err
 	}
-	setPlainEntry(out, x)
+	p.t.setPlainEntry(out, x)
 	return p.child(ctx, x), nil
 }
 
@@ -105,6 +105,20 @@ func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 }
 
 func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
+	if p.t.files == nil || hidden(name) {
+		return p.lookup(ctx, name, out)
+	}
+	rel, _ := p.named(name)
+	p.t.fresh(rel, false)
+	n, errno = p.lookup(ctx, name, out)
+	if errno == syscall.ENOENT { // what another host has closed a moment ago is there
+		p.t.fresh(rel, true)
+		n, errno = p.lookup(ctx, name, out)
+	}
+	return n, errno
+}
+
+func (p *plain) lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	errno = p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
 		n, err = p.added(ctx, dir, name, out)
 		return err
@@ -115,6 +129,9 @@ func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n 
 func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
 		return nil, syscall.EPERM
+	}
+	if rel, shared := p.named(name); shared {
+		return p.mkdirShared(ctx, name, rel, mode, out)
 	}
 	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
 		mode := p.newMode(mode&0o7777, true)
@@ -147,6 +164,9 @@ func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *
 			return err
 		}
 		n, err = p.finish(ctx, dir, name, mode, self, out)
+		if rel, shared := p.named(name); err == nil && shared && mode&syscall.S_IFMT == syscall.S_IFREG {
+			err = p.t.files.Changed(ctx, rel)
+		}
 		if err != nil {
 			unix.Unlinkat(dir, name, 0)
 		}
@@ -182,7 +202,11 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 			return err
 		}
 		p.noteOpen(ctx)
-		fh = newPlainHandle(fd, release)
+		if p.t.files == nil {
+			fh = newPlainHandle(fd, release)
+		} else {
+			fh = p.sharing(name, n.Operations().(plainer).base(), fd, release)
+		}
 		return nil
 	})
 	if errno != 0 {
@@ -215,7 +239,7 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 			unix.Close(fd)
 			return err
 		}
-		setPlainEntry(out, x)
+		p.t.setPlainEntry(out, x)
 		p.noteOpen(ctx)
 		n, fh = p.child(ctx, x), newPlainHandle(fd, release)
 		return nil
@@ -229,6 +253,9 @@ func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.Entry
 func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
 		return nil, syscall.EPERM
+	}
+	if rel, shared := p.named(name); shared {
+		return p.symlinkShared(ctx, target, name, rel, out)
 	}
 	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
 		err := unix.Symlinkat(target, dir, name)
@@ -251,6 +278,12 @@ func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string
 	if !ok || hidden(name) {
 		return nil, syscall.EPERM // what a session has, it has once
 	}
+	if p.t.files != nil {
+		_, a := from.named("")
+		if _, b := p.named(name); a || b {
+			return nil, syscall.EPERM // hosts share content by names: two names of one file would be two files elsewhere
+		}
+	}
 	errno = p.in(name, func(dir int, _ *unix.Statx_t) error {
 		fd, _, err := from.open(unix.O_PATH)
 		if errors.Is(err, os.ErrNotExist) {
@@ -270,16 +303,27 @@ func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string
 }
 
 func (p *plain) Unlink(ctx context.Context, name string) syscall.Errno {
-	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
+	return p.in(name, func(dir int, _ *unix.Statx_t) error { return p.unlink(ctx, dir, name) })
+}
+
+// unlink removes the file name from the open directory, which is p.
+func (p *plain) unlink(ctx context.Context, dir int, name string) error {
+	if rel, shared := p.named(name); shared {
+		return p.t.unlinkShared(ctx, dir, name, rel)
+	}
+	return unix.Unlinkat(dir, name, 0)
 }
 
 func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 	var last *unix.Statx_t
 	errno := p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
-		if last, err = statName(dir, name); err == nil {
-			err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+		if last, err = statName(dir, name); err != nil {
+			return err
 		}
-		return err
+		if rel, shared := p.named(name); shared {
+			return p.t.rmdirShared(ctx, dir, name, rel)
+		}
+		return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
 	})
 	if child := p.GetChild(name); errno == 0 && child != nil {
 		if n, ok := child.Operations().(plainer); ok && n.base().ino == last.Ino {
@@ -287,84 +331,6 @@ func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 		}
 	}
 	return errno
-}
-
-func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	release, errno := p.reserve()
-	if errno != 0 {
-		return nil, errno
-	}
-	fd, _, err := p.open(unix.O_RDONLY | unix.O_DIRECTORY)
-	if err != nil {
-		release()
-		return nil, errnoOf(err)
-	}
-	ds, errno := gofs.NewLoopbackDirStreamFd(fd) // which closes fd with itself
-	if errno != 0 {
-		unix.Close(fd)
-		release()
-		return nil, errno
-	}
-	return &plainStream{DirStream: ds, dir: fd, rootDev: p.t.rootDev, release: release}, 0
-}
-
-var _ = (gofs.NodeOpendirHandler)((*plain)(nil))
-
-func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	p.noteOpen(ctx)
-	ds, errno := p.Readdir(ctx)
-	if errno != 0 {
-		return nil, 0, errno
-	}
-	return ds, 0, 0
-}
-
-// plainStream lists a directory of the disk without the names that [hidden] reports.
-type plainStream struct {
-	gofs.DirStream
-	dir     int // the directory
-	rootDev uint64
-	release func() // ends what it counts for
-}
-
-var (
-	_ = (gofs.FileReaddirenter)((*plainStream)(nil))
-	_ = (gofs.FileSeekdirer)((*plainStream)(nil))
-	_ = (gofs.FileReleasedirer)((*plainStream)(nil))
-	_ = (gofs.FileFsyncdirer)((*plainStream)(nil))
-)
-
-func (s *plainStream) Readdirent(ctx context.Context) (*fuse.DirEntry, syscall.Errno) {
-	for {
-		e, errno := s.DirStream.(gofs.FileReaddirenter).Readdirent(ctx)
-		if e == nil || errno != 0 {
-			return nil, errno
-		}
-		if hidden(e.Name) {
-			continue
-		}
-		if x, err := statName(s.dir, e.Name); err == nil {
-			e.Ino = numberOf(plainAttr(x, s.rootDev).Ino) // as stat says
-		} else {
-			e.Ino = numberOf(e.Ino | plainBit) // it went away meanwhile
-		}
-		return e, 0
-	}
-}
-
-func (s *plainStream) Seekdir(ctx context.Context, off uint64) syscall.Errno {
-	return s.DirStream.(gofs.FileSeekdirer).Seekdir(ctx, off)
-}
-
-func (s *plainStream) Close() {
-	s.DirStream.Close()
-	s.release()
-}
-
-func (s *plainStream) Releasedir(ctx context.Context, flags uint32) { s.Close() }
-
-func (s *plainStream) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno {
-	return s.DirStream.(gofs.FileFsyncdirer).Fsyncdir(ctx, flags)
 }
 
 // reservedInHome reports whether name is one of an agent's home that is not an ordinary file.

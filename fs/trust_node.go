@@ -12,6 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // trustFile is home/<uid>/trust.jsonl: what may be run as that user. Only the user may read it. It
@@ -79,10 +80,20 @@ func (n *trustFile) set(data []byte) error {
 	if data == nil {
 		data = []byte{}
 	}
-	return n.t.store.SetTrust(n.ref.UID, n.owner().gid, data)
+	if n.t.files == nil {
+		return n.t.store.SetTrust(n.ref.UID, n.owner().gid, data)
+	}
+	if err := session.CheckControl(ctxabi.TrustFile, data); err != nil {
+		return err
+	}
+	return n.t.files.Put(context.Background(), n.trustPath(), session.Owner{UID: n.ref.UID, GID: n.owner().gid, Mode: 0o600}, data)
 }
 
+// trustPath returns the trust file's path in the store.
+func (r realm) trustPath() string { return r.dir() + "/" + ctxabi.TrustFile }
+
 func (n *trustFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
+	n.t.fresh(n.trustPath(), true)
 	data, err := n.t.store.Trust(n.ref.UID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, errnoOf(err)
@@ -143,7 +154,7 @@ func (h *trustHandle) commit() syscall.Errno {
 	if err == nil {
 		h.changed = false
 	} else {
-		h.n.t.log.Warn("refused", "file", h.n.dir()+"/"+ctxabi.TrustFile, "reason", err)
+		h.n.t.log.Warn("refused", "file", h.n.trustPath(), "reason", err)
 	}
 	return errnoOf(err)
 }
@@ -168,11 +179,12 @@ func (h *trustHandle) Release(ctx context.Context) syscall.Errno {
 
 // lookupTrust answers a look-up of the trust file of a home.
 func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
+	d.t.fresh(d.trustPath(), true)
 	n := &trustFile{realm: d.realm}
 	if errno := n.fill(&out.Attr); errno != 0 {
 		return nil, errno
 	}
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.dir()+"/"+ctxabi.TrustFile)), 0
+	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.trustPath())), 0
 }
 
 // isTrust reports whether name is the trust file here. A space has none.
@@ -192,7 +204,7 @@ func (d *realmDir) Create(ctx context.Context, name string, flags, mode uint32, 
 	}
 	n.owner().setFile(&out.Attr, 0o600, 0, time.Now())
 	h := &trustHandle{n: n, changed: true}
-	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.dir()+"/"+ctxabi.TrustFile)), h, fuse.FOPEN_DIRECT_IO, 0
+	return d.NewInode(ctx, n, treeAttr(syscall.S_IFREG, d.trustPath())), h, fuse.FOPEN_DIRECT_IO, 0
 }
 
 func (d *realmDir) Unlink(ctx context.Context, name string) syscall.Errno {
@@ -202,5 +214,9 @@ func (d *realmDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	if _, err := d.t.store.TrustInfo(d.ref.UID); err != nil {
 		return errnoOf(err)
 	}
-	return errnoOf(d.t.store.SetTrust(d.ref.UID, 0, nil))
+	local := func() error { return d.t.store.SetTrust(d.ref.UID, 0, nil) }
+	if d.t.files != nil {
+		return errnoOf(d.t.files.Remove(ctx, d.trustPath(), false, local))
+	}
+	return errnoOf(local())
 }

@@ -11,6 +11,7 @@ var arrows = map[string][]string{
 	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk"}, // a cluster in plain files
 	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
 	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
+	"cluster/files":                  {"cluster/engine", "cluster/names", "cluster/names/keeper", "ctxabi", "session"},
 	"cluster/nats":                   {"cluster/engine"},
 	"cluster/member":                 {"cluster/engine", "cluster/nats"}, // the files of one machine
 	"cluster/gate":                   {"cluster/engine", "cluster/nats"},
@@ -20,7 +21,7 @@ var arrows = map[string][]string{
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
-	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "session", "session/log", "ctxabi", "internal/vfs"}, // one mount: all of it put together
+	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
 	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
 	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "ctxabi"}, // what packs show, and blobs
 
@@ -129,7 +130,8 @@ var testArrows = map[string][]string{
 	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
 	"cluster/rows":         {"cluster/peers", "pack", "pack/build", "pack/source"},
 	"cluster/replica":      {"cluster/engine/fake"},
-	"cluster/names/keeper": {"session/check"}, // what is materialised is a store without damage
+	"cluster/files":        {"cluster/node", "fs", "pack/build"}, // two mounts of one cluster
+	"cluster/names/keeper": {"session/check"},                    // what is materialised is a store without damage
 }
 
 // Test files may also use these, which exist for them.

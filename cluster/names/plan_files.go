@@ -1,6 +1,9 @@
 package names
 
 import (
+	"path"
+	"slices"
+
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -10,9 +13,36 @@ import (
 // attributes alone, it is the hash itself.
 type WriteFile struct{ File }
 
-// Plan returns the row of the file, of one with a name of its own if another host changed it, too, or no row
-// if it has that content and those attributes already. With the first file of a user it makes his home. It returns no error.
+// Plan returns the row of the file, of one with a name of its own if another host changed it, too, or made
+// something else of the name, or no row
+// if it has that content and those attributes already. With the first file of a user it makes his home, and
+// where another host has removed directories above the file, those. It returns no error.
 func (o WriteFile) Plan(s *State, host string) ([]journal.Row, error) {
+	rows, err := o.plan(s, host)
+	if err != nil || len(rows) == 0 {
+		return rows, err
+	}
+	return append(above(s, o.File), rows...), nil
+}
+
+// above returns the rows that make the directories above a file that are shared and not there.
+func above(s *State, f File) (rows []journal.Row) {
+	owner, _ := s.Home()
+	if agent, _, ok := SplitHome(f.Path); ok {
+		owner, _, _ = s.Agent(agent)
+	}
+	for dir := path.Dir(f.Path); dir != "." && Shared(s.subject, dir); dir = path.Dir(dir) {
+		if _, ok := s.Node(dir); ok || owner.Mode == 0 {
+			break
+		}
+		rows = append(rows, Link{Op: Mkdir, Path: dir, Mode: owner.Mode, UID: f.UID, GID: f.GID, MTime: f.MTime}.Row())
+	}
+	slices.Reverse(rows)
+	return rows
+}
+
+// plan returns the row of the file.
+func (o WriteFile) plan(s *State, host string) ([]journal.Row, error) {
 	f := o.File
 	if _, ok := s.Home(); !ok && s.subject.Owner[0] == 'u' {
 		return rowsOf(Name{Op: MakeHome, Owner: Owner{UID: f.UID, GID: f.GID, Mode: 0o700}}, f), nil
@@ -24,7 +54,8 @@ func (o WriteFile) Plan(s *State, host string) ([]journal.Row, error) {
 	if f.Path == ctxabi.TrustFile {
 		f.Base = old.Hash
 	}
-	if old.Kind != "" && old.Kind != Regular || old.Hash == f.Base || old.Hash == f.Hash {
+	other := old.Kind != "" && old.Kind != Regular
+	if !other && (old.Hash == f.Base || old.Hash == f.Hash) {
 		return rowsOf(f), nil
 	}
 	for n := 1; ; n++ {
@@ -61,16 +92,41 @@ type ChangeLink struct{ Link }
 // Plan returns the row; it returns no error.
 func (o ChangeLink) Plan(*State, string) ([]journal.Row, error) { return rowsOf(o.Link), nil }
 
+// RemoveFile removes a file, a link or an empty directory, if hosts share it.
+type RemoveFile struct {
+	Path string
+	Dir  bool
+}
+
+// Plan returns the row, or none if the path is not in the journal. It returns ErrNotEmpty if there are files below it.
+func (o RemoveFile) Plan(s *State, _ string) ([]journal.Row, error) {
+	if _, ok := s.Node(o.Path); !ok {
+		if o.Dir && len(below(s, o.Path)) > 0 {
+			return nil, refuseFor(ErrNotEmpty, string(Rmdir), o.Path, ctxabi.ErrExists, "it is not empty")
+		}
+		return nil, nil
+	}
+	op := Unlink
+	if o.Dir {
+		op = Rmdir
+	}
+	return rowsOf(Link{Op: op, Path: o.Path}), nil
+}
+
 // MoveFile is a rename of which only one side may be shared.
 type MoveFile struct {
 	From, To string
 	Dir      bool  // a directory is moved
+	Keep     bool  // what is called To stays: the rename is refused with ctxabi.ErrExists
 	File     *File // what is moved, if it is a regular file that is small enough to be shared
 }
 
 // Plan returns the rows of the rename; none if it does not concern other hosts. It returns ErrCrosses if a
 // directory would come to be shared or not: who moves it copies it instead.
 func (o MoveFile) Plan(s *State, host string) ([]journal.Row, error) {
+	if o.Keep && has(s, o.To) {
+		return nil, refuse("rename", o.To, ctxabi.ErrExists, "it exists already")
+	}
 	if has(s, o.From) {
 		if Shared(s.subject, o.To) || len(below(s, o.From)) > 0 {
 			return rowsOf(Link{Op: Move, Path: o.From, To: o.To}), nil
@@ -91,6 +147,12 @@ func (o MoveFile) Plan(s *State, host string) ([]journal.Row, error) {
 	f := *o.File
 	old, _ := s.Node(o.To)
 	f.Path, f.Base = o.To, old.Hash
+	switch old.Kind {
+	case Directory:
+		return rowsOf(f), nil // which is refused
+	case Symbolic:
+		return rowsOf(Link{Op: Unlink, Path: o.To}, f), nil
+	}
 	return WriteFile{f}.Plan(s, host)
 }
 

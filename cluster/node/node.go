@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/files"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/names/keeper"
 	"github.com/ctxfs/ctxfs/cluster/peers"
@@ -43,6 +44,7 @@ type Node struct {
 	o          Setup
 	log        *slog.Logger
 	keeper     *keeper.Keeper
+	files      *files.Files
 	parts      parts
 	store      atomic.Pointer[session.Store]
 	began      time.Time
@@ -78,7 +80,9 @@ func New(o Setup) *Node {
 	n := &Node{o: o, log: o.Logger, began: time.Now(), owners: map[string]*entered{}, sessions: map[*session.Session]*seen{}, opened: func(string) int { return 0 }}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	n.parts = newParts(n)
-	n.keeper = keeper.New(keeper.Options{Engine: o.Engine, Host: o.Name, Timeout: o.Timeout, Logger: o.Logger})
+	n.files = files.New(files.Options{Freshness: o.Freshness, Logger: o.Logger})
+	n.keeper = keeper.New(keeper.Options{Engine: o.Engine, Host: o.Name, Timeout: o.Timeout, Logger: o.Logger, Changing: n.files.Changing})
+	n.files.Attach(n.keeper)
 	n.Host = host.New(host.Options{
 		Name: o.Name, Engine: o.Engine, Peers: o.Peers, Names: committer{n}, Timeout: o.Timeout, Logger: o.Logger,
 		Handlers: n.parts.handlers, Restore: n.parts.restore,
@@ -91,6 +95,9 @@ func (n *Node) Parts() session.PartSource { return n.parts.source }
 
 // Keeper returns what keeps the names of owners.
 func (n *Node) Keeper() *keeper.Keeper { return n.keeper }
+
+// Files returns what shares ordinary files, for Options of the mount.
+func (n *Node) Files() *files.Files { return n.files }
 
 // Engine returns the engine.
 func (n *Node) Engine() engine.Engine { return n.o.Engine }

@@ -177,6 +177,14 @@ func leave(n *node.Node) error {
 	return n.Close()
 }
 
+// sharing returns what shares ordinary files; nil where there is no node.
+func sharing(n *node.Node) fs.Files {
+	if n == nil {
+		return nil
+	}
+	return n.Files()
+}
+
 // seam returns what package fs asks; nil where there is no node.
 func seam(n *node.Node) fs.Cluster {
 	if n == nil {

@@ -130,7 +130,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	server, err := fs.Mount(ctx, fs.Options{
 		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
-		Cluster: seam(n),
+		Cluster: seam(n), Files: sharing(n),
 	})
 	if err != nil {
 		return orBusy(f.mountpoint, err)

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/cluster/names"
@@ -25,6 +26,27 @@ func (o *owner) apply(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// makeAgain makes what may have been touched what the state has, whatever the disk has. All else that was read is
+// true. It returns the error of the disk.
+func (o *owner) makeAgain(ctx context.Context, again names.Touched) error {
+	o.touched.Add(again)
+	if err := errors.Join(o.makeTrue(ctx), o.done()); err != nil {
+		return vfs.Failed("apply", "", vfs.WithKind(err), "what was committed is not shown yet")
+	}
+	o.touched = names.Touched{}
+	return nil
+}
+
+// fileTouched returns a Touched of one file.
+func (o *owner) fileTouched(name string) names.Touched {
+	place := names.Place{Rel: name}
+	if agent, rel, ok := names.SplitHome(name); ok {
+		_, born, _ := o.copy.want.Agent(agent)
+		place = names.Place{Born: born, Rel: rel}
+	}
+	return names.Touched{Files: map[names.Place]bool{place: true}}
 }
 
 // receive applies the entries that came to the wanted state, once they are in the copy. It reports whether

@@ -36,6 +36,7 @@
 // # Files, from top to bottom
 //
 //	fresh.go   looks at the ends of journals, shared by who waits for them
+//	write.go   what users do to files
 //	keeper.go  owners, and commits
 //	recover.go what a crash left, and what was here before
 //	apply.go   the difference of two states, made on the disk

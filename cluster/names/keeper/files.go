@@ -95,10 +95,12 @@ func (o *owner) removeFile(name string, old names.Node) error {
 // known reports whether what is on the disk is what was made true before, or will be committed by somebody.
 func (o *owner) known(name string, n, old names.Node) bool {
 	switch {
+	case n.Kind == names.Regular && o.changing(name):
+		return true
 	case n.Kind != old.Kind:
 		return false
 	case n.Kind == names.Regular:
-		return n.Hash == old.Hash || o.changing(name)
+		return n.Hash == old.Hash
 	}
 	return n.Target == old.Target
 }
@@ -177,7 +179,7 @@ func (o *owner) miss(name string, p placing, old names.Node, err error) {
 // content returns what has a hash. It is fetched from the cluster.
 func (o *owner) content(ctx context.Context, hash string) ([]byte, error) {
 	data, err := o.k.o.Engine.Objects().Get(ctx, names.ContentKey(o.subject, hash), 0, -1)
-	if err == nil && hashOf(data) != hash {
+	if err == nil && Hash(data) != hash {
 		err = errors.New("content of a file is damaged")
 	}
 	return data, err

@@ -68,7 +68,7 @@ func TestWhatCouldNotBeCommittedIsCommittedLater(t *testing.T) {
 	b.engine.Cut()
 	for _, name := range []string{"m", "n"} {
 		b.put(t, "agent/coder/memory/"+name, "b's")
-		if _, err := b.close(t, "agent/coder/memory/"+name, hashOf([]byte("one"))); !errors.Is(err, engine.ErrUnreachable) {
+		if _, err := b.close(t, "agent/coder/memory/"+name, Hash([]byte("one"))); !errors.Is(err, engine.ErrUnreachable) {
 			t.Fatal(err)
 		}
 	}

@@ -3,7 +3,6 @@ package keeper
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"path"
 	"sync"
@@ -323,51 +322,4 @@ func parsePlace(name string) (ctxabi.Ref, error) {
 		ref.Session = ""
 	}
 	return ref, err
-}
-
-// Read returns a file of the owner of ref as it is on this host, with its content. ok is false if it is not
-// shared: because of its path, or its size, or because it is no regular file. It returns fs.ErrNotExist if
-// there is none, and the error of the disk.
-func (k *Keeper) Read(ref ctxabi.Ref, name string) (f names.File, data []byte, ok bool, err error) {
-	n, data, ok, err := k.disk.read(path.Join(ref.Owner(), name))
-	if err != nil || !ok || n.Kind != names.Regular || !names.Shared(names.SubjectOf(ref), name) {
-		return f, nil, false, err
-	}
-	return fileOf(name, n), data, true, nil
-}
-
-// WriteFile commits a file that was changed here, whose Base is the hash of what its writer had opened. Where
-// another host changed it, too, that content gets the name, and kept is the path that this one has now; else it
-// is the file's own. What could not be committed is committed later, as it is on the disk then. WriteFile
-// returns the errors of Commit and of engine.Objects.Put.
-func (k *Keeper) WriteFile(ctx context.Context, ref ctxabi.Ref, f names.File, data []byte) (kept string, err error) {
-	o, err := k.owner(ref)
-	if err != nil {
-		return f.Path, err
-	}
-	o.turn.Lock()
-	defer o.turn.Unlock()
-	kept, err = o.writeFile(ctx, f, data)
-	if later(err) {
-		o.unsaved[f.Path] = true
-	} else {
-		delete(o.unsaved, f.Path)
-	}
-	return kept, err
-}
-
-// writeFile is WriteFile with the turn.
-func (o *owner) writeFile(ctx context.Context, f names.File, data []byte) (kept string, err error) {
-	if hash := hashOf(data); f.Hash != hash {
-		return f.Path, fmt.Errorf("%w: %s has %s, not %s", engine.ErrDiffers, f.Path, hash, f.Hash)
-	}
-	ctx, cancel := context.WithTimeout(ctx, o.k.o.Timeout)
-	defer cancel()
-	if err := o.k.o.Engine.Objects().Put(ctx, names.ContentKey(o.subject, f.Hash), data); err != nil {
-		return f.Path, err
-	}
-	o.writing = f.Path
-	defer func() { o.writing = "" }()
-	a, err := o.commit(ctx, names.WriteFile{File: f}, nil)
-	return names.KeptAs(a, f.Path), err
 }

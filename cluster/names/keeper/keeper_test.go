@@ -166,7 +166,6 @@ func TestWhatIsGoneFromTheDiskIsMadeAgain(t *testing.T) {
 		}
 	}
 	b.kill(t)
-	b.start(t)
 	b.enter(t)
 	same(t, servers, a, b)
 }
@@ -242,7 +241,7 @@ func TestTheLaterCloseKeepsItsOwn(t *testing.T) {
 	a.commit(t, mkdir("agent/coder/memory"))
 	a.save(t, name, "one")
 	b.enter(t)
-	one := hashOf([]byte("one"))
+	one := Hash([]byte("one"))
 	b.put(t, name, "b's") // is open
 	a.save(t, name, "a's")
 	kept, err := b.close(t, name, one)

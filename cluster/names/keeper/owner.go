@@ -69,5 +69,5 @@ func (o *owner) do(what string, change func() error) error {
 	return nil
 }
 
-// hashOf returns the SHA-256 value of data in hexadecimal.
-func hashOf(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }
+// Hash returns the SHA-256 value of data in hexadecimal, which is what content is called.
+func Hash(data []byte) string { return fmt.Sprintf("%x", sha256.Sum256(data)) }

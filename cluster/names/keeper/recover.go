@@ -14,7 +14,6 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // mostLooked is how many files of an owner are looked at for what was not committed.
@@ -37,12 +36,11 @@ func (o *owner) enter(ctx context.Context) error {
 		return o.recoverAll(ctx)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.unsaved)) {
-		err := o.adopt(ctx, name)
-		if later(err) {
-			return nil // the next look tries again
+		if o.changing(name) {
+			continue
 		}
-		if err != nil {
-			o.k.o.Logger.Warn("a file of this host is not shared", "file", o.stored(name), "err", err)
+		if o.commitBelow(ctx, name) != nil {
+			return nil // the next look tries again
 		}
 		delete(o.unsaved, name)
 	}
@@ -82,28 +80,50 @@ func (o *owner) adopt(ctx context.Context, name string) error {
 // way of something else, and what was here before. It also makes again what is missing on the disk. All that is
 // true was made true before. The caller has the turn.
 func (o *owner) recover(ctx context.Context) error {
-	want := o.copy.want
+	want := o.copy.want // grows with what is committed here
 	if again, some := o.gone(); some {
-		o.touched.Add(again)
-		if err := errors.Join(o.makeTrue(ctx), o.done()); err != nil {
-			return vfs.Failed("apply", "", vfs.WithKind(err), "what was committed is not shown yet")
+		if err := o.makeAgain(ctx, again); err != nil {
+			return err
 		}
-		o.touched = names.Touched{}
 	}
-	var list []found
-	left := mostLooked
+	if err := o.recoverSpace(ctx); err != nil {
+		return err
+	}
 	roots := []string{ctxabi.TrustFile, ctxabi.ProjectsDir}
 	for _, agent := range want.Agents() {
 		roots = append(roots, names.HomePath(agent))
 	}
+	return o.commitBelow(ctx, roots...)
+}
+
+// recoverSpace commits a shared space that was made in the store beside the mount.
+func (o *owner) recoverSpace(ctx context.Context) error {
+	if _, ok := o.copy.want.Home(); ok || o.ref.Space == "" {
+		return nil
+	}
+	x, err := o.k.disk.stat(o.ref.Owner())
+	if err != nil || !is(x, unix.S_IFDIR) {
+		return nil // there is none
+	}
+	_, err = o.commit(ctx, names.CreateHome{Owner: names.Owner{UID: x.Uid, GID: x.Gid, Mode: uint32(x.Mode) & 0o7777}}, nil)
+	if errors.Is(err, ctxabi.ErrExists) {
+		return nil // another host was faster
+	}
+	return err
+}
+
+// commitBelow commits what is on the disk below some paths and is not what the state has.
+func (o *owner) commitBelow(ctx context.Context, roots ...string) error {
+	var list []found
+	left := mostLooked
 	for _, root := range roots {
-		if err := o.look(root, want, &list, &left); err != nil {
+		if err := o.look(root, o.copy.want, &list, &left); err != nil {
 			return err
 		}
 	}
 	for _, f := range list {
 		if err := o.commitFound(ctx, f); err != nil {
-			if errors.Is(err, engine.ErrUnreachable) || errors.Is(err, engine.ErrUnknown) || ctx.Err() != nil {
+			if later(err) || ctx.Err() != nil {
 				return err
 			}
 			o.k.o.Logger.Warn("a file of this host is not shared", "file", o.stored(f.name), "err", err)
@@ -134,6 +154,30 @@ func (o *owner) gone() (again names.Touched, some bool) {
 		return !ok || !isGone(o.home(agent))
 	})
 	return all, some
+}
+
+// AdoptAgent makes the agent ref, which is on the disk of this host and not known to others, one that hosts
+// share, with its files, not with its sessions. It does nothing for an agent that they know, or that is not on
+// the disk. It returns the errors of Commit and of engine.Objects.Put.
+func (k *Keeper) AdoptAgent(ctx context.Context, ref ctxabi.Ref) error {
+	o, err := k.owner(ref)
+	if err != nil {
+		return err
+	}
+	o.turn.Lock()
+	defer o.turn.Unlock()
+	if _, _, ok := o.copy.want.Agent(ref.Agent); ok {
+		return nil
+	}
+	x, err := o.k.disk.stat(ref.AgentHome())
+	if err != nil || !is(x, unix.S_IFDIR) {
+		return nil // there is none
+	}
+	owner := names.Owner{UID: x.Uid, GID: x.Gid, Mode: uint32(x.Mode) & 0o7777}
+	if _, err := o.commit(ctx, names.CreateAgent{Agent: ref.Agent, Owner: owner}, nil); err != nil && !errors.Is(err, ctxabi.ErrExists) {
+		return err
+	}
+	return o.commitBelow(ctx, names.HomePath(ref.Agent))
 }
 
 // lacks returns what a file was before it got the content that could not be fetched yet; ok is false if it lacks

@@ -242,7 +242,7 @@ func (d *storeDir) read(name string) (n names.Node, data []byte, ok bool, err er
 			return err
 		})
 		return n, nil, err == nil, err
-	case !is(x, unix.S_IFREG) || x.Size > names.MaxFile:
+	case !is(x, unix.S_IFREG):
 		return n, nil, false, nil
 	}
 	fd, err := beneath.Open(d.root, name, unix.O_RDONLY|unix.O_NONBLOCK, 0)
@@ -251,11 +251,21 @@ func (d *storeDir) read(name string) (n names.Node, data []byte, ok bool, err er
 	}
 	f := os.NewFile(uintptr(fd), name)
 	defer f.Close()
-	if data, err = io.ReadAll(io.LimitReader(f, names.MaxFile+1)); err != nil || len(data) > names.MaxFile {
+	return readOpen(f)
+}
+
+// readOpen is read of a file that is open to be read, which need not have a name any more.
+func readOpen(f *os.File) (n names.Node, data []byte, ok bool, err error) {
+	x, err := beneath.Stat(int(f.Fd()))
+	if err != nil || !is(x, unix.S_IFREG) || x.Size > names.MaxFile {
 		return n, nil, false, err
 	}
-	n.Kind, n.Size, n.Hash = names.Regular, int64(len(data)), hashOf(data)
-	n.Xattrs, err = xattrs(fd)
+	n = names.Node{Kind: names.Regular, Mode: uint32(x.Mode) & 0o7777, UID: x.Uid, GID: x.Gid, MTime: x.Mtime.Sec*1e9 + int64(x.Mtime.Nsec)}
+	if data, err = io.ReadAll(io.NewSectionReader(f, 0, names.MaxFile+1)); err != nil || len(data) > names.MaxFile {
+		return n, nil, false, err
+	}
+	n.Size, n.Hash = int64(len(data)), Hash(data)
+	n.Xattrs, err = xattrs(int(f.Fd()))
 	return n, data, err == nil, err
 }
 
