@@ -18,7 +18,7 @@ const (
 // wide are the rooms that are flat by nature, and what they may hold.
 var wide = map[string][2]int{
 	"pack/build": {31, 4200}, // a file for each thing that packs of all hosts have to show alike
-	"fs":         {50, 6900}, // a node for each kind of file
+	"fs":         {50, 7200}, // a node for each kind of file
 	"cmd/ctxfs":  {68, 8800}, // a file for each verb
 	"session":    {30, 4400}, // a file for each thing that a session has
 }
