@@ -19,13 +19,18 @@ BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run stop test test-matrix soak race bench bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
+.PHONY: run run-cluster stop test test-matrix soak race bench bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
 	@dist/setup.sh run
 	@$(MAKE) --no-print-directory --silent build
 	@dist/run.sh
+
+run-cluster: ## build, run three servers and two mounts on this machine, and move an agent between them
+	@dist/setup.sh run
+	@$(MAKE) --no-print-directory --silent build server
+	@dist/run-cluster.sh
 
 stop: ## unmount what make run mounted and remove it
 	@dist/stop.sh
