@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strconv"
 	"text/tabwriter"
@@ -57,7 +58,7 @@ func historyAttr(file, asked string) ([]byte, error) {
 	value := make([]byte, 64<<10) // as long as an attribute can be
 	n, err := unix.Getxattr(file, ctxabi.HistoryAttr+asked, value)
 	switch {
-	case errors.Is(err, unix.ENODATA), errors.Is(err, unix.ENOTSUP):
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%s has no history: that is kept by a cluster alone, of the files that programs write as a whole", file)
 	case err != nil:
 		return nil, &os.PathError{Op: "history", Path: file, Err: err}
@@ -111,7 +112,7 @@ func printHistory(file string, asJSON bool, out io.Writer) error {
 func printEarlier(file, entry string, out io.Writer) error {
 	for off := 0; ; {
 		part, err := historyAttr(file, "."+entry+"."+strconv.Itoa(off))
-		if errors.Is(err, unix.ENOENT) {
+		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("entry %s has not written %s, or is not kept any more; ctxfs history lists those that have", entry, file)
 		}
 		if err != nil || len(part) == 0 {
