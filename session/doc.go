@@ -33,6 +33,7 @@
 //	    .ctxfs/index  .ctxfs/tokens      one fixed-size row a record; exact counts (cache)
 //	    .ctxfs/index.events              the same for events                      (cache)
 //	    .ctxfs/parts/                    of sealed parts that lie elsewhere: where, and what was read (archive.Source)
+//	    .ctxfs/renew/                    files that take the place of others, all of them (renew.go)
 //	    .ctxfs/errors.jsonl              refusals and failures, bounded           (report)
 //	    .ctxfs/recipe.json .ctxfs/epoch.json  last good recipe; how the last epoch began (derived)
 //	    .ctxfs/summaries                 what a recipe's summarizer gave              (kept)
@@ -143,6 +144,7 @@
 //	collect.go        what a collector of garbage asks for
 //	fork.go           a session with the history of another
 //	child_fork.go     children of a fork
+//	renew.go          a session brought up to date at once
 //	apply.go          commits of another store, applied here
 //	remove.go         sessions and agents removed
 //	create.go         sessions and agents made

@@ -104,7 +104,13 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
 		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not contain an id of 32 hex digits", ref, disk.IDFile)
 	}
-	return s.newSession(ref, id, fi.ModTime()), nil
+	x := s.newSession(ref, id, fi.ModTime())
+	if s.renews {
+		if err := x.finishRenewal(); err != nil {
+			return nil, vfs.Failed("open", "", err, "what was begun to bring it up to date cannot be finished")
+		}
+	}
+	return x, nil
 }
 
 // newSession returns the session at ref, whose id was read.

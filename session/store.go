@@ -69,6 +69,7 @@ type Store struct {
 	kept    KeptCommitter // nil: what packs show is derived content like other
 	shares  BlobCommitter // nil: what users store is what the disk has
 	id      string
+	renews  bool // its sessions are copies, and may be found half renewed
 
 	header  sync.Mutex  // guards what follows
 	version int         // in ctxfs.store
@@ -96,6 +97,8 @@ func newStore(dir string, o Options) *Store {
 	s.shares, _ = o.Committer.(BlobCommitter)
 	s.open.Init(o.Committer, o.Memory, &limits)
 	s.open.Parts = o.Parts
+	_, copies := o.Committer.(log.Copies)
+	s.renews = copies && !o.ReadOnly
 	return s
 }
 

@@ -12,6 +12,7 @@
 //
 //	snap, err := s.Load(ctx, id, saved)
 //	x, err := s.Restore(ctx, store, ref, owner, snap, false)
+//	err = s.Renew(ctx, x, snap, beside)                // where x is there already, and has less
 //
 // # Names
 //
@@ -64,6 +65,7 @@
 //
 //	gc.go       which objects may go
 //	trim.go     which entries may go
+//	renew.go    a session of a snapshot, in the place of what it was
 //	restore.go  a session of a snapshot
 //	take.go     a snapshot of a session
 //	share.go    a part of a log
@@ -72,6 +74,7 @@
 //	snapshot.go the form of snapshots
 //	index.go    the form of index objects
 //	heads.go    the form of heads
+//	shared.go   what a host knows of the shared parts of a session
 //	rows.go     the form of rows
 //	files.go    which files a snapshot has
 //	codec.go    numbers, hashes and bytes

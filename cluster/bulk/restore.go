@@ -3,9 +3,12 @@ package bulk
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -28,12 +31,7 @@ import (
 func (s *Store) Restore(ctx context.Context, to *session.Store, ref ctxabi.Ref, o session.Owner, snap *Snapshot, whole bool) (*session.Session, error) {
 	return to.Install(ref, o, snap.Session, func(dir string) error {
 		r := restorer{ctx: ctx, s: s, root: to.Disk(), dir: dir, owner: o, snap: snap, whole: whole}
-		for _, step := range []func() error{r.logs, r.children, r.files, r.blobs, r.finish} {
-			if err := step(); err != nil {
-				return err
-			}
-		}
-		return nil
+		return r.run(r.logs, r.children, r.files, r.blobs, r.born, r.finish)
 	})
 }
 
@@ -46,6 +44,18 @@ type restorer struct {
 	owner session.Owner
 	snap  *Snapshot
 	whole bool
+	ends  [2]log.Mark                      // of the logs; set by logs
+	known func(id string, size int64) bool // blobs that need not be fetched; nil: none
+}
+
+// run takes steps up to the first that fails, and returns its error.
+func (r *restorer) run(steps ...func() error) error {
+	for _, step := range steps {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fill writes a file of the session, synced, which changed last at a time; 0: now.
@@ -87,68 +97,73 @@ func (r *restorer) logs() error {
 		}
 	}
 	for i := range r.snap.Logs {
-		if err := r.log(&r.snap.Logs[i], logNumbers[i]); err != nil {
+		end, err := r.log(&r.snap.Logs[i], logNumbers[i])
+		if err != nil {
 			return fmt.Errorf("%s: %w", logNumbers[i], err)
 		}
+		r.ends[i] = end
 	}
 	return nil
 }
 
-// log writes a log: its rows, which are held against its chain, its tail, and its parts.
-func (r *restorer) log(l *Log, name string) error {
+// log writes a log: its rows, which are held against its chain, its tail, and its parts. It returns
+// where it ends.
+func (r *restorer) log(l *Log, name string) (end log.Mark, err error) {
 	chain := arrival.ChainFrom(r.snap.Session, name)
 	list := new(archive.List)
 	var rows []byte
 	var caches cacheFiles
+	indexes, err := r.indexes(l)
+	if err != nil {
+		return end, err
+	}
 	for i := range l.Parts {
-		p := &l.Parts[i]
-		x, err := r.s.index(r.ctx, r.snap.Session, p)
-		if err != nil {
-			return err
-		}
+		p, x := &l.Parts[i], indexes[i]
 		if chain, err = follow(chain, x.Rows, p.End(), nil); err != nil {
-			return err
+			return end, err
 		}
 		if journal.Hash(chain.Value) != p.Chain {
-			return fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
+			return end, fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
 		}
 		rows = append(rows, x.Rows...)
 		caches.add(p, x)
 		list.Parts = append(list.Parts, p.Entry(i+1))
 		if err := r.part(p, i+1); err != nil {
-			return err
+			return end, err
 		}
 	}
 	behind, err := r.content(l.Rows)
 	if err != nil {
-		return err
+		return end, err
 	}
 	tail, err := r.content(l.Tail)
 	if err != nil {
-		return err
+		return end, err
 	}
 	if tail == nil {
 		tail = []byte{} // these are looked at
 	}
 	if chain, err = follow(chain, behind, l.Size, tail); err != nil {
-		return err
+		return end, err
 	}
 	if journal.Hash(chain.Value) != l.Chain {
-		return fmt.Errorf("%w: it has another chain", ErrDamaged)
+		return end, fmt.Errorf("%w: it has another chain", ErrDamaged)
 	}
-	if err := r.fill(log.ArrivalsFile(name), append(rows, behind...), l.Time); err != nil {
-		return err
+	rows = append(rows, behind...)
+	end = log.Mark{Size: l.Size, Arrivals: int64(len(rows))}
+	if err := r.fill(log.ArrivalsFile(name), rows, l.Time); err != nil {
+		return end, err
 	}
 	if err := r.fill(name, tail, l.Time); err != nil {
-		return err
+		return end, err
 	}
 	if len(list.Parts) == 0 {
-		return nil
+		return end, nil
 	}
 	if err := r.fill(archive.ListFile(name), list.Line(), 0); err != nil {
-		return err
+		return end, err
 	}
-	return caches.write(r, name)
+	return end, caches.write(r, name)
 }
 
 // part writes what the store has of a part: the file, or where to find it.
@@ -161,6 +176,37 @@ func (r *restorer) part(p *Part, number int) error {
 		return err
 	}
 	return r.fill(archive.PartName(p.Log, number), data, 0)
+}
+
+// fetchers is how many objects are fetched at a time.
+const fetchers = 8
+
+// indexes returns the index objects of all parts of a log.
+func (r *restorer) indexes(l *Log) ([]*Index, error) {
+	list, errs := make([]*Index, len(l.Parts)), make([]error, fetchers)
+	ctx, cancel := context.WithCancel(r.ctx)
+	defer cancel()
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for k := range min(fetchers, len(list)) {
+		all.Go(func() {
+			for errs[k] == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(list) {
+					return
+				}
+				list[i], errs[k] = r.s.index(ctx, r.snap.Session, &l.Parts[i])
+			}
+			cancel() // the others need not go on
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		if err != nil && (!errors.Is(err, context.Canceled) || r.ctx.Err() != nil) {
+			return nil, err
+		}
+	}
+	return list, errors.Join(errs...)
 }
 
 // index returns the index object of a part.
@@ -276,6 +322,9 @@ func (r *restorer) files() error {
 	return nil
 }
 
+// blobID returns the id of a blob in a session.
+func blobID(sha journal.Hash) string { return "sha256-" + hex.EncodeToString(sha[:]) }
+
 // blobs writes what users stored. In a shared space a blob belongs to who stored it.
 func (r *restorer) blobs() error {
 	for i, b := range r.snap.Blobs {
@@ -283,6 +332,10 @@ func (r *restorer) blobs() error {
 			if err := r.root.FS.Mkdir(path.Join(r.dir, blob.Dir), 0o700); err != nil {
 				return err
 			}
+		}
+		id := blobID(b.SHA)
+		if r.known != nil && r.known(id, b.Size) {
+			continue
 		}
 		data, err := r.s.Get(r.ctx, BlobName(b.SHA), b.Size)
 		if err != nil {
@@ -292,20 +345,20 @@ func (r *restorer) blobs() error {
 		if one.owner.Mode&0o070 != 0 {
 			one.owner.UID = b.UID
 		}
-		if err := one.fill(path.Join(blob.Dir, "sha256-"+hex.EncodeToString(b.SHA[:])), data, b.Time); err != nil {
+		if err := one.fill(path.Join(blob.Dir, id), data, b.Time); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// finish sets when the session was made, and syncs its directories.
-func (r *restorer) finish() error {
-	if err := r.root.FS.Chtimes(path.Join(r.dir, disk.IDFile), time.Unix(0, r.snap.Created)); err != nil {
-		return err
-	}
-	return r.syncDirs(r.dir)
+// born sets when the session was made.
+func (r *restorer) born() error {
+	return r.root.FS.Chtimes(path.Join(r.dir, disk.IDFile), time.Unix(0, r.snap.Created))
 }
+
+// finish syncs the directories of the session.
+func (r *restorer) finish() error { return r.syncDirs(r.dir) }
 
 // syncDirs syncs a directory and those in it.
 func (r *restorer) syncDirs(dir string) error {

@@ -9,10 +9,17 @@ import (
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the
 // store's disk, and what is written to it ends with the daemon.
 func (l *Log) kept(f *logFiles, op string) error {
-	if (f.data.Nameless() || f.nameless()) && !l.dir.Removed() {
+	if (f.data.Nameless() || f.nameless()) && !l.dir.Removed() && l.current(f) {
 		return l.breakDown(op, errRemoved)
 	}
 	return nil
+}
+
+// current reports whether f was not replaced, see [Renew].
+func (l *Log) current(f *logFiles) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.files == f
 }
 
 // usable returns nil if the log may still be written.

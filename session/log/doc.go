@@ -61,6 +61,7 @@
 //	seal.go            records into a sealed part
 //	seal_check.go      its bytes against the rows
 //	audit.go           a log as a whole
+//	renew.go           files of a log that take the place of others
 //	copy.go            a log for a fork
 //	prefix.go          an index as it was
 //	timeline.go        both logs in one order

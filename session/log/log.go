@@ -53,6 +53,7 @@ type fewLogs struct {
 	told    string        // why it could not be opened the last time; guarded by Log.mu
 	sealing chan struct{} // as turn, of those who seal a part
 	marks   arrivalMarks
+	retired []*logFiles // were replaced, and are still read; guarded by Log.mu
 }
 
 // asOneOfFew returns what only a few logs have. mu is held.
@@ -175,7 +176,9 @@ func (l *Log) acquire() (*logFiles, error) {
 
 func (l *Log) release() {
 	l.mu.Lock()
-	l.users--
+	if l.users--; l.users == 0 && l.few != nil && l.few.retired != nil {
+		l.few.closeRetired()
+	}
 	l.mu.Unlock()
 }
 

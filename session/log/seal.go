@@ -173,6 +173,9 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err := l.usable("archive"); err != nil {
 		return err
 	}
+	if !l.current(s.f) {
+		return ctxabi.E("archive", l.name, ctxabi.ErrConflict, "the log was brought up to date meanwhile; try it again")
+	}
 	d := s.f.data
 	if err := d.PutRight(); err != nil {
 		return err
