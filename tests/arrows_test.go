@@ -21,7 +21,8 @@ var arrows = map[string][]string{
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
-	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
+	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
+	"cluster/tend":                   {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/arrival", "session/log", "ctxabi", "internal/vfs"},
 	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
 	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "ctxabi"}, // what packs show, and blobs
 
@@ -86,7 +87,7 @@ var arrows = map[string][]string{
 	"internal/overview":            {"internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/top":                 {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/web":                 {"internal/overview", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                    {"cluster/backup", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
+	"cmd/ctxfs":                    {"cluster/backup", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},
@@ -132,6 +133,7 @@ var testArrows = map[string][]string{
 	"cluster/replica":      {"cluster/engine/fake"},
 	"cluster/files":        {"cluster/node", "fs", "pack/build"}, // two mounts of one cluster
 	"cluster/names/keeper": {"session/check"},                    // what is materialised is a store without damage
+	"cluster/tend":         {"cluster/engine/fake", "cluster/peers", "session/check"},
 }
 
 // Test files may also use these, which exist for them.

@@ -80,6 +80,11 @@ type Unnamed map[Name]time.Time
 // them, into named. An object may go if it was found unnamed at each look of the last [KeepFor]. What
 // has no name of this package stays.
 func (u Unnamed) Plan(listed []string, named *Named, now time.Time) (due []Name, next Unnamed) {
+	return u.PlanAfter(KeepFor, listed, named, now)
+}
+
+// PlanAfter is [Unnamed.Plan] with another time than [KeepFor].
+func (u Unnamed) PlanAfter(keep time.Duration, listed []string, named *Named, now time.Time) (due []Name, next Unnamed) {
 	next = Unnamed{}
 	for _, text := range listed {
 		name, err := ParseName(text)
@@ -91,7 +96,7 @@ func (u Unnamed) Plan(listed []string, named *Named, now time.Time) (due []Name,
 			since = now
 		}
 		next[name] = since
-		if now.Sub(since) >= KeepFor {
+		if now.Sub(since) >= keep {
 			due = append(due, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/blob"
@@ -19,9 +21,8 @@ import (
 // snapshot has, while it is in use. Parts stay among the objects, as after [Store.Restore] without
 // whole. beside returns files of the daemon's, by their names in the session, that come to be true at the
 // same moment; ends are where messages and events end then. The caller holds the turns of both logs.
-// What users see of x stays or grows: its logs must be beginnings of the snapshot's, which the caller
-// has made sure of. Renew returns [ErrDamaged] if the snapshot is of another session or does not fit its
-// objects, the errors of [Store.Get], and those of [session.Session.Renew]; x is as it was then.
+// What users see of the logs of x stays and grows. Renew returns [ErrDamaged] if the snapshot is of another
+// session, does not fit its objects, or has other records than x, the errors of [Store.Get], and those of [session.Session.Renew]; x is as it was then.
 func (s *Store) Renew(ctx context.Context, x *session.Session, snap *Snapshot, beside func(ends [2]log.Mark) map[string][]byte) error {
 	if snap.Session != x.ID() {
 		return fmt.Errorf("%w: a snapshot of session %s is none of %s", ErrDamaged, snap.Session, x.ID())
@@ -32,7 +33,8 @@ func (s *Store) Renew(ctx context.Context, x *session.Session, snap *Snapshot, b
 	}
 	return x.Renew(func(dir string) (remove []string, err error) {
 		r := restorer{ctx: ctx, s: s, root: x.Disk().Root, dir: dir, owner: owner, snap: snap, known: hasBlobs(x)}
-		err = r.run(func() error { return r.mkdir(ctxabi.InternalDir) }, r.logs, r.children, r.files, r.blobs)
+		continues := func() error { return r.continues(x) }
+		err = r.run(func() error { return r.mkdir(ctxabi.InternalDir) }, r.logs, continues, r.children, r.files, r.blobs)
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +48,28 @@ func (s *Store) Renew(ctx context.Context, x *session.Session, snap *Snapshot, b
 		}
 		return remove, r.finish()
 	})
+}
+
+// continues returns [ErrDamaged] unless the rows that were written begin with those of x.
+func (r *restorer) continues(x *session.Session) error {
+	for _, l := range []*session.Log{x.Messages(), x.Events()} {
+		tail, err := l.Tail()
+		if err != nil {
+			return err
+		}
+		mine, err := vfs.ReadFile(r.root.FS, x.Disk().Path(log.ArrivalsFile(l.Name())))
+		if err != nil {
+			return err
+		}
+		next, err := vfs.ReadFile(r.root.FS, path.Join(r.dir, log.ArrivalsFile(l.Name())))
+		if err != nil {
+			return err
+		}
+		if int64(len(mine)) < tail.Arrivals || !bytes.HasPrefix(next, mine[:tail.Arrivals]) {
+			return fmt.Errorf("%w: the snapshot has other records in %s than this host has read", ErrDamaged, l.Name())
+		}
+	}
+	return nil
 }
 
 // hasBlobs returns a function that reports whether x has a blob of a size.

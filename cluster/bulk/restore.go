@@ -258,7 +258,7 @@ func (r *restorer) children() error {
 	if len(r.snap.Children) == 0 {
 		return nil
 	}
-	if err := r.mkdir(ctxabi.ChildDir); err != nil {
+	if err := r.parents(ctxabi.ChildDir); err != nil {
 		return err
 	}
 	for _, name := range r.snap.Children {

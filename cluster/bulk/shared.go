@@ -1,9 +1,13 @@
 package bulk
 
 import (
+	"errors"
 	"math"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Shared is what the entries of a session's journal, up to a position, say of its parts and snapshots:
@@ -20,6 +24,36 @@ func (s *Shared) Base(log int) int64 {
 		return s.Parts[log][n-1].End()
 	}
 	return 0
+}
+
+// Add adds a part that the journal of x names, once x has all of its records. It returns false, and
+// changes nothing, if the part does not begin where the one before it ends, or has another chain than
+// the rows of x: so that of two hosts that share the same records the first counts, and a part of other
+// records none. It returns the errors of a log that cannot be read.
+func (s *Shared) Add(x *session.Session, p Part) (ok bool, err error) {
+	n, l := LogNumber(p.Log), x.Messages()
+	if n == 1 {
+		l = x.Events()
+	}
+	if p.Off != s.Base(n) || p.End() > l.Len() {
+		return false, nil
+	}
+	rows, end, err := l.RowsBehind(p.Off, p.Size)
+	if err != nil && !errors.Is(err, ctxabi.ErrMalformed) {
+		return false, err
+	}
+	if err != nil || end != p.End() {
+		return false, nil
+	}
+	chain := arrival.ChainFrom(x.ID(), l.Name())
+	if k := len(s.Parts[n]); k > 0 {
+		chain = arrival.Chain{Value: arrival.Hash(s.Parts[n][k-1].Chain), Next: p.Off, Known: true}
+	}
+	if chain, err = follow(chain, rows, end, nil); err != nil || journal.Hash(chain.Value) != p.Chain {
+		return false, nil
+	}
+	s.Parts[n] = append(s.Parts[n], p)
+	return true, nil
 }
 
 // LogNumber returns the number of a log in [Shared] and [Snapshot].

@@ -183,6 +183,31 @@ func (s *Store) Save(ctx context.Context, snap *Snapshot) (Saved, error) {
 	return saved, err
 }
 
+// Find returns the snapshot of a session behind its first i entries that is known by its hash alone, and
+// the content of a row that names it. It returns the errors of [engine.Objects] and those of [Store.Load].
+func (s *Store) Find(ctx context.Context, id string, i uint64, sha journal.Hash) (Saved, *Snapshot, error) {
+	n := SnapshotName(id, i, sha)
+	if err := n.check(); err != nil {
+		return Saved{}, nil, err
+	}
+	info, err := s.objects.Stat(ctx, s.key(n))
+	if err != nil {
+		return Saved{}, nil, fmt.Errorf("look at %s: %w", n, err)
+	}
+	data, err := s.Get(ctx, n, info.Size)
+	if err != nil {
+		return Saved{}, nil, err
+	}
+	snap, err := ParseSnapshot(data)
+	if err == nil && (snap.Session != id || snap.At.I != i) {
+		err = fmt.Errorf("a snapshot: %w: it is of session %s behind entry %d", ErrDamaged, snap.Session, snap.At.I)
+	}
+	if err != nil {
+		return Saved{}, nil, err
+	}
+	return Saved{At: snap.At, Object: RefOf(data)}, snap, nil
+}
+
 // Load returns the snapshot of a session that a row names. It returns the errors of [Store.Get], and
 // those of [ParseSnapshot], also if it is that of another session or moment.
 func (s *Store) Load(ctx context.Context, id string, saved Saved) (*Snapshot, error) {

@@ -26,21 +26,31 @@ func (s *Store) TrimBefore(ctx context.Context, id string, at journal.Position, 
 	if err != nil {
 		return 0, err
 	}
+	if err := s.Whole(ctx, id, saved); err != nil {
+		return 0, err
+	}
+	return from.Seq, nil
+}
+
+// Whole returns nil if a snapshot can be read back, with the bodies that it alone names, and the store
+// answers that it has each part, index object and blob. It returns the errors of [Store.Load] and
+// [Store.Has].
+func (s *Store) Whole(ctx context.Context, id string, saved Saved) error {
 	snap, err := s.Load(ctx, id, saved)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, r := range snap.bodies() {
 		if _, err := s.Body(ctx, r); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	for _, o := range snap.Objects() {
 		if err := s.Has(ctx, o.Name, o.Size); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return from.Seq, nil
+	return nil
 }
 
 // SavedIn returns the content of the row of an entry that names a snapshot. It returns [ErrDamaged] if

@@ -204,11 +204,19 @@ func (m *member) order() (rows []journal.Row, list []*request) {
 	return rows, list
 }
 
-// place appends an entry of rows behind the copy's position, and applies it. It returns nil if there is
+// place appends an entry of rows behind the copy's position, and applies it. An entry that begins a parked
+// journal again comes first, alone; of two hosts that try, one gets the conflict. place returns nil if there is
 // something new to go on with: the entry stands there, or another one was applied, or it is to be
 // tried again. It returns why nothing more can be done now, and what list has then is to be answered.
 func (m *member) place(ctx context.Context, rows []journal.Row, list []*request, t *attempts) error {
 	at := m.copy.Position()
+	if at.Seq == 0 && at.I > 0 {
+		row, err := m.revival(ctx, at)
+		if err != nil {
+			return err
+		}
+		rows, list = []journal.Row{row}, nil
+	}
 	header, payload, _, err := journal.Seal(at.Position, m.h.o.Name, ctxabi.FormatVersion, rows)
 	if err != nil {
 		return err
@@ -251,6 +259,19 @@ func (m *member) place(ctx context.Context, rows []journal.Row, list []*request,
 		return fmt.Errorf("%w: %w", errUnknown, err)
 	}
 	return nil
+}
+
+// revival returns the row that begins the journal again, which is parked at a position. It returns the
+// errors of Options.Parked, and replica.ErrOlder if the journal is not parked there.
+func (m *member) revival(ctx context.Context, at replica.Position) (journal.Row, error) {
+	if m.h.o.Parked == nil {
+		return journal.Row{}, fmt.Errorf("%w: it has no entries", replica.ErrOlder)
+	}
+	p, ok, err := m.h.o.Parked(ctx, m.subject)
+	if err == nil && (!ok || p.Position != at.Position) {
+		err = fmt.Errorf("%w: it has no entries, and is not parked behind entry %d", replica.ErrOlder, at.I)
+	}
+	return p.Row, err
 }
 
 // busy waits a little while an entry of somebody is under way, and looks now and then whether it has

@@ -55,6 +55,7 @@
 // # Files, from top to bottom
 //
 //	host.go     the host, and what package session asks it
+//	snapshot.go snapshots, as the journal names them
 //	follow.go   copies that are kept up to date, and beginnings and ends of journals
 //	history.go  what control files held before
 //	take.go     what other hosts ask

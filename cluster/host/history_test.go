@@ -96,9 +96,14 @@ func TestOfTwoThatExpectTheSameEntryOneIsStored(t *testing.T) {
 			n.fresh()
 		}
 		done := make(chan error)
+		var opened []session.Edit
 		for _, n := range r.nodes {
 			e := n.x.Opened(ctxabi.BudgetFile, 1000)
 			e.Only = true
+			opened = append(opened, e)
+		}
+		for i, n := range r.nodes {
+			e := opened[i]
 			go func() { done <- n.x.SetControl(ctxabi.BudgetFile, fmt.Appendf(nil, "%d\n", 4000+round), e) }()
 		}
 		first, second := <-done, <-done

@@ -45,11 +45,14 @@ type Options struct {
 	Names    Names       // nil: names are those of this store alone
 	Handlers map[journal.Kind]replica.Handler
 	Resume   func(ctx context.Context, x *session.Session, s engine.Subject, content []byte, file func(ends [2]log.Mark) []byte) error // see replica.Options
-	Restore  func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
-	Timeout  time.Duration                              // 0: Timeout
-	Pause    func(ctx context.Context, d time.Duration) // waits for d, or until ctx ends; nil: by the clock
-	Now      func() time.Time                           // nil: time.Now
-	Logger   *slog.Logger                               // nil: discard
+	// Restore and Parked are those of replica.Options: what is trimmed lies in snapshots.
+	Restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
+	Parked  func(ctx context.Context, s engine.Subject) (p replica.Parking, ok bool, err error)
+
+	Timeout time.Duration                              // 0: Timeout
+	Pause   func(ctx context.Context, d time.Duration) // waits for d, or until ctx ends; nil: by the clock
+	Now     func() time.Time                           // nil: time.Now
+	Logger  *slog.Logger                               // nil: discard
 }
 
 // Host is one host of a cluster: the committer of its store. It is safe for concurrent use.

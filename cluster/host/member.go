@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -46,7 +47,8 @@ func (m *member) open() error {
 		return nil
 	}
 	m.placed = map[string]uint64{}
-	c, err := replica.Open(m.x, m.subject, replica.Options{Engine: m.h.o.Engine, Handlers: m.h.o.Handlers, Restore: m.h.o.Restore, Resume: m.h.o.Resume, Applied: m.applied})
+	c, err := replica.Open(m.x, m.subject, replica.Options{Engine: m.h.o.Engine, Handlers: m.h.o.Handlers,
+		Resume: m.h.o.Resume, Restore: m.h.o.Restore, Restored: m.restored, Parked: m.h.o.Parked, Applied: m.applied})
 	if err != nil {
 		return err
 	}
@@ -113,6 +115,26 @@ func (m *member) applied(a replica.Applied) {
 	}
 	for _, r := range m.pending {
 		if own || r.sent == sent {
+			r.sent = sure
+		}
+	}
+}
+
+// restored is called when the copy goes on from a snapshot: what stands in the entries before is not known
+// row by row. Records are found by their keys; who waits for something else is told that it may stand there.
+func (m *member) restored(at replica.Position) {
+	m.recent, m.placed = newRecent(at.I), map[string]uint64{}
+	m.run.host, m.run.n = "", 0
+	if m.doubt == sent { // it stood behind an earlier entry, or it is void
+		m.doubt = sure
+	}
+	for _, r := range append([]*request(nil), m.pending...) {
+		switch {
+		case !r.isRecords() && r.stored:
+			m.answer(r, answer{outcome: peers.Committed})
+		case !r.isRecords() && r.sent != sure:
+			m.answer(r, r.failure(errUnknown))
+		case r.sent == sent:
 			r.sent = sure
 		}
 	}

@@ -85,7 +85,7 @@ func New(o Setup) *Node {
 	n.files.Attach(n.keeper)
 	n.Host = host.New(host.Options{
 		Name: o.Name, Engine: o.Engine, Peers: o.Peers, Names: committer{n}, Timeout: o.Timeout, Logger: o.Logger,
-		Handlers: n.parts.handlers, Restore: n.parts.restore,
+		Handlers: n.parts.handlers, Restore: n.parts.restore, Parked: n.parts.parked,
 	})
 	return n
 }
@@ -121,6 +121,9 @@ func (n *Node) Attach(s *session.Store) error {
 	n.Host.Attach(s)
 	n.store.Store(s)
 	n.tasks.Go(n.sweep)
+	for _, f := range n.parts.run {
+		n.tasks.Go(func() { f(n.ctx) })
+	}
 	return nil
 }
 

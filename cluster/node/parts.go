@@ -2,11 +2,13 @@ package node
 
 import (
 	"context"
+	"maps"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/cluster/rows"
+	"github.com/ctxfs/ctxfs/cluster/tend"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -21,6 +23,9 @@ type parts struct {
 	// restore goes on from a snapshot where the next entry of a journal was trimmed; nil: there are none.
 	restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
 
+	// parked returns where a journal stands of which no entry is left; nil: there is none.
+	parked func(ctx context.Context, s engine.Subject) (p replica.Parking, ok bool, err error)
+
 	// source reads sealed parts that lie among the objects; nil: there are none.
 	source session.PartSource
 
@@ -32,6 +37,9 @@ type parts struct {
 	// beginning of its journal; nil: that cannot be done.
 	begin func(ctx context.Context, x *session.Session) error
 
+	// run is done as long as the node has its store.
+	run []func(ctx context.Context)
+
 	// close ends what the parts have under way, before the engine is closed.
 	close []func()
 }
@@ -41,5 +49,9 @@ type parts struct {
 func newParts(n *Node) parts {
 	p := parts{rows: rows.New(n.o.Engine)}
 	p.handlers = p.rows.Handlers()
+	shelf := tend.NewShelf(tend.ShelfOptions{Engine: n.o.Engine, Host: n.o.Name, Logger: n.log})
+	maps.Copy(p.handlers, shelf.Handlers())
+	p.restore, p.parked, p.source = shelf.Restore, shelf.Parked, shelf.Parts()
+	p.run = append(p.run, func(ctx context.Context) { shelf.Run(ctx, n.Host) })
 	return p
 }

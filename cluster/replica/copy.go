@@ -69,6 +69,17 @@ type Options struct {
 	// Restore brings the session to a position at or behind the entry with the number from, out of a
 	// snapshot, and returns it. nil: there are none.
 	Restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (Position, error)
+	// Restored is called once the copy goes on from a snapshot. nil: nobody wants to know.
+	Restored func(Position)
+	// Parked returns where the journal s stands, of which no entry is left since all lie in a snapshot.
+	// ok is false if that is not so. nil: none is.
+	Parked func(ctx context.Context, s engine.Subject) (p Parking, ok bool, err error)
+}
+
+// Parking is what is known of a journal that is parked.
+type Parking struct {
+	journal.Position             // behind its last entry
+	Row              journal.Row // with which the next entry begins the journal again: it names the snapshot
 }
 
 // Copy is the copy of a session's journal in a store. All its methods but Position are for the holder

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -31,6 +32,8 @@ func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 			}
 		}
 		switch {
+		case errors.Is(err, journal.ErrGap) && namesSnapshot(list[0]) && c.restore(ctx, err) == nil:
+			err = nil
 		case err != nil && !leader && breaks(err), err == nil && c.at.Seq == was && !leader:
 			leader = true // this replica has lost something, or does not have it yet
 			continue
@@ -45,6 +48,12 @@ func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 		leader = false
 	}
 	return nil
+}
+
+// namesSnapshot reports whether an entry has the row with which a journal goes on that was trimmed.
+func namesSnapshot(from engine.Entry) bool {
+	e, err := journal.Peek(from)
+	return err == nil && slices.ContainsFunc(e.Rows, func(r journal.Row) bool { return r.Kind == journal.Snapshot })
 }
 
 // breaks reports whether an error of Apply means that the entry is not the journal's next one.
@@ -70,6 +79,32 @@ func (c *Copy) restore(ctx context.Context, cause error) error {
 		return err
 	}
 	c.set(at)
+	if c.o.Restored != nil {
+		c.o.Restored(at)
+	}
+	return c.Settle(ctx)
+}
+
+// emptied decides what it means that the journal has no entries: it is parked, and the copy has all of it
+// or gets it, or the result is otherwise.
+func (c *Copy) emptied(ctx context.Context, otherwise error) error {
+	if c.o.Parked == nil {
+		return otherwise
+	}
+	p, ok, err := c.o.Parked(ctx, c.subject)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return otherwise
+	case p.I > c.at.I:
+		return c.restore(ctx, fmt.Errorf("the journal is parked behind entry %d", p.I))
+	case p.Position != c.at.Position:
+		return fmt.Errorf("%w: it is parked behind entry %d, and %d were read", ErrOlder, p.I, c.at.I)
+	}
+	at := c.at
+	at.Seq = 0
+	c.set(at)
 	return c.Settle(ctx)
 }
 
@@ -84,6 +119,10 @@ func (c *Copy) Confirm(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
+	case end.Seq == 0 && c.at.I == 0:
+		return c.emptied(ctx, nil)
+	case end.Seq == 0 && c.at.Seq > 0:
+		return c.emptied(ctx, fmt.Errorf("%w: it has no entries, and %d were read", ErrOlder, c.at.I))
 	case end.Seq < c.at.Seq:
 		return fmt.Errorf("%w: at sequence %d, and %d was read", ErrOlder, end.Seq, c.at.Seq)
 	case end.Seq > c.at.Seq:

@@ -27,6 +27,9 @@ type Position struct {
 	Messages, Events log.Mark
 }
 
+// Row returns the one row of .ctxfs/journal of a copy that is at p, for who makes the files of one.
+func (p *Position) Row() []byte { return p.row() }
+
 // row returns the row of .ctxfs/journal for a position: its fields, a checksum and a newline.
 func (p *Position) row() []byte {
 	host := p.Host

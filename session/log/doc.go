@@ -61,7 +61,6 @@
 //	seal.go            records into a sealed part
 //	seal_check.go      its bytes against the rows
 //	audit.go           a log as a whole
-//	renew.go           files of a log that take the place of others
 //	copy.go            a log for a fork
 //	prefix.go          an index as it was
 //	timeline.go        both logs in one order
@@ -78,7 +77,7 @@
 //	set.go             open logs of a store
 //	parts.go           tail and sealed parts, and bytes that nothing copies
 //	log.go             one log
-//	broken.go          a log whose files are gone
+//	broken.go          a log whose files are gone, or give way to others
 //	committer.go       the one commit point, and how soon syncs follow it
 //	keys.go            requests that came before
 //	index_scan.go      what the index needs of a record

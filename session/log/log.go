@@ -48,22 +48,6 @@ type Log struct {
 	made atomic.Pointer[logIndex] // see index; nil: nobody has asked for it
 }
 
-// fewLogs is what a few logs need. A store may have very many logs, each of which was looked at once.
-type fewLogs struct {
-	told    string        // why it could not be opened the last time; guarded by Log.mu
-	sealing chan struct{} // as turn, of those who seal a part
-	marks   arrivalMarks
-	retired []*logFiles // were replaced, and are still read; guarded by Log.mu
-}
-
-// asOneOfFew returns what only a few logs have. mu is held.
-func (l *Log) asOneOfFew() *fewLogs {
-	if l.few == nil {
-		l.few = &fewLogs{sealing: make(chan struct{}, 1)}
-	}
-	return l.few
-}
-
 // logFiles are a log's open descriptors, and what is known while it is open.
 type logFiles struct {
 	data     *archive.Data

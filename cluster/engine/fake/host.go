@@ -173,6 +173,23 @@ func (h *Host) Owners(ctx context.Context) (list []string, err error) {
 	return slices.Compact(list), h.reach(ctx)
 }
 
+// Journals returns the journals of a shard that have entries and that the host serves, and how many. It
+// returns ErrInvalid and ErrUnreachable.
+func (h *Host) Journals(ctx context.Context, shard int) (map[engine.Subject]uint64, error) {
+	if err := engine.CheckShard(shard); err != nil {
+		return nil, err
+	}
+	h.s.mu.Lock()
+	defer h.s.mu.Unlock()
+	list := map[engine.Subject]uint64{}
+	for _, e := range h.s.shards[shard].entries {
+		if h.serves(e.subject.Owner) {
+			list[e.subject]++
+		}
+	}
+	return list, h.reach(ctx)
+}
+
 // Attest implements [engine.Engine] and returns the errors documented there.
 func (h *Host) Attest(ctx context.Context, shard int) (engine.Attestation, error) {
 	if err := engine.CheckShard(shard); err != nil {
