@@ -158,6 +158,20 @@ func TestADiskIsFull(t *testing.T) {
 	l.check(t)
 }
 
+// Servers are stopped and started one after the other, as for a new version, and hosts append all the while.
+func TestServersAreUpdatedOneByOne(t *testing.T) {
+	suite.Matrix(t, slow)
+	c, l := underLoad(t, 100)
+	for i := range 3 {
+		c.Shut(i)
+		l.progress(t, 100)
+		c.Restart(t, i)
+		agree(t, c) // as an operator waits for "no problems" before the next one
+	}
+	l.progress(t, 100)
+	l.check(t)
+}
+
 // A follower does not miss what comes while its server is cut off from the others.
 func TestAFollowerIsCutOff(t *testing.T) {
 	suite.Matrix(t, slow)
