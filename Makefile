@@ -19,7 +19,7 @@ BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run run-cluster stop test test-matrix soak race bench bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
+.PHONY: run run-cluster stop test test-matrix soak soak-cluster race bench bench-cluster bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -46,6 +46,17 @@ test-matrix: ## what make test leaves out or shortens: containers, systemd, npm,
 soak: ## the kill loops in full, 1,000 kills while the daemon starts among them, at random (RUN=TestX: one of them)
 	@dist/setup.sh test
 	CTXFS_SOAK=1 CTXFS_RANDOM=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
+
+# Runs of make soak-cluster add up in this directory.
+SOAK_DIR ?= /var/tmp/ctxfs-soak
+
+soak-cluster: ## three mounts of a cluster of three servers, while all of it breaks at random, for DURATION (62m)
+	@dist/setup.sh run
+	CTXFS_SOAK=1 CTXFS_RANDOM=1 SOAK_DIR="$(SOAK_DIR)" SOAK_DURATION=$(or $(DURATION),62m) $(GO) test ./tests/cluster/soak -run 'TestSoak$$' -count=1 -v -timeout 48h
+
+bench-cluster: ## a cluster beside a bare client of the same servers (BENCH=smoke: a short look)
+	@dist/setup.sh run
+	CTXFS_MATRIX=1 CLUSTER_BENCH=$(if $(filter smoke,$(BENCH)),,full) $(GO) test ./tests/cluster/bench -run 'TestBench$$' -count=1 -v -timeout 1h
 
 race: ## the packages with concurrency in them, under the race detector
 	@dist/setup.sh race

@@ -57,15 +57,17 @@ func (r Result) OK() string {
 
 // Command prepares a client without starting it.
 func (m *Mount) Command(ctx context.Context, c Client) *exec.Cmd {
+	if c.Dir == "" {
+		c.Dir = m.Dir
+	}
+	c.Env = append([]string{"CTX=" + m.Dir}, c.Env...)
+	c = m.toTwin(c)
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	if p := lookPath(c.Argv[0]); p != "" {
 		cmd.Path, cmd.Err = p, nil
 	}
 	cmd.Dir = c.Dir
-	if cmd.Dir == "" {
-		cmd.Dir = m.Dir
-	}
-	cmd.Env = append([]string{"PATH=" + clientPath, "HOME=/tmp", "LANG=C.UTF-8", "CTX=" + m.Dir}, c.Env...)
+	cmd.Env = append([]string{"PATH=" + clientPath, "HOME=/tmp", "LANG=C.UTF-8"}, c.Env...)
 	cmd.Stdin = c.Stdin
 	if os.Getuid() == 0 && (c.UID != 0 || c.GIDs != nil) {
 		gids := c.GIDs
@@ -95,7 +97,7 @@ func (m *Mount) Run(tb testing.TB, c Client) Result {
 		cmd.Stderr = io.MultiWriter(&errOut, c.Stderr)
 	}
 	r := Result{Err: cmd.Run(), tb: tb, what: fmt.Sprintf("%q as uid %d in %s", c.Argv, c.UID, cmd.Dir)}
-	r.Stdout, r.Stderr = out.String(), errOut.String()
+	r.Stdout, r.Stderr = m.fromTwin(out.String()), m.fromTwin(errOut.String())
 	if exit := (*exec.ExitError)(nil); r.Err != nil && !errors.As(r.Err, &exit) {
 		tb.Fatalf("%s: %v", r.what, r.Err)
 	}

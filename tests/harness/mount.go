@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,6 +32,8 @@ type Options struct {
 	Store    string   // "": a new temporary directory
 	MaxFDs   int      // descriptors the daemon may still hold at the end; 0: 1200
 	NoStart  bool     // prepare directories only; Restart starts it
+
+	twin bool // it is the second of a pair
 }
 
 // Mount is a daemon, its store and its mountpoint.
@@ -42,6 +45,9 @@ type Mount struct {
 	o    Options
 	tb   testing.TB
 	base string // a public temporary directory around both
+
+	twin    *Mount // the other mount of a pair, see [PairEnv]
+	clients atomic.Int64
 
 	mu   sync.Mutex
 	proc *process // guarded by mu; nil while no daemon runs
@@ -82,6 +88,7 @@ func Start(tb testing.TB, o Options) *Mount {
 	}
 	tb.Cleanup(m.cleanup)
 	live.Store(m, nil)
+	m.pair()
 	if !o.NoStart {
 		m.Restart()
 	}
