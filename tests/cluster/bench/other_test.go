@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -79,7 +80,7 @@ func (b *rig) catchUp(size int, goal float64) {
 			b.t.Fatalf("it has caught up to %v, %v", fi, err)
 		}
 		rates = append(rates, float64(fi.Size())/1e6/took.Seconds())
-		bare = append(bare, b.consume(fmt.Sprintf("ctx.v1.j.%02x.%s.%s", s.Shard(), s.Owner, s.Session), n))
+		bare = append(bare, b.consume(s, n))
 	}
 	x, y := best(rates), best(bare)
 	b.add(row{
@@ -89,21 +90,26 @@ func (b *rig) catchUp(size int, goal float64) {
 }
 
 // consume reads a journal of n entries, or some more, with an ordered consumer, and returns MB a second.
-func (b *rig) consume(subject string, n int) float64 {
+func (b *rig) consume(s engine.Subject, n int) float64 {
 	begin := time.Now()
-	sub, err := b.js.SubscribeSync(subject, client.OrderedConsumer())
+	c, err := b.pulls.OrderedConsumer(b.t.Context(), fmt.Sprintf("CTXJ_%02x", s.Shard()), jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{fmt.Sprintf("ctx.v1.j.%02x.%s.%s", s.Shard(), s.Owner, s.Session)},
+	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer sub.Unsubscribe()
-	sub.SetPendingLimits(-1, -1)
-	bytes, entries := 0, 0
-	for {
-		m, err := sub.NextMsg(harness.Patience)
+	list, err := c.Messages()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer list.Stop()
+	defer time.AfterFunc(harness.Patience, list.Stop).Stop()
+	for bytes, entries := 0, 1; ; entries++ {
+		m, err := list.Next()
 		if err != nil {
-			b.t.Fatal(err)
+			b.t.Fatalf("an ordered consumer has %d entries of %d, %v", entries-1, n, err)
 		}
-		bytes, entries = bytes+len(m.Data), entries+1
+		bytes += len(m.Data())
 		if meta, err := m.Metadata(); err != nil || meta.NumPending == 0 {
 			if entries < n {
 				b.t.Fatalf("an ordered consumer has %d entries of %d, %v", entries, n, err)

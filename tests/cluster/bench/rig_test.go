@@ -12,6 +12,7 @@ import (
 	"time"
 
 	client "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
@@ -31,6 +32,7 @@ type rig struct {
 	c     *servers.Cluster
 	hosts []*mounts.Host // "a" and "b"
 	js    client.JetStreamContext
+	pulls jetstream.JetStream // of the same client
 	full  bool
 	rows  []row
 	n     int
@@ -40,14 +42,18 @@ func newRig(t *testing.T, full bool) *rig {
 	t.Helper()
 	c := servers.Start(t)
 	b := &rig{t: t, c: c, hosts: mounts.Start(t, c, "a", "b"), full: full}
-	o := c.Options(t, "z")
-	bare, err := client.Connect(strings.Join(o.Servers, ","), append(o.Auth, client.CustomInboxPrefix(nats.Inbox("z")),
+	const user = "maintenance" // who may make consumers as he likes
+	o := c.Options(t, user)
+	bare, err := client.Connect(strings.Join(o.Servers, ","), append(o.Auth, client.CustomInboxPrefix(nats.Inbox(user)),
 		client.MaxReconnects(-1), client.ReconnectWait(100*time.Millisecond))...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(bare.Close)
 	if b.js, err = bare.JetStream(); err != nil {
+		t.Fatal(err)
+	}
+	if b.pulls, err = jetstream.New(bare); err != nil {
 		t.Fatal(err)
 	}
 	return b
