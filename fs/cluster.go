@@ -32,6 +32,12 @@ type Cluster interface {
 	// Behind returns since when a session may lack what other hosts have; ok is false if it lacks nothing.
 	Behind(ctx context.Context, x *session.Session) (since time.Time, ok bool)
 
+	// Publish brings a session of this host alone into the cluster.
+	Publish(ctx context.Context, x *session.Session) error
+
+	// Withdraw takes a session out of the cluster. It stays on this host.
+	Withdraw(ctx context.Context, x *session.Session) error
+
 	// Opened is called once, with what counts the open handles of a session.
 	Opened(open func(id string) int)
 
@@ -81,6 +87,38 @@ func (p *mountedSession) behind(ctx context.Context) string {
 		return ""
 	}
 	return strconv.FormatFloat(time.Since(since).Seconds(), 'f', 1, 64)
+}
+
+// publish brings the session into the cluster. Only the session's owner may.
+func (d *sessionDir) publish(ctx context.Context, asked string) syscall.Errno {
+	return d.carry(ctx, "publish", asked, "1", Cluster.Publish)
+}
+
+// withdraw takes the session out of the cluster. Only the session's owner may.
+func (d *sessionDir) withdraw(ctx context.Context, asked string) syscall.Errno {
+	return d.carry(ctx, "withdraw", asked, d.p.x.Ref().Session, Cluster.Withdraw)
+}
+
+func (d *sessionDir) carry(ctx context.Context, op, asked, want string, do func(c Cluster, ctx context.Context, x *session.Session) error) syscall.Errno {
+	if !d.mayDecide(ctx) {
+		return d.p.deny(ctx, op, "", ctxabi.ErrProtected, "only the session's owner brings it into a cluster, or out of it")
+	}
+	var err error
+	switch {
+	case d.t.cluster == nil:
+		err = ctxabi.E(op, "", ctxabi.ErrProtected, "this mount is not one of a cluster; mount one with --cluster")
+	case asked != want:
+		err = ctxabi.E(op, "", ctxabi.ErrMalformed, "%.20q is not a value of this attribute; write %s", asked, want)
+	default:
+		d.p.settle("")
+		late, cancel := patient(ctx)
+		defer cancel()
+		err = do(d.t.cluster, late, d.p.x)
+	}
+	if err != nil {
+		return d.p.refuse(ctx, op, "", err)
+	}
+	return 0
 }
 
 // listOwners returns the listing of home or shared: what is in the store, and what other hosts have made.

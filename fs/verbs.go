@@ -35,6 +35,10 @@ func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, fla
 		return d.fork(ctx, string(data))
 	case name == ctxabi.ArchiveAttr:
 		return d.archive(ctx, string(data))
+	case name == ctxabi.PublishAttr:
+		return d.publish(ctx, string(data))
+	case name == ctxabi.WithdrawAttr:
+		return d.withdraw(ctx, string(data))
 	case name == ctxabi.RemoveAttr:
 		return d.remove(ctx, string(data))
 	case name == ctxabi.CollectAttr:

@@ -8,7 +8,8 @@ var arrows = map[string][]string{
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
-	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk"}, // a cluster in plain files
+	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk"},                                                                                                                           // a cluster in plain files
+	"cluster/carry":                  {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/archive", "session/disk", "session/log", "ctxabi", "internal/vfs"}, // a session into a cluster, and out of it
 	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
 	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
 	"cluster/files":                  {"cluster/engine", "cluster/names", "cluster/names/keeper", "ctxabi", "session"},
@@ -21,7 +22,7 @@ var arrows = map[string][]string{
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
-	"cluster/node":                   {"cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
+	"cluster/node":                   {"cluster/carry", "cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
 	"cluster/tend":                   {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/arrival", "session/log", "ctxabi", "internal/vfs"},
 	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
 	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "ctxabi"}, // what packs show, and blobs
@@ -87,7 +88,7 @@ var arrows = map[string][]string{
 	"internal/overview":            {"internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/top":                 {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/web":                 {"internal/overview", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                    {"cluster/backup", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
+	"cmd/ctxfs":                    {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi"},

@@ -68,6 +68,22 @@ func (o CreateSession) Plan(s *State, _ string) (rows []journal.Row, err error) 
 	return append(rows, Name{Op: MakeSession, Agent: o.Agent, Session: o.Session, ID: o.ID, Owner: o.Owner}.Row()), nil
 }
 
+// PublishSession makes a session that has content, and the directories above it: all of it lies in the snapshot
+// Parked, or, if Parked.I is 0, in the session's journal.
+type PublishSession struct {
+	CreateSession
+	Parked Parked
+}
+
+// Plan returns the rows of CreateSession, and one that parks the session, or the errors of that.
+func (o PublishSession) Plan(s *State, host string) (rows []journal.Row, err error) {
+	rows, err = o.CreateSession.Plan(s, host)
+	if err == nil && o.Parked.I > 0 {
+		rows = append(rows, Name{Op: Park, ID: o.ID, I: o.Parked.I, Hash: o.Parked.Hash}.Row())
+	}
+	return rows, err
+}
+
 // RenameName renames an agent, or the session Session of it if that is not "".
 type RenameName struct {
 	Agent, Session     string

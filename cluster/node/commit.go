@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ctxfs/ctxfs/cluster/carry"
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -23,6 +24,9 @@ var (
 // session of this host alone.
 func (n *Node) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int64) (int64, error) {
 	if err := n.mayChange(l.Dir().Ref(), l.Dir().ID(), "append", l.Name()); err != nil {
+		if carry.IsLocal(l.Dir()) {
+			return n.commitHere(ctx, l, b, expected)
+		}
 		return 0, err
 	}
 	return n.Host.Commit(ctx, l, b, expected)
@@ -32,6 +36,9 @@ func (n *Node) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int
 // ctxabi.ErrDenied for a session of this host alone.
 func (n *Node) CommitChange(ctx context.Context, x *session.Session, c session.Change) error {
 	if err := n.mayChange(x.Ref(), x.ID(), string(c.Kind), c.Name); err != nil {
+		if carry.IsLocal(x.Disk()) {
+			return x.Apply(c)
+		}
 		return err
 	}
 	return n.Host.CommitChange(ctx, x, c)
@@ -63,9 +70,6 @@ func (n *Node) CommitName(ctx context.Context, s *session.Store, c session.NameC
 	}
 	if n.isLocal(s, c) {
 		return s.ApplyName(c)
-	}
-	if c.Kind == session.CreateSession && c.Built != "" && n.parts.begin == nil {
-		return ctxabi.E("commit", "", ctxabi.ErrDenied, "a session with content cannot be made in a cluster yet; make an empty one and append to it")
 	}
 	return kinded(n.Host.CommitName(ctx, s, c))
 }
@@ -103,16 +107,12 @@ func (c committer) CommitName(ctx context.Context, s *session.Store, change sess
 			return err
 		}
 	}
+	if change.Kind == session.CreateSession && change.Built != "" {
+		return c.n.build(ctx, s, change)
+	}
 	err := c.n.keeper.CommitName(ctx, s, change)
 	if err == nil && change.Kind == session.CreateSession {
 		c.n.known.Store(change.ID, true)
-		if change.Built != "" {
-			x, err := s.Session(change.Ref)
-			if err != nil {
-				return err
-			}
-			return c.n.parts.begin(ctx, x)
-		}
 	}
 	return err
 }

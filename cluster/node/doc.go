@@ -12,7 +12,8 @@
 //
 // A session is in the cluster if the journal of its owner names it: one that was made through a mount of the
 // cluster, or published. One that was in the store before is of this host alone: it can be read, nothing can
-// be changed in it, and `ctxfs session publish` brings it into the cluster. A store that was attached once has
+// be changed in it, and `ctxfs session publish` brings it into the cluster. One that was withdrawn from the
+// cluster is of this host alone, too, and can be changed here. A store that was attached once has
 // a file [session.ClusterFile], which names the cluster; package session refuses to open it to write without one,
 // since what was written then would be in no journal, and Attach refuses it for another cluster.
 //
@@ -46,6 +47,7 @@
 //	status.go    what a node says of itself
 //	node.go      a node on any engine
 //	commit.go    commits of the store
+//	carry.go     sessions that come into the cluster, and leave it
 //	owners.go    owners that are entered
 //	sessions.go  sessions that are followed
 //	flight.go    waiting for what is under way

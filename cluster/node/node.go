@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ctxfs/ctxfs/cluster/carry"
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/files"
 	"github.com/ctxfs/ctxfs/cluster/host"
@@ -56,7 +57,8 @@ type Node struct {
 	extra      func() [][2]string    // more for Status; nil: nothing
 	shut       []func()              // behind all else, at the end
 
-	known sync.Map // ids of sessions that are in the cluster
+	step  func(what string) error // before each step of carrying a session; a test makes it fail
+	known sync.Map                // ids of sessions that are in the cluster
 
 	mu       sync.Mutex
 	owners   map[string]*entered        // by their names in subjects; guarded by mu
@@ -81,11 +83,11 @@ func New(o Setup) *Node {
 	n.ctx, n.end = context.WithCancel(context.Background())
 	n.parts = newParts(n)
 	n.files = files.New(files.Options{Freshness: o.Freshness, Logger: o.Logger})
-	n.keeper = keeper.New(keeper.Options{Engine: o.Engine, Host: o.Name, Timeout: o.Timeout, Logger: o.Logger, Changing: n.files.Changing})
+	n.keeper = keeper.New(keeper.Options{Engine: o.Engine, Host: o.Name, Timeout: o.Timeout, Logger: o.Logger, Changing: n.files.Changing, Keep: carry.Keep})
 	n.files.Attach(n.keeper)
 	n.Host = host.New(host.Options{
 		Name: o.Name, Engine: o.Engine, Peers: o.Peers, Names: committer{n}, Timeout: o.Timeout, Logger: o.Logger,
-		Handlers: n.parts.handlers, Restore: n.parts.restore, Parked: n.parts.parked,
+		Handlers: n.parts.handlers, Restore: n.parts.restore, Resume: n.parts.resume, Parked: n.parts.parked,
 	})
 	return n
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/rows"
 	"github.com/ctxfs/ctxfs/cluster/tend"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // parts are what other packages bring to a node.
@@ -23,6 +24,9 @@ type parts struct {
 	// restore goes on from a snapshot where the next entry of a journal was trimmed; nil: there are none.
 	restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
 
+	// resume begins a session anew behind the end of its journal; nil: that cannot be.
+	resume func(ctx context.Context, x *session.Session, s engine.Subject, content []byte, file func(ends [2]log.Mark) []byte) error
+
 	// parked returns where a journal stands of which no entry is left; nil: there is none.
 	parked func(ctx context.Context, s engine.Subject) (p replica.Parking, ok bool, err error)
 
@@ -32,10 +36,6 @@ type parts struct {
 	// gate waits until a journal may be read of which this host has no copy, or returns why it may not; nil: it
 	// always may.
 	gate func(ctx context.Context, s engine.Subject) error
-
-	// begin commits all that a session has that was built on this host and is not in the cluster yet, as the
-	// beginning of its journal; nil: that cannot be done.
-	begin func(ctx context.Context, x *session.Session) error
 
 	// run is done as long as the node has its store.
 	run []func(ctx context.Context)
@@ -51,7 +51,7 @@ func newParts(n *Node) parts {
 	p.handlers = p.rows.Handlers()
 	shelf := tend.NewShelf(tend.ShelfOptions{Engine: n.o.Engine, Host: n.o.Name, Logger: n.log})
 	maps.Copy(p.handlers, shelf.Handlers())
-	p.restore, p.parked, p.source = shelf.Restore, shelf.Parked, shelf.Parts()
+	p.restore, p.resume, p.parked, p.source = shelf.Restore, shelf.Resume, shelf.Parked, shelf.Parts()
 	p.run = append(p.run, func(ctx context.Context) { shelf.Run(ctx, n.Host) })
 	return p
 }

@@ -38,6 +38,29 @@ func (s *Shelf) Restore(ctx context.Context, x *session.Session, subject engine.
 	return at, nil
 }
 
+// Resume makes x what the snapshot has that content, of a row, names: with it the session begins anew behind the end
+// of its journal; see replica.Options. It returns the errors of bulk.ParseSaved, of [bulk.Store.Load] and of
+// [bulk.Store.Renew].
+func (s *Shelf) Resume(ctx context.Context, x *session.Session, subject engine.Subject, content []byte, file func(ends [2]log.Mark) []byte) error {
+	saved, err := bulk.ParseSaved(content)
+	if err != nil {
+		return err
+	}
+	objects := bulk.NewStore(s.o.Engine.Objects(), subject.Owner)
+	snap, err := objects.Load(ctx, subject.Session, saved)
+	if err != nil {
+		return err
+	}
+	sh := bulk.SharedIn(saved, snap)
+	err = objects.Renew(ctx, x, snap, func(ends [2]log.Mark) map[string][]byte {
+		return map[string][]byte{log.JournalFile: file(ends), SharedFile: sh.Encode()}
+	})
+	if err == nil {
+		s.note(x, sh)
+	}
+	return err
+}
+
 // beginning returns the snapshot of all that is not in a journal any more, and the sequence behind which
 // what is there begins; 0 if nothing is.
 func (s *Shelf) beginning(ctx context.Context, subject engine.Subject) (saved bulk.Saved, snap *bulk.Snapshot, seq uint64, err error) {

@@ -44,6 +44,7 @@
 //	session_show.go     session show
 //	session_mounted.go  both in a mount
 //	session_fork.go     session fork, session rm
+//	session_publish.go  session publish, session withdraw
 //	session_archive.go  session archive
 //	space.go            space
 //	trust.go            trust

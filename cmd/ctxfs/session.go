@@ -17,14 +17,15 @@ import (
 func sessionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "session",
-		Short: "Make, list, show, fork, archive and remove sessions",
-		Long: `Make, list, show, fork, archive and remove sessions of a store. In a mount the
-first three are mkdir, ls and cat. These verbs also work without a mount.
+		Short: "Make, list, show, fork, archive, remove and share sessions",
+		Long: `Make, list, show, fork, archive and remove sessions of a store, and share them in
+a cluster. In a mount the first three are mkdir, ls and cat. These verbs also work
+without a mount.
 
 ` + locate.SessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
 	}
-	return group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd())
+	return group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd(), sessionPublishCmd(), sessionWithdrawCmd())
 }
 
 func sessionNewCmd() *cobra.Command {

@@ -47,6 +47,7 @@ var sessionKinds = []FileKind{
 	{log.ArrivalsFile(ctxabi.EventsFile), Truth, nil},
 	{log.JournalFile, Truth, nil}, // of a copy, which its cluster checks
 	{log.SetsFile, Truth, nil},
+	{ctxabi.InternalDir + "/withdrawn", Truth, nil}, // where the journal ended of a session that is no copy any more
 	{log.IndexFile(ctxabi.MessagesFile), Cache, nil},
 	{log.IndexFile(ctxabi.EventsFile), Cache, nil},
 	{log.TokensFile(ctxabi.MessagesFile), Cache, nil},

@@ -24,6 +24,9 @@ type Options struct {
 	// Changing reports whether somebody has a file open that he has changed, by its path in the store. What he
 	// has written is committed when he closes it, so that another content may take its name. nil: nobody has.
 	Changing func(name string) bool
+	// Keep is asked before a session is removed because its name is gone. Where it returns true, the session stays,
+	// as one of this host alone. nil: none does.
+	Keep func(x *session.Session) (bool, error)
 }
 
 // Keeper keeps the names of owners in one store. It is safe for concurrent use.

@@ -71,6 +71,9 @@ func (o *owner) removeSessions() error {
 			continue
 		}
 		err = o.do("remove the session "+at.Path(), func() error {
+			if kept, err := o.keep(at, id); kept || err != nil {
+				return err
+			}
 			return o.k.store.ApplyName(session.NameChange{Kind: session.RemoveSession, Ref: at, ID: id})
 		})
 		if err != nil {
@@ -78,6 +81,18 @@ func (o *owner) removeSessions() error {
 		}
 	}
 	return nil
+}
+
+// keep reports whether a session stays here though its name is gone.
+func (o *owner) keep(at ctxabi.Ref, id string) (bool, error) {
+	if o.k.o.Keep == nil {
+		return false, nil
+	}
+	x, err := o.k.store.Session(at)
+	if err != nil || x.ID() != id {
+		return false, nil // to be removed as before
+	}
+	return o.k.o.Keep(x)
 }
 
 // placeSessions makes sessions, and moves them to where they are wanted.
