@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -94,6 +95,37 @@ func (s *Store) Shared() bool { return !s.alone() }
 func (s *Store) alone() bool {
 	_, alone := s.changes.(local)
 	return alone
+}
+
+// Looker is a [ChangeCommitter] whose sessions may be behind what is committed. Look brings one up to date and
+// keeps it so for a while. It returns an error if the session may be older, also when ctx ends; it can be read
+// all the same.
+type Looker interface {
+	Look(ctx context.Context, x *Session) error
+}
+
+// lookWithin is how long who reads a session by way of another one waits for what it lacks.
+const lookWithin = 500 * time.Millisecond
+
+// lookPause is for how long nobody waits again after that was in vain: a session may have many children.
+const lookPause = 5 * time.Second
+
+// looked returns the session ref as it is read by way of another one. It returns the errors of Session.
+func (s *Store) looked(ref ctxabi.Ref) (*Session, error) {
+	x, err := s.Session(ref)
+	if err != nil || s.looker == nil {
+		return x, err
+	}
+	began := time.Now()
+	if began.UnixNano() < s.blind.Load() {
+		return x, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
+	defer cancel()
+	if err := s.looker.Look(ctx, x); err != nil || time.Since(began) > lookWithin/2 {
+		s.blind.Store(time.Now().Add(lookPause).UnixNano())
+	}
+	return x, nil
 }
 
 // commit has a change of the session committed.

@@ -66,6 +66,8 @@ type Store struct {
 	disk    *disk.Root
 	o       Options
 	changes ChangeCommitter
+	looker  Looker        // nil: sessions are never behind
+	blind   atomic.Int64  // unix ns until which looker is not asked
 	kept    KeptCommitter // nil: what packs show is derived content like other
 	shares  BlobCommitter // nil: what users store is what the disk has
 	id      string
@@ -93,6 +95,7 @@ var limits = log.DefaultLimits()
 func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
+	s.looker, _ = o.Committer.(Looker)
 	s.kept, _ = o.Committer.(KeptCommitter)
 	s.shares, _ = o.Committer.(BlobCommitter)
 	s.open.Init(o.Committer, o.Memory, &limits)
