@@ -34,6 +34,7 @@ func TestWhatUsersSeeOnTwoHosts(t *testing.T) {
 		{"the last write of a setting counts and names what it replaced", lastWriteCounts},
 		{"a setting that is not as it was expected is not written", expectations},
 		{"what is added to a note on two hosts stands there", notesOfBoth},
+		{"an ordinary file is the last that was closed, and the other one stays beside it", ordinaryFiles},
 		{"names are made, changed and removed once", namesAreExclusive},
 	} {
 		t.Run(one.name, func(t *testing.T) {
@@ -257,5 +258,51 @@ func namesAreExclusive(t *testing.T, p pair) {
 	}
 	if err := os.Rename(other(p.b, "race-0"), other(p.b, "race-1")); !errors.Is(err, syscall.EEXIST) && !errors.Is(err, syscall.ENOTEMPTY) {
 		t.Errorf("a name that is taken: %v", err)
+	}
+}
+
+func ordinaryFiles(t *testing.T, p pair) {
+	a, b := filepath.Join(p.a.AgentHome(), "memory"), filepath.Join(p.b.AgentHome(), "memory")
+	read := func(dir string) string { text, _ := os.ReadFile(filepath.Join(dir, "notes.md")); return string(text) }
+	write := func(dir, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "notes.md"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(a, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(a, "of a\n")
+	harness.Eventually(t, "the file on b", func() bool { return read(b) == "of a\n" })
+	write(b, "of b\n")
+	harness.Eventually(t, "the file on a", func() bool { return read(a) == "of b\n" })
+	// Both change what they have seen: the one that is closed last keeps its own beside the other.
+	open := map[string]*os.File{}
+	for _, dir := range []string{a, b} {
+		f, err := os.OpenFile(filepath.Join(dir, "notes.md"), os.O_RDWR|os.O_TRUNC, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		open[dir] = f
+	}
+	for _, one := range []struct{ dir, text string }{{a, "first\n"}, {b, "second\n"}} {
+		if _, err := open[one.dir].WriteString(one.text); err != nil {
+			t.Fatal(err)
+		}
+		if err := open[one.dir].Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{a, b} {
+		harness.Eventually(t, "both contents in "+dir, func() bool {
+			beside, _ := filepath.Glob(filepath.Join(dir, "notes.md.ctxfs-conflict-*"))
+			if len(beside) != 1 {
+				return false
+			}
+			text, err := os.ReadFile(beside[0])
+			return err == nil && string(text) == "second\n" && read(dir) == "first\n"
+		})
 	}
 }
