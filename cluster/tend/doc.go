@@ -60,6 +60,7 @@
 //	trim.go     journals that have snapshots
 //	owners.go   journals of owners
 //	walk.go     a journal, read from where it begins
+//	turn.go     which of several maintainers works
 //	steps.go    what all of these do
 //	state.go    what a maintainer remembers
 //	shelf.go    a host shares

@@ -1,20 +1,25 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/cluster/bulk"
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
+	"github.com/ctxfs/ctxfs/cluster/tend"
 )
 
 func clusterServeCmd() *cobra.Command {
 	var dir string
 	var o keep.Options
+	var park, collect time.Duration
 	c := &cobra.Command{
 		Use:   "serve [flags]",
 		Short: "Run this machine's server, and look after the cluster",
@@ -30,6 +35,11 @@ a time, and only when the two others agree. --no-heal leaves it at an alarm.
 
 Once a day all journals are read from each of the servers, in a twentieth of the
 time, and once a month the objects, too (ctxfs cluster scrub does it at once).
+
+One of the servers' machines also keeps the cluster small: what snapshots have is
+trimmed from journals; a session that nobody appends to for --park-after lies among
+the objects alone, until somebody does; an object that nothing has named for
+--collect-after is removed. 0 leaves them.
 
 A cluster that does not keep what it must is refused by hosts: a server older than
 2.15.2, one that does not sync always, a stream with fewer than three replicas or
@@ -47,12 +57,21 @@ ctxfs cluster status names it for ever.`,
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
+			tending, end := context.WithCancel(ctx)
+			var tended sync.WaitGroup
+			tended.Go(func() {
+				tendCluster(tending, m, tend.Options{ParkAfter: never(park), CollectAfter: never(collect)}, c.ErrOrStderr())
+			})
+			defer tended.Wait()
+			defer end()
 			return keep.Serve(ctx, m, o, c.ErrOrStderr())
 		},
 	}
 	clusterDirFlag(c, &dir)
 	c.Flags().StringVar(&o.Program, "server-program", "", "`FILE` of ctxfs-server (default: beside ctxfs, else in PATH)")
 	c.Flags().DurationVar(&o.ScrubEvery, "scrub-every", 24*time.Hour, "`TIME` from one scrub of all journals to the next; 0: none by itself")
+	c.Flags().DurationVar(&park, "park-after", tend.ParkAfter, "`TIME` without an append after which a session is parked; 0: none is")
+	c.Flags().DurationVar(&collect, "collect-after", bulk.KeepFor, "`TIME` after which an object goes that nothing names; 0: none does")
 	c.Flags().BoolVar(&o.NoHeal, "no-heal", false, "do not stop the server to make a damaged replica anew; alarms alone")
 	c.Flags().BoolVar(&o.Unsafe, "unsafe", false, "go on with a cluster that does not keep what it must, and name it for ever")
 	return c

@@ -80,6 +80,7 @@
 //
 //	cluster.go          cluster, cluster init, cluster join, cluster token
 //	cluster_serve.go    cluster serve
+//	cluster_tend.go     what serve does beside the server: journals and objects are tended
 //	cluster_status.go   cluster status
 //	doctor_cluster.go   the cluster of this machine
 //	cluster_heal.go     cluster heal, cluster scrub
