@@ -1,6 +1,7 @@
 package tend
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/names"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // sweepAtOnce is how many objects are removed before the journals are looked at again.
@@ -152,6 +154,13 @@ func (l *look) journal(ctx context.Context, s engine.Subject) (begins bool, err 
 func (l *look) entry(ctx context.Context, s engine.Subject, from engine.Entry, e *journal.Entry) error {
 	l.scanner.scan(from.Payload, l.name)
 	for _, r := range e.Rows {
+		if r.Kind == journal.Message || r.Kind == journal.Event {
+			a, ok := arrival.ParseRow(bytes.TrimSuffix(r.Content, []byte{'\n'})) // its bytes are escaped
+			if !ok {
+				return fmt.Errorf("%w: a row of records in entry %d", journal.ErrDamaged, e.I)
+			}
+			l.name(journal.Hash(a.SHA))
+		}
 		if err := l.named.AddRow(s.Session, r); err != nil {
 			return err
 		}

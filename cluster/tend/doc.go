@@ -48,8 +48,8 @@
 //
 // A collector cannot know all rows of all versions. So an object "b/<sha256>" counts as named if its hash
 // stands anywhere in an entry that a journal of its owner still has, as 32 bytes or as 64 hexadecimal
-// digits, or in a snapshot or a state of names that these name. Rows must name objects in one of these two
-// ways.
+// digits, or in a row of records, or in a snapshot or a state of names that these name. Other rows must name
+// objects in one of these two ways.
 //
 // # Files, from top to bottom
 //
