@@ -41,8 +41,7 @@ type Options struct {
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
 	Parts     PartSource       // has sealed parts that have no file in the store; nil: there are none
-	// Shown returns what is shown of a message in latest.md and in the results of children: raw itself, where this is nil. It may ask for the
-	// session's Timeline.
+	// Shown returns what latest.md and the results of children show of a message; nil: raw itself. It may ask for the session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
 }
 

@@ -112,9 +112,10 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 	}
 }
 
-// notSent reports whether an error of a request means that no server has taken it.
+// notSent reports whether an error of a request means that no server has taken it. client.ErrDisconnected does
+// not: the client returns it for requests that it has sent and whose answers can no longer come.
 func notSent(err error) bool {
-	return errors.Is(err, client.ErrNoResponders) || errors.Is(err, client.ErrReconnectBufExceeded) || errors.Is(err, client.ErrDisconnected) || errors.Is(err, client.ErrConnectionReconnecting)
+	return errors.Is(err, client.ErrNoResponders) || errors.Is(err, client.ErrReconnectBufExceeded) || errors.Is(err, client.ErrConnectionReconnecting)
 }
 
 // apiError is the error of an answer of JetStream.
