@@ -58,8 +58,10 @@ func historyAttr(file, asked string) ([]byte, error) {
 	value := make([]byte, 64<<10) // as long as an attribute can be
 	n, err := unix.Getxattr(file, ctxabi.HistoryAttr+asked, value)
 	switch {
+	case err != nil && os.IsTimeout(err):
+		return nil, fmt.Errorf("the journal of %s cannot be read, because the cluster does not answer: %w", file, err)
 	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
-		return nil, fmt.Errorf("%s has no history: that is kept by a cluster alone, of the files that programs write as a whole", file)
+		return nil, fmt.Errorf("%s has no history: that is kept by a cluster alone, of the files that programs write as a whole (%w)", file, err)
 	case err != nil:
 		return nil, &os.PathError{Op: "history", Path: file, Err: err}
 	}
