@@ -68,6 +68,7 @@
 //	stage.go           what a handle has written
 //	commit.go          a batch into the log
 //	memlog.go          a log in memory
+//	broken.go          a log whose files are gone, or give way to others
 //	index_load.go      what is read of an index, and when
 //	index_build.go     the index from records
 //	index_calls.go     which call a result answers
@@ -77,7 +78,6 @@
 //	set.go             open logs of a store
 //	parts.go           tail and sealed parts, and bytes that nothing copies
 //	log.go             one log
-//	broken.go          a log whose files are gone, or give way to others
 //	committer.go       the one commit point, and how soon syncs follow it
 //	keys.go            requests that came before
 //	index_scan.go      what the index needs of a record
