@@ -128,6 +128,13 @@ func (s *Store) looked(ref ctxabi.Ref) (*Session, error) {
 	return x, nil
 }
 
+// ask makes c who is asked for all that it can be asked for.
+func (s *Store) ask(c Committer) {
+	s.looker, _ = c.(Looker)
+	s.kept, _ = c.(KeptCommitter)
+	s.shares, _ = c.(BlobCommitter)
+}
+
 // commit has a change of the session committed.
 func (x *Session) commit(c Change) error {
 	return x.store.changes.CommitChange(context.Background(), x, c)

@@ -94,9 +94,7 @@ var limits = log.DefaultLimits()
 func newStore(dir string, o Options) *Store {
 	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
-	s.looker, _ = o.Committer.(Looker)
-	s.kept, _ = o.Committer.(KeptCommitter)
-	s.shares, _ = o.Committer.(BlobCommitter)
+	s.ask(o.Committer)
 	s.open.Init(o.Committer, o.Memory, &limits)
 	s.open.Parts = o.Parts
 	_, copies := o.Committer.(log.Copies)
