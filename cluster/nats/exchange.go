@@ -39,8 +39,8 @@ type answer struct {
 
 // exchange sends a request, and again over the other link when there is no answer or none that counts,
 // until judge is content with one. judge gets an answer and whether other attempts are without one. It
-// returns ErrDenied if the servers refuse the request, ErrUnreachable if no attempt was carried out
-// within the time limit, and ErrUnknown if one may be.
+// returns ErrDenied if the servers refuse the request, ErrUnreachable if no server has answered or may have
+// an attempt within the time limit, and else ErrUnknown.
 func (e *Engine) exchange(ctx context.Context, subject string, header client.Header, body []byte, judge func(m *client.Msg, others bool) verdict) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%w: %w", engine.ErrUnreachable, err)
@@ -53,6 +53,7 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 	answers := make(chan answer, maxAttempts) // holds all, so that no sender blocks when the caller has returned
 	first := int(e.prefer.Load())
 	link, sent, open := first, 0, 0
+	taken := false // a server has answered an attempt
 	wait := HedgeAfter
 	pause := minPause
 	timer := time.NewTimer(wait)
@@ -73,7 +74,7 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 	for {
 		select {
 		case <-ctx.Done():
-			if open > 0 {
+			if open > 0 || taken {
 				return fmt.Errorf("%w: %w", engine.ErrUnknown, ctx.Err())
 			}
 			return fmt.Errorf("%w: %w", engine.ErrUnreachable, ctx.Err())
@@ -88,6 +89,7 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 		case a := <-answers:
 			v := unsure
 			if a.err == nil {
+				taken = true
 				v = judge(a.msg, open > 1)
 			} else if notSent(a.err) {
 				v = again
