@@ -210,9 +210,9 @@ func (m *member) order() (rows []journal.Row, list []*request) {
 // tried again. It returns why nothing more can be done now, and what list has then is to be answered.
 func (m *member) place(ctx context.Context, rows []journal.Row, list []*request, t *attempts) error {
 	at := m.copy.Position()
-	if at.Seq == 0 && at.I == 0 && m.h.o.Parked != nil {
-		// A parked journal would take a first entry. One that is empty, and then is not parked, has never begun.
-		if err := m.confirm(ctx); err != nil || m.copy.Position().I > 0 {
+	if at.Seq == 0 && m.h.o.Parked != nil {
+		// A parked journal would take any entry. One that is empty, and then is not parked, has never begun.
+		if err := m.confirm(ctx); err != nil || m.copy.Position() != at {
 			return err
 		}
 	}

@@ -102,6 +102,9 @@ func (c *Copy) emptied(ctx context.Context, otherwise error) error {
 	case p.Position != c.at.Position:
 		return fmt.Errorf("%w: it is parked behind entry %d, and %d were read", ErrOlder, p.I, c.at.I)
 	}
+	if c.at.Seq == 0 {
+		return nil
+	}
 	at := c.at
 	at.Seq = 0
 	c.set(at)
@@ -121,7 +124,7 @@ func (c *Copy) Confirm(ctx context.Context) error {
 		return err
 	case end.Seq == 0 && c.at.I == 0:
 		return c.emptied(ctx, nil)
-	case end.Seq == 0 && c.at.Seq > 0:
+	case end.Seq == 0: // parked, since when the copy was last told, or anew
 		return c.emptied(ctx, fmt.Errorf("%w: it has no entries, and %d were read", ErrOlder, c.at.I))
 	case end.Seq < c.at.Seq:
 		return fmt.Errorf("%w: at sequence %d, and %d was read", ErrOlder, end.Seq, c.at.Seq)
