@@ -21,25 +21,26 @@ func beginOfNames(ctx context.Context, s engine.Subject, first engine.Entry, get
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range e.Rows {
-		parsed, err := names.ParseRow(row)
-		if err != nil {
-			return nil, err
-		}
-		n, ok := parsed.(names.Snapshot)
-		if !ok || n.I != e.I {
-			break
-		}
-		data, err := get(ctx, names.SnapshotKey(s, n).Name)
-		if err != nil {
-			return nil, err
-		}
-		if hashOf(data) != n.Hash {
-			return nil, fmt.Errorf("%w: snapshot %d of %s", engine.ErrDiffers, n.I, s)
-		}
-		return names.Decode(s, data)
+	missing := fmt.Errorf("%w: %s begins at entry %d, which names no snapshot", ErrDamaged, s, e.I)
+	if len(e.Rows) == 0 {
+		return nil, missing
 	}
-	return nil, fmt.Errorf("%w: %s begins at entry %d, which names no snapshot", ErrDamaged, s, e.I)
+	parsed, err := names.ParseRow(e.Rows[0])
+	if err != nil {
+		return nil, err
+	}
+	n, ok := parsed.(names.Snapshot)
+	if !ok || n.I != e.I {
+		return nil, missing
+	}
+	data, err := get(ctx, names.SnapshotKey(s, n).Name)
+	if err != nil {
+		return nil, err
+	}
+	if hashOf(data) != n.Hash {
+		return nil, fmt.Errorf("%w: snapshot %d of %s", engine.ErrDiffers, n.I, s)
+	}
+	return names.Decode(s, data)
 }
 
 // state returns what an owner's journal amounts to, as the directory has it.

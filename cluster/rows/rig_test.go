@@ -68,7 +68,6 @@ type world struct {
 	nodes   []*node
 	records [][]byte
 	made    int
-	stored  []string // ids of blobs
 }
 
 func newWorld(t *testing.T, names ...string) *world {
