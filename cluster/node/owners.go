@@ -2,10 +2,7 @@ package node
 
 import (
 	"context"
-	"encoding/base32"
 	"errors"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -173,7 +170,7 @@ func (n *Node) list() error {
 	}
 	var list []ctxabi.Ref
 	for _, name := range all {
-		if ref, ok := ownerOf(name); ok {
+		if ref, err := names.OwnerOf(engine.Subject{Owner: name}); err == nil {
 			list = append(list, ref)
 		}
 	}
@@ -181,19 +178,4 @@ func (n *Node) list() error {
 	defer n.mu.Unlock()
 	n.listed, n.listedAt = list, asked
 	return nil
-}
-
-var spaceNames = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
-
-// ownerOf returns the owner of a name in subjects; ok is false if it is none.
-func ownerOf(name string) (ref ctxabi.Ref, ok bool) {
-	if engine.CheckOwner(name) != nil {
-		return ref, false
-	}
-	if name[0] == 'u' {
-		uid, err := strconv.ParseUint(name[1:], 10, 32)
-		return ctxabi.Ref{UID: uint32(uid)}, err == nil
-	}
-	space, err := spaceNames.DecodeString(strings.TrimPrefix(name, "s"))
-	return ctxabi.Ref{Space: string(space)}, err == nil && ctxabi.ValidName(string(space)) == nil
 }
