@@ -35,10 +35,11 @@ func clusterHealCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "heal [flags]",
 		Short: "Make damaged replicas anew, and wait until all are whole",
-		Long: `Have ctxfs cluster serve make replicas anew that lack what the two others have, also
-those that it gave up after three tries, and wait until there is none. serve does the
-same by itself: it stops its server, sets aside what that has of the stream, and
-starts it. It does so for one server at a time, and only when the two others agree.
+		Long: `Have ctxfs cluster serve make replicas anew that lack what the two others have,
+also those that it gave up after three tries, and wait until there is none. serve
+does the same by itself: it stops its server, sets aside what that has of the
+stream, and starts it. It does so for one server at a time, and only when the two
+others agree.
 
 --replica names one that is to be made anew although nothing is seen to be wrong
 with it. A stream that all servers have lost is never made anew: ctxfs cluster

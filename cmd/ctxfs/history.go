@@ -33,8 +33,8 @@ it; of a note that ctxfs derives, that is what was added or written.
 FILE is a file of a session in a mount of a cluster that programs write as a whole:
 state, meta.json, context/budget, context/pinned/*, context/todo.md, and so on. Who
 may read it may read its history. The history goes back as far as the cluster keeps
-the journal, and to one content before that. A store of one machine keeps the present
-content alone, and logs have their history in themselves.`,
+the journal, and to one content before that. A store of one machine keeps the
+present content alone, and logs have their history in themselves.`,
 		Example: "  ctxfs history context/todo.md\n  ctxfs history --show 17 context/pinned/rules.md",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
