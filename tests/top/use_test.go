@@ -121,9 +121,9 @@ func TestKeys(t *testing.T) {
 	x.keys("g")
 	x.await(`^Prompt: 5,`)
 	s.Append("messages.jsonl", harness.Message("user", "Live and in detail."))
-	x.await(`^307 messages`)
+	x.await(`^307 messages(?s:.*)^  307 user +\d+  Live and in detail\.`) // the last line of this page
 	x.keys("NPage")
-	x.await(`user +\d+  Live and in detail\.`)
+	x.await(`^coder / example.*\n  306 user +\d+  once more`)
 	x.keys("Escape")
 	x.await(`^› example .* user: Live and in detail`)
 	x.quit("q")
