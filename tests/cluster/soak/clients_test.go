@@ -27,6 +27,7 @@ type load struct {
 	h        *history.History
 	sessions []*work
 	rate     time.Duration // between two writes of a writer
+	rare     time.Duration // the same, to sessions that are parked meanwhile
 	stop     context.CancelFunc
 	all      sync.WaitGroup
 
@@ -44,6 +45,7 @@ type load struct {
 type work struct {
 	name    string
 	hosts   []*machine // those that write
+	rare    bool       // they do it rarely
 	logs    map[string]*history.List
 	setting *history.Register
 }
@@ -67,7 +69,20 @@ func newLoad(f *fleet, h *history.History, shared int) *load {
 	for _, m := range f.hosts {
 		add("of-"+m.Name, m)
 	}
+	for i := range 2 {
+		add(fmt.Sprint("rare-", i), f.hosts...)
+		l.sessions[len(l.sessions)-1].rare = true
+	}
 	return l
+}
+
+// between returns how long it is between two changes of a session of one kind, on average; usual is that of
+// sessions that are changed often.
+func (l *load) between(w *work, usual time.Duration) time.Duration {
+	if w.rare {
+		return l.rare
+	}
+	return usual
 }
 
 // start starts all programs.
@@ -158,7 +173,7 @@ func (l *load) write(ctx context.Context, w *work, m *machine, log string) {
 			unix.Close(fd)
 		}
 	}()
-	for pause(ctx, time.Duration(rand.Int64N(2*int64(l.rate)+1))) {
+	for pause(ctx, time.Duration(rand.Int64N(2*int64(l.between(w, l.rate))+1))) {
 		if fd < 0 {
 			var err error
 			if fd, err = unix.Open(filepath.Join(m.dir(w.name), log), unix.O_WRONLY|unix.O_APPEND|unix.O_CLOEXEC, 0); err != nil {
@@ -204,7 +219,7 @@ func (l *load) openFailed(err error, what string) {
 
 // set changes the setting of a session until ctx ends.
 func (l *load) set(ctx context.Context, w *work, m *machine) {
-	for pause(ctx, time.Duration(rand.Int64N(int64(4*time.Second)))) {
+	for pause(ctx, time.Duration(rand.Int64N(int64(l.between(w, 2*time.Second)*2)))) {
 		x := history.Write{ID: fmt.Sprint(m.Name, l.ids.Add(1)), Host: m.Name, Began: l.h.Now()}
 		f, err := os.OpenFile(filepath.Join(m.dir(w.name), ctxabi.MetaFile), os.O_WRONLY|os.O_TRUNC, 0)
 		if err != nil {

@@ -6,9 +6,10 @@
 //
 // Programs use plain files alone: they append records to logs of sessions, most of which all hosts share, in
 // writes of one record and of many; they set a setting, read logs and packs, and make sessions under the same
-// names. What each call returned is noted with the moments between which it was under way. In the end all
-// that was broken is repaired, all hosts have to show the same bytes, packs and settings, and package history
-// says whether every client was told the truth.
+// names. Some sessions are written to rarely, and a maintainer trims, parks and collects as early as it can, so
+// that these are parked and brought back again and again. What each call returned is noted with the moments
+// between which it was under way. In the end all that was broken is repaired, all hosts have to show the same
+// bytes, packs and settings, and package history says whether every client was told the truth.
 //
 // # Files, from top to bottom
 //
@@ -17,5 +18,6 @@
 //	end_test.go      all is repaired, and looked at
 //	clients_test.go  programs that write
 //	readers_test.go  and those that read
+//	tender_test.go   trims, parks and collects meanwhile
 //	fleet_test.go    three servers and their mounts
 package soak

@@ -34,6 +34,7 @@ type summary struct {
 	Longest  float64        `json:"longest"` // write that was acknowledged, in seconds
 	Errnos   map[string]int `json:"errnos"`
 	Faults   map[string]int `json:"faults"`
+	Tended   map[string]int `json:"tended"` // what the maintainer did meanwhile
 	Problems []string       `json:"problems"`
 	Count    int            `json:"problem_count"`
 }
@@ -64,11 +65,12 @@ func TestSoak(t *testing.T) {
 
 	f := newFleet(t)
 	l := newLoad(f, h, 2+int(duration/(15*time.Minute)))
-	l.rate = 60 * time.Millisecond
+	l.rate, l.rare = 60*time.Millisecond, 4*time.Second
 	if duration > 0 {
-		l.rate = 1300 * time.Millisecond
+		l.rate, l.rare = 1300*time.Millisecond, time.Minute
 	}
 	l.prepare(t)
+	m := tendFleet(t, f, l.rare/8, l.rare/4)
 	b := newBreaker(t, f, uint64(suite.Seed()))
 	begin := time.Now()
 	l.start(t.Context())
@@ -92,10 +94,12 @@ func TestSoak(t *testing.T) {
 	b.repair()
 	l.goesOn(t)
 	l.finish(t)
+	tended := m.end()
 	l.seal(t)
 	l.hold(t)
 
 	s := l.summary(b, took)
+	s.Tended = tended
 	for _, p := range h.Check() {
 		s.Problems = append(s.Problems, p.String())
 	}
@@ -172,6 +176,7 @@ func (s *summary) addTo(t *testing.T, name string) *summary {
 	all.Longest, all.Count = max(all.Longest, s.Longest), all.Count+s.Count
 	sum(&all.Errnos, s.Errnos)
 	sum(&all.Faults, s.Faults)
+	sum(&all.Tended, s.Tended)
 	all.keep(t, name)
 	return all
 }
@@ -193,6 +198,7 @@ func (s *summary) String() string {
 	}
 	table("errors", s.Errnos)
 	table("faults", s.Faults)
+	table("tended", s.Tended)
 	line("  problems  %d: lost, doubled, refused and there, torn, out of order, changed, different on hosts, or anything else", s.Count)
 	return w.String()
 }
