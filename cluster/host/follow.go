@@ -39,6 +39,18 @@ func (h *Host) Fresh(ctx context.Context, x *session.Session, age time.Duration)
 // zero time if that was never so since the host began.
 func (h *Host) Complete(x *session.Session) time.Time { return h.member(x).complete() }
 
+// Holds reports whether the store has something of a session's journal. It opens the copy if nobody did, and
+// waits for nobody who commits to it.
+func (h *Host) Holds(ctx context.Context, x *session.Session) bool {
+	m := h.member(x)
+	if !m.isOpen.Load() {
+		if release, err := m.hold(ctx); err == nil {
+			release()
+		}
+	}
+	return m.isOpen.Load() && m.copy.Position().I > 0
+}
+
 // begin puts the first entry into the journal of a session that this host has made, so that it has a
 // home. It returns the errors of the engine.
 func (h *Host) begin(ctx context.Context, x *session.Session) error {

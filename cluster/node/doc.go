@@ -29,6 +29,12 @@
 // Options.Timeout and fails with ctxabi.ErrUnreachable. What was confirmed longer ago than Options.Freshness may be
 // behind: see [Node.Behind].
 //
+// # A cluster that is down
+//
+// A node whose store has copies already begins without its cluster, too: they are read from the start, what needs
+// the cluster waits as it does when the host is cut off, and the node goes on trying to reach it ([Node.Status] names
+// the reason). A node with a new store is refused, because there is nothing to read.
+//
 // # Who lives
 //
 // A host tells every five seconds that it lives. The name of a host is its own: Open refuses one that answers or was
@@ -43,6 +49,7 @@
 // # Files, from top to bottom
 //
 //	open.go      a node on servers
+//	late.go      a cluster that is reached after the node began
 //	presence.go  who lives, and what hosts ask each other over the servers
 //	status.go    what a node says of itself
 //	node.go      a node on any engine

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -19,6 +20,28 @@ type mark struct {
 	Host    string `json:"host"`    // as which it was mounted last
 }
 
+// StoreOf returns the id of the cluster that the store in a directory is of; "" if there is no store, or it was never
+// attached to a node. It returns the error of the disk.
+func StoreOf(dir string) (cluster string, err error) {
+	var m mark
+	data, err := os.ReadFile(filepath.Join(dir, session.ClusterFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &m)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", session.ClusterFile, err)
+	}
+	return m.Cluster, nil
+}
+
+// otherCluster returns the error of a store that is of the cluster old, where cluster was reached.
+func otherCluster(s *session.Store, old, cluster string) error {
+	return ctxabi.E("mount", "", ctxabi.ErrProtected, "the store %s is of the cluster %s, and this one is %s; mount another store, with --store", s.Dir(), old, cluster)
+}
+
 // markStore notes durably that a store is of a cluster. It returns ctxabi.ErrProtected if it is of another one, and the
 // error of the disk.
 func markStore(s *session.Store, m mark) error {
@@ -27,7 +50,7 @@ func markStore(s *session.Store, m mark) error {
 	var old mark
 	switch {
 	case err == nil && json.Unmarshal(data, &old) == nil && old.Cluster != m.Cluster:
-		return ctxabi.E("mount", "", ctxabi.ErrProtected, "the store %s is of the cluster %s, and this one is %s; mount another store, with --store", s.Dir(), old.Cluster, m.Cluster)
+		return otherCluster(s, old.Cluster, m.Cluster)
 	case err == nil && old == m:
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

@@ -22,12 +22,15 @@ const (
 )
 
 // wire reaches the other hosts over the servers.
-type wire struct{ e *nats.Engine }
+type wire struct{ u *uplink }
 
 var _ peers.Peers = wire{}
 
 // Alive reports whether a host was heard of lately.
-func (w wire) Alive(name string) bool { return w.e.Lives(name) }
+func (w wire) Alive(name string) bool {
+	f := w.u.found.Load()
+	return f != nil && f.e.Lives(name)
+}
 
 // Append asks a host; see [peers.Peers]. It returns peers.ErrNobody, peers.ErrForm, and the errors of [nats.Engine.Ask].
 func (w wire) Append(ctx context.Context, name string, a *peers.Append) (*peers.Receipt, error) {
@@ -49,7 +52,11 @@ func (w wire) Head(ctx context.Context, name string, s engine.Subject) (peers.He
 
 // ask returns the errors of Ask, with peers.ErrNobody where the host certainly takes nothing.
 func (w wire) ask(ctx context.Context, name string, r nats.Request) ([]byte, error) {
-	body, err := w.e.Ask(ctx, name, r)
+	f := w.u.found.Load()
+	if f == nil {
+		return nil, fmt.Errorf("%w: the cluster was not reached yet", peers.ErrNobody)
+	}
+	body, err := f.e.Ask(ctx, name, r)
 	if errors.Is(err, nats.ErrNobody) || errors.Is(err, engine.ErrUnreachable) || errors.Is(err, engine.ErrDenied) {
 		return nil, fmt.Errorf("%w: %w", peers.ErrNobody, err) // nothing was sent
 	}

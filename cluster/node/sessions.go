@@ -56,14 +56,8 @@ func (n *Node) isFresh(x *session.Session) bool {
 	return !at.IsZero() && n.o.Freshness > 0 && time.Since(at) < n.o.Freshness
 }
 
-// hasCopy reports whether this host has read something of the session's journal, in this life of it.
-func (n *Node) hasCopy(x *session.Session) bool {
-	if !n.Complete(x).IsZero() {
-		return true
-	}
-	at, err := n.TakeHead(n.ctx, host.Subject(x))
-	return err == nil && at.I > 0
-}
+// hasCopy reports whether this host has read something of the session's journal, now or before.
+func (n *Node) hasCopy(x *session.Session) bool { return !n.Complete(x).IsZero() || n.Holds(n.ctx, x) }
 
 // freshen asks the leader for what the copy lacks.
 func (n *Node) freshen(x *session.Session) error {

@@ -18,6 +18,8 @@ func (n *Node) Status() [][2]string {
 	state := "ok"
 	if why := n.stopped.Load(); why != nil {
 		state = "stopped"
+	} else if n.away != nil && n.away() != nil {
+		state = "not reached: " + strings.ReplaceAll(n.away().Error(), "\n", " ")
 	} else if count > 0 && !oldest.IsZero() && time.Since(oldest) > 3*host.ConfirmEvery {
 		state = "stale since " + oldest.UTC().Format(time.RFC3339)
 	}

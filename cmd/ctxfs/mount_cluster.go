@@ -118,11 +118,16 @@ func (f *clusterFlags) reach() (o nats.Options, err error) {
 	return o, err
 }
 
-// reachWithin is how long a mount waits for the servers.
-const reachWithin = time.Minute
+// How long a mount waits for the servers. With a store that has copies already it begins without them then; by that
+// time a mount of the same name that was killed is no longer taken for one that lives.
+const (
+	reachWithin      = time.Minute
+	reachKnownWithin = 20 * time.Second
+)
 
-// open returns the node of the mount and makes it that of a store with these options; nil without --cluster.
-func (f *clusterFlags) open(ctx context.Context, s *session.Options) (*node.Node, error) {
+// open returns the node of the mount and makes it that of a store with these options, which is in dir; nil without
+// --cluster.
+func (f *clusterFlags) open(ctx context.Context, dir string, s *session.Options) (*node.Node, error) {
 	if f.at == "" {
 		return nil, nil
 	}
@@ -130,9 +135,17 @@ func (f *clusterFlags) open(ctx context.Context, s *session.Options) (*node.Node
 	if err != nil {
 		return nil, err
 	}
-	short, cancel := context.WithTimeout(ctx, reachWithin)
+	known, err := node.StoreOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	within := reachWithin
+	if known != "" {
+		within = reachKnownWithin
+	}
+	short, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	n, err := node.Open(short, node.Options{Nats: reach, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})
+	n, err := node.Open(short, node.Options{Nats: reach, Known: known, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})
 	if err != nil {
 		return nil, err
 	}

@@ -180,7 +180,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 // openStore opens the store of the mount, and the node of its cluster if it has one.
 func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, *node.Node, error) {
-	n, err := f.cluster.open(ctx, &o)
+	n, err := f.cluster.open(ctx, f.store, &o)
 	if err != nil {
 		return nil, nil, err
 	}
