@@ -117,13 +117,14 @@ func (s *Store) looked(ref ctxabi.Ref) (*Session, error) {
 		return x, err
 	}
 	began := time.Now()
-	if began.UnixNano() < s.blind.Load() {
+	if until := s.blind.Load(); until != nil && began.Before(*until) {
 		return x, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
 	defer cancel()
 	if err := s.looker.Look(ctx, x); err != nil || time.Since(began) > lookWithin/2 {
-		s.blind.Store(time.Now().Add(lookPause).UnixNano())
+		until := time.Now().Add(lookPause)
+		s.blind.Store(&until)
 	}
 	return x, nil
 }

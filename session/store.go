@@ -65,10 +65,10 @@ type Store struct {
 	disk    *disk.Root
 	o       Options
 	changes ChangeCommitter
-	looker  Looker        // nil: sessions are never behind
-	blind   atomic.Int64  // unix ns until which looker is not asked
-	kept    KeptCommitter // nil: what packs show is derived content like other
-	shares  BlobCommitter // nil: what users store is what the disk has
+	looker  Looker                    // nil: sessions are never behind
+	blind   atomic.Pointer[time.Time] // until when looker is not asked; nil: it is
+	kept    KeptCommitter             // nil: what packs show is derived content like other
+	shares  BlobCommitter             // nil: what users store is what the disk has
 	id      string
 	renews  bool // its sessions are copies, and may be found half renewed
 

@@ -59,6 +59,7 @@ type Options struct {
 type Host struct {
 	o     Options
 	boot  uint64
+	began time.Time
 	ids   atomic.Uint64
 	keys  atomic.Uint64
 	ctx   context.Context
@@ -94,7 +95,7 @@ func New(o Options) *Host {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	h := &Host{o: o, members: map[string]*member{}}
+	h := &Host{o: o, began: o.Now(), members: map[string]*member{}}
 	var b [8]byte
 	rand.Read(b[:])
 	h.boot = binary.BigEndian.Uint64(b[:])

@@ -38,7 +38,7 @@ type member struct {
 
 	pending []*request // that are being committed
 
-	confirmed atomic.Int64 // unix ns when the copy was known to be complete; 0: never
+	confirmed atomic.Int64 // ns after Host.began when the copy was known to be complete, at least 1; 0: never
 }
 
 // open opens the copy, the first time. The caller holds the turns.
@@ -155,15 +155,16 @@ func (m *member) confirm(ctx context.Context) error {
 	asked := m.h.o.Now()
 	err := m.copy.Confirm(ctx)
 	if err == nil {
-		m.confirmed.Store(asked.UnixNano())
+		m.confirmed.Store(max(1, int64(asked.Sub(m.h.began))))
 	}
 	return err
 }
 
-// complete returns when the copy was known to be complete; the zero time: never since the host began.
+// complete returns when the copy was known to be complete; the zero time: never since the host began. The clock of
+// the machine may be set meanwhile: how long ago it was is right all the same.
 func (m *member) complete() time.Time {
 	if at := m.confirmed.Load(); at != 0 {
-		return time.Unix(0, at)
+		return m.h.began.Add(time.Duration(at))
 	}
 	return time.Time{}
 }

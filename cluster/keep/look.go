@@ -159,8 +159,8 @@ func (s *Status) ask(ctx context.Context, e *nats.Engine, maintains bool) {
 		names, err := e.Hosts(ctx)
 		fail(err)
 		for _, name := range names {
-			row, found, err := e.HostRow(ctx, name)
-			if fail(err); found {
+			row, seq, err := e.HostRow(ctx, name)
+			if fail(err); seq > 0 {
 				s.Hosts = append(s.Hosts, row)
 			}
 		}

@@ -16,7 +16,7 @@ import (
 
 const (
 	certYears = 10
-	clockSkew = time.Hour // a certificate is valid for clocks that are late by so much
+	clockSkew = 24 * time.Hour // a certificate is valid for clocks that are late by so much
 )
 
 // authority signs the certificates of servers.

@@ -15,8 +15,12 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 )
 
-// Beat is how often a host tells that it lives. Others believe it for hostLife.
-const Beat = 5 * time.Second
+const (
+	// Beat is how often a host tells that it lives. Others believe it for HostLife.
+	Beat = 5 * time.Second
+	// HostLife is how long a host counts as living after its last sign of life.
+	HostLife = 15 * time.Second
+)
 
 // HostRow is what a host tells of itself in CTX_HOSTS.
 type HostRow struct {
@@ -96,9 +100,9 @@ func (e *Engine) Lives(host string) bool {
 	defer e.lives.mu.Unlock()
 	s, ok := e.lives.seen[host]
 	if !ok {
-		return time.Since(e.lives.begun) < hostLife
+		return time.Since(e.lives.begun) < HostLife
 	}
-	return !s.row.Left && time.Since(s.at) < hostLife
+	return !s.row.Left && time.Since(s.at) < HostLife
 }
 
 // Living returns the rows of the hosts that were heard of lately, by their names.
@@ -106,25 +110,27 @@ func (e *Engine) Living() (list []HostRow) {
 	e.lives.mu.Lock()
 	defer e.lives.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(e.lives.seen)) {
-		if s := e.lives.seen[name]; !s.row.Left && time.Since(s.at) < hostLife {
+		if s := e.lives.seen[name]; !s.row.Left && time.Since(s.at) < HostLife {
 			list = append(list, s.row)
 		}
 	}
 	return list
 }
 
-// HostRow returns what a host told last, if that is younger than hostLife. It returns ErrDenied or ErrUnreachable,
-// and ErrInvalid for what cannot be a name.
-func (e *Engine) HostRow(ctx context.Context, host string) (row HostRow, found bool, err error) {
+// HostRow returns what a host told last, if the servers still have it, and its sequence; 0: it has told nothing, or
+// has left. Servers keep a row for HostLife by clocks of their own, which may be wrong: who must know whether the host
+// still lives looks whether it tells something new. HostRow returns ErrDenied or ErrUnreachable, and ErrInvalid for what
+// cannot be a name.
+func (e *Engine) HostRow(ctx context.Context, host string) (row HostRow, seq uint64, err error) {
 	if host == "" || strings.Trim(host, hostBytes) != "" {
-		return row, false, fmt.Errorf("%w: host %q", engine.ErrInvalid, host)
+		return row, 0, fmt.Errorf("%w: host %q", engine.ErrInvalid, host)
 	}
 	m, found, err := e.lastOf(ctx, place{"KV_" + hostsBucket, hostKey(host)})
 	if err != nil || !found {
-		return row, false, err
+		return row, 0, err
 	}
 	if json.Unmarshal(m.Payload, &row) != nil || row.Host != host || row.Left {
-		return HostRow{}, false, nil
+		return HostRow{}, 0, nil
 	}
-	return row, true, nil
+	return row, m.Seq, nil
 }

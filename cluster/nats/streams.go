@@ -16,8 +16,7 @@ const (
 	metaBucket  = "CTX_META"
 	hostsBucket = "CTX_HOSTS"
 
-	maxMessage = 1 << 20          // bytes of a message with its header
-	hostLife   = 15 * time.Second // how long a host counts as living after its last sign of life
+	maxMessage = 1 << 20 // bytes of a message with its header
 	replicas   = 3
 )
 
@@ -124,7 +123,7 @@ func configs(share Share) []config {
 		journalConfig(owners, prefix+"t.*", share.Journals, &republish{prefix + "t.*", prefix + "f.t.{{wildcard(1)}}"}),
 		journalConfig(objects, prefix+"o.*.*.*", share.Objects, nil),
 		bucketConfig(metaBucket, "file", 0),
-		bucketConfig(hostsBucket, "memory", hostLife),
+		bucketConfig(hostsBucket, "memory", HostLife),
 	}
 	for i := range engine.Shards {
 		shard := fmt.Sprintf("%02x", i)

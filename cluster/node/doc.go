@@ -57,7 +57,7 @@
 //	carry.go     sessions that come into the cluster, and leave it
 //	owners.go    owners that are entered
 //	sessions.go  sessions that are followed
-//	flight.go    waiting for what is under way
+//	flight.go    waiting for what is under way, and how long ago a moment is
 //	parts.go     what other packages bring
 //	mark.go      stores that are of a cluster
 package node

@@ -42,3 +42,7 @@ func (f *flight) wait(ctx context.Context, bound time.Duration, do func() error)
 	}
 	return true, nil
 }
+
+// age returns how many nanoseconds after the beginning of the node a moment is, at least 1, whatever is done to the
+// clock of the machine meanwhile.
+func (n *Node) age(at time.Time) int64 { return max(1, int64(at.Sub(n.began))) }

@@ -15,8 +15,8 @@ import (
 type entered struct {
 	ref     ctxabi.Ref
 	subject engine.Subject
-	used    atomic.Int64 // unix ns when somebody looked
-	at      atomic.Int64 // unix ns of a moment up to which all names were read; 0: never
+	used    atomic.Int64 // ns after Node.began when somebody looked
+	at      atomic.Int64 // ns after Node.began of a moment up to which all names were read, at least 1; 0: never
 	flight  flight
 	follows atomic.Bool
 	end     context.CancelFunc // ends the following; set with follows
@@ -27,9 +27,9 @@ type entered struct {
 // it returns ctxabi.ErrUnreachable.
 func (n *Node) Enter(ctx context.Context, ref ctxabi.Ref) error {
 	o := n.owner(ref)
-	now := time.Now()
-	o.used.Store(now.UnixNano())
-	if at := o.at.Load(); at != 0 && now.Sub(time.Unix(0, at)) < n.o.Freshness {
+	now := n.age(time.Now())
+	o.used.Store(now)
+	if at := o.at.Load(); at != 0 && time.Duration(now-at) < n.o.Freshness {
 		return nil
 	}
 	bound := Bound
@@ -80,7 +80,7 @@ func (n *Node) enter(o *entered) error {
 		if err := n.keeper.Refresh(ctx, o.ref); err != nil {
 			return err
 		}
-		o.at.Store(asked.UnixNano())
+		o.at.Store(n.age(asked))
 		return nil
 	}
 	if !n.knows(o) && n.parts.gate != nil {
@@ -91,7 +91,7 @@ func (n *Node) enter(o *entered) error {
 	if err := n.keeper.Enter(ctx, o.ref); err != nil {
 		return err
 	}
-	o.at.Store(asked.UnixNano())
+	o.at.Store(n.age(asked))
 	n.followOwner(o)
 	return nil
 }
@@ -125,7 +125,7 @@ func (n *Node) leaveOwners(since time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, o := range n.owners {
-		if o.follows.Load() && o.used.Load() < since.UnixNano() && !n.inUse(o.ref) {
+		if o.follows.Load() && o.used.Load() < n.age(since) && !n.inUse(o.ref) {
 			o.end()
 			o.at.Store(0)
 		}

@@ -93,6 +93,8 @@ func (n *Node) answer(boot string) func(ctx context.Context, r nats.Request) ([]
 // claim waits until nobody has the name of this host. It returns ctxabi.ErrLocked if somebody has, and
 // ctxabi.ErrUnreachable.
 func claim(ctx context.Context, e *nats.Engine, name, owner string) error {
+	var last uint64     // what was told last
+	var since time.Time // when that was seen first
 	for {
 		there, err := e.Probe(ctx, name, owner, 2*time.Second)
 		if err == nil && !there {
@@ -106,8 +108,12 @@ func claim(ctx context.Context, e *nats.Engine, name, owner string) error {
 				at = "elsewhere"
 			}
 			return ctxabi.E("mount", "", ctxabi.ErrLocked, "a mount of the cluster is called %q already (%s); give this one another name, with --host", name, at)
-		case bad == nil && !told:
+		case bad == nil && told == 0:
 			return nil // not heard of for long
+		case bad == nil && told > last:
+			last, since = told, time.Now()
+		case bad == nil && time.Since(since) >= nats.HostLife:
+			return nil // the servers still have what it told long ago, by their clocks
 		}
 		select {
 		case <-ctx.Done():

@@ -14,7 +14,7 @@ import (
 
 // seen is a session that is followed.
 type seen struct {
-	used   atomic.Int64 // unix ns when somebody looked
+	used   atomic.Int64 // ns after Node.began when somebody looked
 	flight flight
 	end    context.CancelFunc
 }
@@ -100,7 +100,7 @@ func (n *Node) follow(x *session.Session) *seen {
 		n.sessions[x] = f
 		n.Follow(ctx, x)
 	}
-	f.used.Store(time.Now().UnixNano())
+	f.used.Store(n.age(time.Now()))
 	return f
 }
 
@@ -109,7 +109,7 @@ func (n *Node) leaveSessions(since time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for x, f := range n.sessions {
-		if x.Removed() || f.used.Load() < since.UnixNano() && n.opened(x.ID()) == 0 {
+		if x.Removed() || f.used.Load() < n.age(since) && n.opened(x.ID()) == 0 {
 			f.end()
 			delete(n.sessions, x)
 		}

@@ -39,8 +39,9 @@
 // meanwhile stays. A host that appends to a parked journal puts the row S of that snapshot in front, behind
 // sequence 0, so that of two hosts that do, one gets the conflict. Numbers and chains go on.
 //
-// How long something was so is measured on the clock of the one maintainer that looks, from the moment at
-// which it saw it first; it stands in a file of its machine. All that a maintainer does is safe beside
+// How long something was so is measured by the one maintainer that looks, from the moment at which it saw it first; it
+// stands in a file of its machine. The time runs with the machine: setting its clock makes nothing older, and the time
+// for which it was off does not count. All that a maintainer does is safe beside
 // another one that does the same: two snapshots of one moment are equal, and what goes, goes once. So
 // which of them works is a matter of economy alone ([Options].Turn).
 //
@@ -63,6 +64,7 @@
 //	turn.go     which of several maintainers works
 //	steps.go    what all of these do
 //	state.go    what a maintainer remembers
+//	clock.go    and how long it knows it
 //	shelf.go    a host shares
 //	restore.go  a host takes
 //	shared.go   what a session knows of its parts and snapshots

@@ -98,6 +98,12 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			w.later(time.Hour)
 			w.tend()
 		},
+		// Nobody may go by the time of the day.
+		"the clock is set": func(t *rapid.T) {
+			w.now = w.now.Add(time.Duration(rapid.IntRange(-24, 24).Draw(t, "hours")) * time.Hour)
+			w.tend()
+		},
+		"the maintainer's machine starts again": func(*rapid.T) { w.reboot(); w.tend() },
 		"another maintainer": func(*rapid.T) {
 			w.newTender()
 			w.tend()

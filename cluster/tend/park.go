@@ -29,10 +29,9 @@ func (t *Tender) parks(ctx context.Context, all map[engine.Subject]uint64, st *s
 		if err != nil || end.Seq == 0 {
 			return err
 		}
-		now := t.o.Now()
 		was, ok := st.Ends[s.String()]
-		if !ok || was.Seq != end.Seq || was.Since.After(now) {
-			was = seen{end.Seq, now}
+		if !ok || was.Seq != end.Seq || was.Since.After(st.now) {
+			was = seen{end.Seq, st.now}
 			st.Ends[s.String()] = was
 		}
 		var x names.Session
@@ -43,7 +42,7 @@ func (t *Tender) parks(ctx context.Context, all map[engine.Subject]uint64, st *s
 			return t.nameless(ctx, s, end.Seq, st)
 		}
 		delete(st.Nameless, s.String())
-		if t.o.ParkAfter < 0 || now.Sub(was.Since) < t.o.ParkAfter {
+		if t.o.ParkAfter < 0 || st.now.Sub(was.Since) < t.o.ParkAfter {
 			return nil
 		}
 		return t.park(ctx, s, x, end.Seq)
@@ -52,13 +51,12 @@ func (t *Tender) parks(ctx context.Context, all map[engine.Subject]uint64, st *s
 
 // nameless removes the journal of a session that has had no name for long.
 func (t *Tender) nameless(ctx context.Context, s engine.Subject, end uint64, st *state) error {
-	now := t.o.Now()
 	since, ok := st.Nameless[s.String()]
-	if !ok || since.After(now) {
-		since = now
+	if !ok || since.After(st.now) {
+		since = st.now
 		st.Nameless[s.String()] = since
 	}
-	if t.o.CollectAfter < 0 || now.Sub(since) < t.o.CollectAfter {
+	if t.o.CollectAfter < 0 || st.now.Sub(since) < t.o.CollectAfter {
 		return nil
 	}
 	if !t.o.DryRun {

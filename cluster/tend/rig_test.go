@@ -52,7 +52,9 @@ type rig struct {
 	nodes   []*node
 	tender  *Tender
 	dir     string
-	now     time.Time
+	now     time.Time     // of the day
+	up      time.Duration // of the maintainer's machine
+	boot    string
 }
 
 // node is a host and its store, as long as it runs.
@@ -82,7 +84,8 @@ func newRig(t tb, dir string, hosts ...string) *rig {
 
 // newTender starts the maintainer anew, on what it remembers.
 func (r *rig) newTender() {
-	r.tender = New(Options{Engine: r.servers.Maintenance(), Host: "maintenance", Dir: r.dir, Now: func() time.Time { return r.now }})
+	r.tender = New(Options{Engine: r.servers.Maintenance(), Host: "maintenance", Dir: r.dir, Now: func() time.Time { return r.now },
+		Uptime: func() (string, time.Duration) { return r.boot, r.up }})
 }
 
 func (r *rig) add(name string) *node {
@@ -169,8 +172,14 @@ func (r *rig) round() Report {
 	return report
 }
 
-// later moves the clock on.
-func (r *rig) later(d time.Duration) { r.now = r.now.Add(d) }
+// later lets time pass.
+func (r *rig) later(d time.Duration) { r.now, r.up = r.now.Add(d), r.up+d }
+
+// reboot starts the maintainer's machine anew, and the maintainer.
+func (r *rig) reboot() {
+	r.boot, r.up = r.boot+"+", 0
+	r.newTender()
+}
 
 // entries returns how many entries the journal has.
 func (r *rig) entries() uint64 {

@@ -12,12 +12,15 @@ const stateFile = "tend.json"
 
 // state is what a maintainer remembers from one look to the next, after a restart, too.
 type state struct {
+	Clock    clock                `json:"clock"`
 	Ends     map[string]seen      `json:"ends"`     // of journals of sessions, by their names
 	Nameless map[string]time.Time `json:"nameless"` // journals of sessions that have no name, since when
 	Unnamed  map[string][]byte    `json:"unnamed"`  // bulk.Unnamed of owners
+
+	now time.Time // by Clock, of the present look
 }
 
-// seen is where a journal ends, and since when it does.
+// seen is where a journal ends, and since when it does, by the clock of the state.
 type seen struct {
 	Seq   uint64    `json:"seq"`
 	Since time.Time `json:"since"`

@@ -44,6 +44,7 @@ type Options struct {
 	Turn         func(ctx context.Context) (bool, error) // whether this maintainer is the one that works now; nil: it is
 	DryRun       bool                                    // say what would be done, and do nothing of it
 	Now          func() time.Time                        // nil: time.Now
+	Uptime       func() (boot string, up time.Duration)  // a name of the machine's present run, and how long it has run; nil: of this one
 	Log          func(string)                            // takes a sentence for the operator; nil: nobody
 }
 
@@ -53,7 +54,7 @@ type Tender struct {
 	shelf *Shelf
 	walks map[engine.Subject]*walk
 	said  map[string]string // the last error about a journal
-	slow  time.Time         // when it looked last at what can be parked or collected
+	slow  time.Duration     // how long the machine had run when it looked last at what can be parked or collected; 0: it never did
 	r     *Report
 }
 
@@ -73,6 +74,9 @@ func New(o Options) *Tender {
 	o.ParkAfter, o.CollectAfter = cmp.Or(o.ParkAfter, ParkAfter), cmp.Or(o.CollectAfter, bulk.KeepFor)
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Uptime == nil {
+		o.Uptime = uptime
 	}
 	if o.Log == nil {
 		o.Log = func(string) {}
@@ -112,9 +116,10 @@ func (t *Tender) Round(ctx context.Context) (Report, error) {
 		return *t.r, err
 	}
 	errs := []error{t.checkpoints(ctx), t.trims(ctx, all)}
-	if now := t.o.Now(); now.Sub(t.slow) >= min(slowEvery, positive(t.o.ParkAfter)/8, positive(t.o.CollectAfter)/8) {
-		t.slow = now
-		errs = append(errs, t.rest(ctx, all))
+	boot, up := t.o.Uptime()
+	if t.slow == 0 || up-t.slow >= min(slowEvery, positive(t.o.ParkAfter)/8, positive(t.o.CollectAfter)/8) {
+		t.slow = max(up, 1)
+		errs = append(errs, t.rest(ctx, all, boot, up))
 	}
 	for _, err := range errs {
 		if err != nil {
@@ -132,9 +137,10 @@ func positive(d time.Duration) time.Duration {
 	return d
 }
 
-// rest parks and collects.
-func (t *Tender) rest(ctx context.Context, all map[engine.Subject]uint64) error {
+// rest parks and collects, when the machine has run for up in its run boot.
+func (t *Tender) rest(ctx context.Context, all map[engine.Subject]uint64, boot string, up time.Duration) error {
 	state := loadState(t.o.Dir)
+	state.now = state.Clock.now(t.o.Now(), boot, up)
 	parked := t.parks(ctx, all, state)
 	collected := t.collects(ctx, all, state)
 	return errors.Join(parked, collected, state.save(t.o.Dir))

@@ -78,7 +78,7 @@ func (x *Store) ApplyBlob(c Change, entry uint64, content func() ([]byte, error)
 	}
 	switch {
 	case c.Used:
-		x.used(c.ID, c.Time)
+		x.used(c.ID)
 		return nil
 	case c.Drop:
 		if c.If != 0 && c.If != entry {
@@ -88,7 +88,7 @@ func (x *Store) ApplyBlob(c Change, entry uint64, content func() ([]byte, error)
 	}
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	x.used(c.ID, c.Time)
+	x.used(c.ID)
 	if b, err := x.blob(c.ID); err == nil && b.Size == c.Size {
 		return nil
 	}
@@ -150,8 +150,10 @@ func (x *Store) place(name, id string, uid uint32, at time.Time) error {
 	return nil
 }
 
-// used notes that a blob was used at a time, as all hosts know.
-func (x *Store) used(id string, at time.Time) {
+// used notes that a blob was used, as all hosts know: at the latest now, when this host learns of it. When it was by the
+// clock of the host that says so does not count.
+func (x *Store) used(id string) {
+	at := x.dir.Root.Now()
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()
 	if x.looked == nil {
@@ -172,7 +174,7 @@ func (x *Store) used(id string, at time.Time) {
 func (x *Store) tell(id string, now time.Time) {
 	x.lookedMu.Lock()
 	defer x.lookedMu.Unlock()
-	if now.Sub(x.told[id]) < UsedEvery {
+	if age := now.Sub(x.told[id]); age >= 0 && age < UsedEvery {
 		return
 	}
 	if x.told == nil {
