@@ -24,7 +24,7 @@ func certificates(tb testing.TB, dir string, names []string) {
 			tb.Fatal(err)
 		}
 	}
-	begin := time.Now().Add(-time.Hour)
+	begin := time.Now().Add(-24 * time.Hour) // for clocks that are late
 	root := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ctxfs test"}, NotBefore: begin, NotAfter: begin.AddDate(1, 0, 0),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,

@@ -21,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/nats"
+	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 // Users may connect: hosts of all owners, a laptop that serves u1000 alone, and those that
@@ -45,8 +46,8 @@ type Cluster struct {
 }
 
 // Start runs a cluster with streams in it until the test ends. It stays in a directory of the test, whose
-// logs are shown if the test fails.
-func Start(tb testing.TB) *Cluster {
+// logs are shown if the test fails. The first servers have the given clocks, the rest that of this machine.
+func Start(tb testing.TB, clocks ...*harness.Clock) *Cluster {
 	tb.Helper()
 	c := &Cluster{Dir: tb.TempDir(), public: map[string]string{}, hosts: map[string]*Proxy{}}
 	tb.Cleanup(func() { c.stop(tb) })
@@ -58,6 +59,9 @@ func Start(tb testing.TB) *Cluster {
 		c.public[u] = strings.TrimSpace(string(out))
 	}
 	c.configure(tb)
+	for i, clock := range clocks {
+		c.nodes[i].clock = clock
+	}
 	for _, n := range c.nodes {
 		n.start(tb)
 	}

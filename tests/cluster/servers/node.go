@@ -66,7 +66,8 @@ type node struct {
 	command []string // what runs, if it is not ctxfs-server with config
 	listen  string   // where hosts connect, behind their proxies
 	routes  string
-	cmd     *exec.Cmd // nil while it does not run
+	clock   *harness.Clock // nil: that of this machine
+	cmd     *exec.Cmd      // nil while it does not run
 	ended   chan struct{}
 }
 
@@ -85,7 +86,11 @@ func (n *node) start(tb testing.TB) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	start := cmd.Start
+	if n.clock != nil {
+		start = func() error { return n.clock.Start(cmd) }
+	}
+	if err := start(); err != nil {
 		tb.Fatal(err)
 	}
 	n.cmd, n.ended = cmd, make(chan struct{})
