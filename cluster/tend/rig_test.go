@@ -172,7 +172,7 @@ func (r *rig) round() Report {
 	return report
 }
 
-// later lets time pass.
+// later moves all clocks on.
 func (r *rig) later(d time.Duration) { r.now, r.up = r.now.Add(d), r.up+d }
 
 // reboot starts the maintainer's machine anew, and the maintainer.

@@ -67,6 +67,7 @@ type node struct {
 	listen  string   // where hosts connect, behind their proxies
 	routes  string
 	clock   *harness.Clock // nil: that of this machine
+	disk    *Disk          // on which dir lies, after Powered
 	cmd     *exec.Cmd      // nil while it does not run
 	ended   chan struct{}
 }

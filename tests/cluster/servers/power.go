@@ -1,7 +1,6 @@
 package servers
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,23 +12,71 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// Powered puts the entries of all servers, which run, on disks whose power can be cut: each is an ext4 in an
-// image, the images lie on an XFS with reflinks. It needs root, mkfs.ext4 and mkfs.xfs.
-func (c *Cluster) Powered(tb testing.TB) {
+// Rack is where disks lie whose power can be cut: an XFS with reflinks.
+type Rack struct{ dir string }
+
+// NewRack makes a rack in a directory, which lasts until the test ends. It needs root, mkfs.ext4 and mkfs.xfs.
+func NewRack(tb testing.TB, dir string) *Rack {
 	tb.Helper()
 	harness.NeedRoot(tb)
-	outer := filepath.Join(c.Dir, "power")
-	image(tb, outer+".img", 8<<30, "mkfs.xfs", "-q", "-m", "reflink=1")
-	loop(tb, outer+".img", outer)
+	r := &Rack{filepath.Join(dir, "power")}
+	image(tb, r.dir+".img", 8<<30, "mkfs.xfs", "-q", "-m", "reflink=1")
+	loop(tb, r.dir+".img", r.dir)
+	return r
+}
+
+// Disk is a disk whose power can be cut: an ext4 in an image.
+type Disk struct{ image, dir string }
+
+// Disk makes an empty disk, which is mounted at dir until the test ends.
+func (r *Rack) Disk(tb testing.TB, name, dir string) *Disk {
+	tb.Helper()
+	d := &Disk{filepath.Join(r.dir, name+".img"), dir}
+	image(tb, d.image, 1<<30, "mkfs.ext4", "-q", "-F")
+	loop(tb, d.image, dir)
+	return d
+}
+
+// CutPower cuts the power of disks at one moment, and brings it back: what was not synced by then is gone, but for
+// what the kernel had written on its own. kill kills all who use the disks. CutPower returns how many of the files that
+// it wrote a moment before, and did not sync, are gone.
+func CutPower(tb testing.TB, kill func(), disks ...*Disk) (gone int) {
+	tb.Helper()
+	const file = "not-synced"
+	for _, d := range disks {
+		if err := os.WriteFile(filepath.Join(d.dir, file), []byte("not synced"), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	kill()
+	for _, d := range disks {
+		run(tb, "cp", "--reflink=always", d.image, d.image+".cut")
+	}
+	for _, d := range disks {
+		harness.Eventually(tb, "the unmounting of "+d.dir, func() bool { return unix.Unmount(d.dir, 0) == nil })
+		if err := os.Rename(d.image+".cut", d.image); err != nil {
+			tb.Fatal(err)
+		}
+		run(tb, "mount", "-o", "loop", d.image, d.dir) // replays the journal of the ext4
+		if data, err := os.ReadFile(filepath.Join(d.dir, file)); err != nil || len(data) == 0 {
+			gone++
+		}
+		os.Remove(filepath.Join(d.dir, file))
+	}
+	return gone
+}
+
+// Powered puts the entries of all servers, which run, on disks whose power can be cut. It needs what NewRack needs.
+func (c *Cluster) Powered(tb testing.TB) {
+	tb.Helper()
+	r := NewRack(tb, c.Dir)
 	for i, n := range c.nodes {
 		c.Shut(i)
-		disk := c.disk(i)
-		image(tb, disk, 1<<30, "mkfs.ext4", "-q", "-F")
 		old := n.dir + ".before"
 		if err := os.Rename(n.dir, old); err != nil {
 			tb.Fatal(err)
 		}
-		loop(tb, disk, n.dir)
+		n.disk = r.Disk(tb, n.name, n.dir)
 		if err := os.CopyFS(n.dir, os.DirFS(old)); err != nil {
 			tb.Fatal(err)
 		}
@@ -43,38 +90,14 @@ func (c *Cluster) Powered(tb testing.TB) {
 	c.Restart(tb, 0, 1, 2)
 }
 
-// disk returns the image of a server's disk.
-func (c *Cluster) disk(i int) string {
-	return filepath.Join(c.Dir, "power", fmt.Sprintf("disk%d.img", i))
-}
-
-// CutPower cuts the power of servers at one moment: what they had not synced by then is gone, but for what the
-// kernel had written on its own. They do not run then. It returns how many of the files that it wrote a moment
-// before, and did not sync, are gone.
+// CutPower cuts the power of servers at one moment, as [CutPower] does. They do not run then.
 func (c *Cluster) CutPower(tb testing.TB, which ...int) (gone int) {
 	tb.Helper()
+	var disks []*Disk
 	for _, i := range which {
-		if err := os.WriteFile(filepath.Join(c.nodes[i].dir, "not-synced"), []byte("not synced"), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		disks = append(disks, c.nodes[i].disk)
 	}
-	c.Kill(which...)
-	for _, i := range which {
-		run(tb, "cp", "--reflink=always", c.disk(i), c.disk(i)+".cut")
-	}
-	for _, i := range which {
-		dir := c.nodes[i].dir
-		harness.Eventually(tb, "the unmounting of "+dir, func() bool { return unix.Unmount(dir, 0) == nil })
-		if err := os.Rename(c.disk(i)+".cut", c.disk(i)); err != nil {
-			tb.Fatal(err)
-		}
-		run(tb, "mount", "-o", "loop", c.disk(i), dir) // replays the journal of the ext4
-		if data, err := os.ReadFile(filepath.Join(dir, "not-synced")); err != nil || len(data) == 0 {
-			gone++
-		}
-		os.Remove(filepath.Join(dir, "not-synced"))
-	}
-	return gone
+	return CutPower(tb, func() { c.Kill(which...) }, disks...)
 }
 
 // image makes a sparse file of some bytes with a file system in it.
