@@ -24,12 +24,13 @@ type entered struct {
 
 // Enter brings the names of the owner of ref up to date: his agents, sessions and files are on this host when it
 // returns nil. It waits for Bound at most where this host knows something of the owner, and returns nil then; else
-// it returns ctxabi.ErrUnreachable.
+// it returns ctxabi.ErrUnreachable. A space of which nothing is known is asked for each time: one that was made in the
+// store beside the mount is then one that hosts share.
 func (n *Node) Enter(ctx context.Context, ref ctxabi.Ref) error {
 	o := n.owner(ref)
 	now := n.age(time.Now())
 	o.used.Store(now)
-	if at := o.at.Load(); at != 0 && time.Duration(now-at) < n.o.Freshness {
+	if at := o.at.Load(); at != 0 && time.Duration(now-at) < n.o.Freshness && (o.ref.Space == "" || n.knows(o)) {
 		return nil
 	}
 	bound := Bound

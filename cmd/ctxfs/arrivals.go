@@ -56,7 +56,7 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := openToRead(at.Store)
+	s, err := openAt(at, nil)
 	if err != nil {
 		return "", err
 	}

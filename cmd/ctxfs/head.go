@@ -44,7 +44,7 @@ then, and nobody cut anything off its end.
 }
 
 func printHeads(at locate.Place, out io.Writer) (err error) {
-	store, err := openToRead(at.Store)
+	store, err := openAt(at, nil)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (f *packFlags) lookInStore(ctx context.Context, at locate.Place, given func
 	if err != nil {
 		return nil, err
 	}
-	store, err := openShown(at.Store, redactor)
+	store, err := openAt(at, redactor)
 	if err != nil {
 		return nil, err
 	}

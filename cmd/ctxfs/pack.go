@@ -118,7 +118,7 @@ func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err e
 	if err != nil {
 		return nil, err
 	}
-	store, err := openShown(at.Store, redactor)
+	store, err := openAt(at, redactor)
 	if err != nil {
 		return nil, err
 	}

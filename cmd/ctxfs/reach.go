@@ -63,6 +63,53 @@ func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 	return store, err
 }
 
+// openAt is openShown for who reads the session at. The store of a host of a cluster is a copy: its mount brings the
+// session up to date before, where there is one. openAt returns the error of a mount that has nothing of the session
+// and cannot get it.
+func openAt(at locate.Place, r *redact.Redactor) (*session.Store, error) {
+	if point, err := copiesAt(at.Store); err != nil {
+		return nil, err
+	} else if point != "" {
+		if err := bringUpToDate(point, at.Ref); err != nil {
+			return nil, err
+		}
+	}
+	return openShown(at.Store, r)
+}
+
+// copiesAt returns where the store of a host of a cluster is mounted; "" for another store, or where it is not.
+func copiesAt(store string) (point string, err error) {
+	if _, err := os.Stat(filepath.Join(store, session.ClusterFile)); err != nil {
+		return "", nil
+	}
+	return locate.ServedAt(store)
+}
+
+// bringOwnerUpToDate is bringUpToDate for all sessions of the owner of ref, of which any may be a child or a parent.
+func bringOwnerUpToDate(store string, ref ctxabi.Ref) error {
+	point, err := copiesAt(store)
+	if point == "" || err != nil {
+		return err
+	}
+	refs, err := locate.SessionsIn(point, ref.Owner())
+	for _, ref := range refs {
+		err = errors.Join(err, bringUpToDate(point, ref))
+	}
+	return err
+}
+
+// bringUpToDate opens a session through the mount at point, which waits for what other hosts have.
+func bringUpToDate(point string, ref ctxabi.Ref) error {
+	f, err := os.Open(filepath.Join(point, ref.Path(), ctxabi.MessagesFile))
+	if errors.Is(err, iofs.ErrPermission) || errors.Is(err, iofs.ErrNotExist) {
+		return nil // the store decides, and has the words for it
+	}
+	if err == nil {
+		f.Close()
+	}
+	return err
+}
+
 // ownerOf returns whose a new session is: the home's user, or the caller with the space's group.
 func ownerOf(at locate.Place) (session.Owner, error) {
 	if at.Ref.Space != "" {

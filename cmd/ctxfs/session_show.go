@@ -145,6 +145,9 @@ func sessionShowCmd() *cobra.Command {
 }
 
 func showSession(at locate.Place) (s sessionInfo, err error) {
+	if err := bringOwnerUpToDate(at.Store, at.Ref); err != nil {
+		return s, err
+	}
 	store, err := openToRead(at.Store)
 	if err != nil {
 		return s, err

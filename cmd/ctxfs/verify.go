@@ -75,6 +75,15 @@ func withHeads(dir string, wanted []locate.Place, heads []session.Head) []locate
 }
 
 func verify(ctx context.Context, dir string, wanted []locate.Place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
+	if point, err := copiesAt(dir); err != nil {
+		return err
+	} else if point != "" {
+		for _, at := range wanted {
+			if err := bringUpToDate(point, at.Ref); err != nil {
+				return err
+			}
+		}
+	}
 	store, err := openToRead(dir)
 	if err != nil {
 		return err

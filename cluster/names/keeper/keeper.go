@@ -121,7 +121,8 @@ func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error {
 }
 
 // Refresh reads the journal of the owner of ref and makes true what came, for an owner that was entered: it looks at
-// no file that is not in the journal. It returns the errors of Enter.
+// no file that is not in the journal, and commits a space that was made beside the mount since. It returns the errors
+// of Enter.
 func (k *Keeper) Refresh(ctx context.Context, ref ctxabi.Ref) error {
 	o, err := k.owner(ref)
 	if err != nil {
@@ -131,12 +132,17 @@ func (k *Keeper) Refresh(ctx context.Context, ref ctxabi.Ref) error {
 	defer cancel()
 	read := o.replica.CatchUp(ctx)
 	o.setStale(read)
-	if read == nil && !o.hasNews() {
+	unmade := read == nil && o.isUnmade()
+	if read == nil && !unmade && !o.hasNews() {
 		return nil
 	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	return errors.Join(o.apply(ctx), read)
+	err = errors.Join(o.apply(ctx), read)
+	if err == nil && unmade {
+		err = o.recoverSpace(ctx)
+	}
+	return err
 }
 
 // hasNews reports whether entries were read that are not true yet.
@@ -255,6 +261,9 @@ func (k *Keeper) Commit(ctx context.Context, ref ctxabi.Ref, op names.Op, local 
 	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
+	if err := o.recoverSpace(ctx); err != nil {
+		return names.Applied{}, err
+	}
 	return o.commit(ctx, op, local)
 }
 

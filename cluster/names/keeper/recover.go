@@ -112,6 +112,14 @@ func (o *owner) recoverSpace(ctx context.Context) error {
 	return err
 }
 
+// isUnmade reports whether the owner is a space that is not in the journal, as far as that was read.
+func (o *owner) isUnmade() (unmade bool) {
+	if o.ref.Space != "" {
+		o.replica.View(func(s *names.State) { _, made := s.Home(); unmade = !made })
+	}
+	return unmade
+}
+
 // commitBelow commits what is on the disk below some paths and is not what the state has.
 func (o *owner) commitBelow(ctx context.Context, roots ...string) error {
 	var list []found
