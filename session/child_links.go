@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -16,8 +17,8 @@ import (
 // followed here: where it is moved, the names go along; where it is removed, its parents keep what
 // it said.
 
-// withChildren lists the sessions of ref's owner that may have children. A directory that cannot be
-// read is an error: who asks is about to do what a child must be told of.
+// withChildren lists the sessions of ref's owner that may have children, on whichever host they were made. A directory
+// that cannot be read is an error: who asks is about to do what a child must be told of.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
 		entries, e := s.disk.FS.ReadDir(s.disk.Join(rel...))
@@ -33,11 +34,11 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	}
 	for _, ref.Agent = range names(ref.Owner(), ctxabi.AgentDir) {
 		for _, ref.Session = range names(ref.AgentHome(), ctxabi.SessionDir) {
-			if len(names(ref.Path(), ctxabi.ChildDir)) > 0 {
-				list = append(list, ref)
-			}
+			list = append(list, ref)
 		}
 	}
+	s.lookAt(list)
+	list = slices.DeleteFunc(list, func(ref ctxabi.Ref) bool { return len(names(ref.Path(), ctxabi.ChildDir)) == 0 })
 	return list, err
 }
 
@@ -79,17 +80,13 @@ type lastWord struct {
 	data   []byte
 }
 
-// lastWords returns what the session x said last, and how it ended, for the children that show it,
+// lastWords returns what the session x said last, and how it ended, for the children links that show it,
 // because it is about to be removed. What the parent wrote stays. before is what they show anyway:
 // it is written while the session is there, so that no death of the daemon loses it, and taken back
 // where the session stays, for it follows the session no more. A child that had not ended has
 // failed, but only once its session is gone: that is written after, since nothing would take it
 // back from a session that goes on.
-func (s *Store) lastWords(x *Session) (before, after []lastWord, err error) {
-	links, err := s.Parents(x.Ref())
-	if err != nil {
-		return nil, nil, err
-	}
+func (s *Store) lastWords(x *Session, links []Link) (before, after []lastWord, err error) {
 	for _, l := range links {
 		parent, err := s.Session(l.Parent)
 		if err != nil || parent == x {

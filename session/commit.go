@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -127,6 +129,36 @@ func (s *Store) looked(ref ctxabi.Ref) (*Session, error) {
 		s.blind.Store(&until)
 	}
 	return x, nil
+}
+
+// lookAllWithin is how long who looks for something in all sessions of an owner waits for what this host lacks.
+const lookAllWithin = time.Minute
+
+// lookAt brings sessions up to date, several at a time, until one cannot be reached. The others are as they are on
+// this host.
+func (s *Store) lookAt(refs []ctxabi.Ref) {
+	if s.looker == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookAllWithin)
+	defer cancel()
+	next := make(chan ctxabi.Ref)
+	var all sync.WaitGroup
+	for range min(len(refs), 16) {
+		all.Go(func() {
+			for ref := range next {
+				x, err := s.Session(ref)
+				if err == nil && ctx.Err() == nil && errors.Is(s.looker.Look(ctx, x), ctxabi.ErrUnreachable) {
+					cancel()
+				}
+			}
+		})
+	}
+	for _, ref := range refs {
+		next <- ref
+	}
+	close(next)
+	all.Wait()
 }
 
 // ask makes c who is asked for all that it can be asked for.

@@ -27,12 +27,23 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error))
 	if err := s.disk.Writable("remove"); err != nil {
 		return false, err
 	}
+	var links []Link
+	if !s.alone() { // other hosts' entries come in the turns of the logs, too
+		if links, err = s.Parents(ref); err != nil {
+			return false, err
+		}
+	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
 	defer log.Hold(&x.messages, &x.events)()
 	if ok, err := confirm(); !ok || err != nil {
 		return false, err
 	}
-	before, after, err := s.lastWords(x)
+	if s.alone() {
+		if links, err = s.Parents(ref); err != nil {
+			return false, err
+		}
+	}
+	before, after, err := s.lastWords(x, links)
 	if err != nil {
 		return false, err
 	}
