@@ -239,6 +239,9 @@ func (p *mountedSession) lookup(ctx context.Context, parent *gofs.Inode, e *entr
 	switch {
 	case e.mode == modeDir:
 		cacheFixed(out)
+		if rel == "" { // the session itself: another host may have renamed or removed it
+			out.SetEntryTimeout(p.t.plainTimeout())
+		}
 	case e.kind != control: // which may be removed, or come back, at any moment
 		out.SetEntryTimeout(fixedTimeout)
 	}
