@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// PairEnv names the socket of a program that runs a cluster. Where it is set, each mount of a test is one of two
-// of an empty cluster, and every other client of a test uses the other one: what it is told of the mountpoint
-// names the other's, and what it prints, the first one's.
+// PairEnv names the socket of a program that runs a cluster. Where it is set, each mount of a test is one of an
+// empty cluster. The program answers with a list of the flags of each mount: with those of two, every other client of
+// a test uses a second mount. What it is told of the mountpoint and of the store names the other's, and what it
+// prints, the first one's.
 const PairEnv = "CTXFS_TEST_PAIR"
 
-// pair makes m one of two mounts, if tests run so.
+// pair makes m a mount of a cluster, and one of two, if tests run so.
 func (m *Mount) pair() {
 	name := os.Getenv(PairEnv)
 	if name == "" || m.o.twin {
@@ -24,15 +25,17 @@ func (m *Mount) pair() {
 		m.tb.Fatalf("no cluster: %v", err)
 	}
 	defer c.Close()
-	var args [2][]string
-	if err := json.NewDecoder(c).Decode(&args); err != nil {
+	var args [][]string
+	if err := json.NewDecoder(c).Decode(&args); err != nil || len(args) == 0 {
 		m.tb.Fatalf("no cluster: %v", err)
 	}
 	o := m.o
-	o.twin, o.Store, o.Wrap = true, "", nil
-	o.Args = append(args[1], o.Args...)
 	m.o.Args = append(args[0], m.o.Args...)
-	m.twin = Start(m.tb, o)
+	if len(args) > 1 {
+		o.twin, o.Store, o.Wrap = true, "", nil
+		o.Args = append(args[1], o.Args...)
+		m.twin = Start(m.tb, o)
+	}
 }
 
 // toTwin returns c as a client of the other mount if it is its turn.
@@ -40,7 +43,7 @@ func (m *Mount) toTwin(c Client) Client {
 	if m.twin == nil || m.clients.Add(1)%2 != 0 {
 		return c
 	}
-	move := func(s string) string { return strings.ReplaceAll(s, m.Dir, m.twin.Dir) }
+	move := strings.NewReplacer(m.Dir, m.twin.Dir, m.Store, m.twin.Store).Replace
 	each := func(list []string) (moved []string) {
 		for _, s := range list {
 			moved = append(moved, move(s))
@@ -56,5 +59,5 @@ func (m *Mount) fromTwin(s string) string {
 	if m.twin == nil {
 		return s
 	}
-	return strings.ReplaceAll(s, m.twin.Dir, m.Dir)
+	return strings.NewReplacer(m.twin.Dir, m.Dir, m.twin.Store, m.Store).Replace(s)
 }

@@ -1,5 +1,10 @@
-// Package pairs runs tests that were written for one mount with two mounts of a cluster, the clients of each
-// test spread over both: see harness.PairEnv.
+// Package pairs runs tests that were written for one mount with mounts of a cluster: most with two, the clients of
+// each test spread over both (see harness.PairEnv), and those of POSIX with one.
+//
+//	CTXFS_MATRIX=1 go test ./tests/cluster/pairs                        those that are chosen, as the matrix does
+//	PAIRS=all CTXFS_MATRIX=1 go test -timeout 60m ./tests/cluster/pairs all tests of these packages
+//	PAIRS="./tests/perm ./tests/gc" ...                                 all tests of some packages
+//	PAIRS=./tests/child PAIRS_RUN='^TestALink' ...                      some of them
 package pairs
 
 import (
@@ -26,10 +31,18 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// chosen are the tests that run so in the matrix, by package. PAIRS="./tests/append ./tests/perm" runs all of
-// these packages instead, as far as leftOut does not name them.
-var chosen = map[string][]string{
-	"./tests/append": {"TestProgramsAppend", "TestFlushAfterEachHalf"},
+// suites are packages whose tests run so, the tests among them that the matrix runs, and on how many mounts.
+var suites = []struct {
+	pkg    string
+	mounts int
+	chosen []string
+}{
+	{"./tests/append", 2, []string{"TestProgramsAppend", "TestFlushAfterEachHalf"}},
+	{"./tests/child", 2, nil},
+	{"./tests/gc", 2, nil},
+	{"./tests/pack", 2, nil},
+	{"./tests/perm", 2, nil},
+	{"./tests/posix", 1, nil},
 }
 
 // leftOut are tests that cannot run so, and why.
@@ -39,18 +52,48 @@ var leftOut = map[string]string{}
 func TestSuitesOverTwoMounts(t *testing.T) {
 	suite.Matrix(t, "three servers, and tests of other packages")
 	c := servers.Start(t)
+	empty := emptier(t, c)
+	args := [][]string{}
+	for _, user := range []string{"a", "b"} {
+		args = append(args, append(public(t, c, mounts.Args(t, c, user)), "--freshness", "0"))
+	}
+	var skip []string
+	for name := range leftOut {
+		skip = append(skip, "^"+name+"$")
+	}
+	slices.Sort(skip)
+	all := strings.Fields(os.Getenv("PAIRS"))
+	for _, s := range suites {
+		flags := []string{"-run", "^(" + strings.Join(s.chosen, "|") + ")$"}
+		if slices.Contains(all, "all") || slices.Contains(all, s.pkg) {
+			flags = []string{"-v", "-run", os.Getenv("PAIRS_RUN"), "-skip", strings.Join(append(skip, "^$"), "|")}
+		} else if len(all) > 0 || len(s.chosen) == 0 {
+			continue
+		}
+		t.Run(s.pkg, func(t *testing.T) {
+			cmd := exec.Command("go", append([]string{"test", "-count=1", "-parallel=1", "-timeout=40m", s.pkg}, flags...)...)
+			cmd.Dir = harness.Root()
+			cmd.Env = append(os.Environ(), harness.PairEnv+"="+serve(t, empty, args[:s.mounts]), "CTXFS_BIN="+harness.Binary(t), "CTXFS_MATRIX=")
+			out, err := cmd.CombinedOutput()
+			t.Logf("%s", out)
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// serve returns a socket on which tests are told the flags of their mounts, each time of an empty cluster.
+func serve(t *testing.T, empty func() error, args [][]string) string {
+	t.Helper()
 	socket := filepath.Join(t.TempDir(), "pairs")
 	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	empty := emptier(t, c)
-	args := [2][]string{}
-	for i, user := range []string{"a", "b"} {
-		args[i] = append(mounts.Args(t, c, user), "--freshness", "0")
-	}
+	served := make(chan struct{})
 	go func() {
+		defer close(served)
 		for {
 			conn, err := l.Accept()
 			if err != nil {
@@ -64,32 +107,38 @@ func TestSuitesOverTwoMounts(t *testing.T) {
 			conn.Close()
 		}
 	}()
-	run := func(pkg string, more ...string) {
-		t.Run(pkg, func(t *testing.T) {
-			cmd := exec.Command("go", append([]string{"test", "-count=1", "-timeout", "20m", pkg}, more...)...)
-			cmd.Dir = harness.Root()
-			cmd.Env = append(os.Environ(), harness.PairEnv+"="+socket, "CTXFS_BIN="+harness.Binary(t), "CTXFS_MATRIX=")
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Errorf("%v\n%s", err, out)
-			}
-			t.Logf("%s", out)
-		})
+	t.Cleanup(func() {
+		l.Close()
+		<-served
+	})
+	return socket
+}
+
+// public returns flags of a mount that name copies of the same files, which every user may read.
+func public(t *testing.T, c *servers.Cluster, args []string) []string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ctxfs-pairs-") // which t.TempDir closes to others
+	if err == nil {
+		t.Cleanup(func() { os.RemoveAll(dir) })
+		err = os.Chmod(dir, 0o755)
 	}
-	var skip []string
-	for name := range leftOut {
-		skip = append(skip, "^"+name+"$")
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(skip)
-	if all := os.Getenv("PAIRS"); all != "" {
-		for _, pkg := range strings.Fields(all) {
-			run(pkg, "-v", "-skip", strings.Join(append(skip, "^$"), "|"))
+	for i, file := range args {
+		if !strings.HasPrefix(file, c.Dir+"/") {
+			continue
 		}
-		return
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		args[i] = filepath.Join(dir, filepath.Base(file))
+		if err := os.WriteFile(args[i], data, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	for pkg, names := range chosen {
-		run(pkg, "-run", "^("+strings.Join(names, "|")+")$")
-	}
+	return args
 }
 
 // emptier returns a function that removes all entries of a cluster that no host uses.
