@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -13,12 +12,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/cluster/engine"
-	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
-	"github.com/ctxfs/ctxfs/cluster/host"
-	entries "github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/tests/cluster/kept"
 	"github.com/ctxfs/ctxfs/tests/cluster/mounts"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -204,37 +200,30 @@ func fill(t *testing.T, name string) {
 	}
 }
 
-// later appends what a later version of ctxfs has written: the session can be read as far as it is understood,
-// and not be changed. Others are as before.
+// later puts journals of a later version of ctxfs into the cluster: their sessions can be read as far as they are
+// understood, and not be changed. Others are as before.
 func later(t *testing.T, c *servers.Cluster, a, b *mounts.Host) {
-	here := a.Session(t, harness.Self(), "coder", "version")
-	mustAppend(t, here, "one")
-	there := b.Await(t, here)
-	shows(t, there, "one")
-	id, err := os.ReadFile(filepath.Join(here.InStore(), ".ctxfs", "id"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := host.SubjectOf(ctxabi.Ref{UID: here.UID}, strings.TrimSpace(string(id)))
+	harness.NeedRoot(t) // the sessions are of another user
 	e := c.Open(t, "z")
-	last, err := e.Last(t.Context(), s, true)
-	if err != nil {
-		t.Fatal(err)
+	for _, j := range kept.Read(t, kept.Later) {
+		j.Put(t, e)
 	}
-	if _, err := enginetest.Append(t.Context(), e, s, last.Seq, rand.Text(), engine.Header{"Ctx-V": fmt.Sprint(entries.Version + 1)}, []byte("later")); err != nil {
-		t.Fatal(err)
-	}
-	for _, x := range []*harness.Session{here, there} {
-		harness.Eventually(t, "a refusal of what is not understood", func() bool {
-			err := appendTo(x, "two")
-			if err == nil {
-				t.Fatal("a record stands behind what is not understood")
+	for _, name := range []string{kept.LaterEntry, kept.LaterRow, kept.LaterForm} {
+		for _, h := range []*mounts.Host{a, b} {
+			x := h.Session(t, kept.Owner.UID, kept.Owner.Agent, name) // it is there
+			harness.Eventually(t, "a refusal of what is not understood", func() bool {
+				r := x.Bash(`echo '{"role":"user","content":"two"}' >> messages.jsonl`)
+				if r.Code == 0 {
+					t.Fatal("a record stands behind what is not understood")
+				}
+				return strings.Contains(r.Stderr, "Permission denied")
+			})
+			if got := x.Bash("cat messages.jsonl").OK(); got != harness.Message("user", "of this version") {
+				t.Errorf("%s shows %q", x.Dir, got)
 			}
-			return errors.Is(err, unix.EACCES)
-		})
-		shows(t, x, "one")
-		if rows, err := os.ReadFile(x.Path(ctxabi.ErrorsFile)); err != nil || !bytes.Contains(rows, []byte("newer ctxfs")) {
-			t.Errorf("the reason is not in errors.jsonl: %v\n%s", err, rows)
+			if rows := x.Bash("cat " + ctxabi.ErrorsFile).OK(); !strings.Contains(rows, "newer ctxfs") {
+				t.Errorf("the reason is not in errors.jsonl:\n%s", rows)
+			}
 		}
 	}
 	other := a.Session(t, harness.Self(), "coder", "of-this-version")
