@@ -131,6 +131,9 @@ func kinded(op, name string, err error) error {
 			break
 		}
 	}
+	if errors.Is(err, journal.ErrGap) || errors.Is(err, journal.ErrChain) || errors.Is(err, journal.ErrDamaged) {
+		e.Why = "the servers lack entries of the session's journal, or have others; see ctxfs cluster status. A host that has read them still shows them"
+	}
 	return e
 }
 
