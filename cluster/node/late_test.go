@@ -20,7 +20,9 @@ func TestAnEngineThatComesLate(t *testing.T) {
 		return l
 	}
 	enginetest.Run(t, enginetest.Rig{
-		Host:        func(_ testing.TB, name string, owners ...string) engine.Engine { return arrived(c.Host(name, owners...)) },
+		Host: func(_ testing.TB, name string, owners ...string) engine.Engine {
+			return arrived(c.Host(name, owners...))
+		},
 		Maintenance: func(testing.TB) engine.Engine { return arrived(c.Maintenance()) },
 	})
 }
