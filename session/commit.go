@@ -131,6 +131,24 @@ func (s *Store) looked(ref ctxabi.Ref) (*Session, error) {
 	return x, nil
 }
 
+// Enterer is a [ChangeCommitter] that keeps what owners have beside their sessions. Enter brings that of one up to date.
+// It returns an error if nothing of it is known.
+type Enterer interface {
+	Enter(ctx context.Context, ref ctxabi.Ref) error
+}
+
+// enter brings what the owner of ref has up to date for who reads a file of it by way of a session. What cannot be is
+// as it is on this host.
+func (s *Store) enter(ref ctxabi.Ref) {
+	e, ok := s.looker.(Enterer)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookWithin)
+	defer cancel()
+	e.Enter(ctx, ref)
+}
+
 // lookAllWithin is how long who looks for something in all sessions of an owner waits for what this host lacks.
 const lookAllWithin = time.Minute
 

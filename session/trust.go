@@ -14,8 +14,11 @@ func (s *Store) trustPath(uid uint32) string {
 	return s.disk.Join(ctxabi.Ref{UID: uid}.Owner(), ctxabi.TrustFile)
 }
 
-// Trust reads home/<uid>/trust.jsonl; fs.ErrNotExist when the user trusts nothing.
-func (s *Store) Trust(uid uint32) ([]byte, error) { return vfs.ReadFile(s.disk.FS, s.trustPath(uid)) }
+// Trust reads home/<uid>/trust.jsonl, on whichever host it was written; fs.ErrNotExist when the user trusts nothing.
+func (s *Store) Trust(uid uint32) ([]byte, error) {
+	s.enter(ctxabi.Ref{UID: uid})
+	return vfs.ReadFile(s.disk.FS, s.trustPath(uid))
+}
 
 // TrustInfo is Trust's file as stat sees it. It returns fs.ErrNotExist when the user trusts nothing.
 func (s *Store) TrustInfo(uid uint32) (fs.FileInfo, error) { return s.disk.FS.Stat(s.trustPath(uid)) }

@@ -19,6 +19,7 @@ var (
 	_ session.KeptCommitter   = (*Node)(nil)
 	_ session.BlobCommitter   = (*Node)(nil)
 	_ session.Looker          = (*Node)(nil)
+	_ session.Enterer         = (*Node)(nil)
 )
 
 // Commit commits records as [host.Host.Commit] does and returns the errors of that, and ctxabi.ErrDenied for a

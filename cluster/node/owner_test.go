@@ -2,6 +2,7 @@ package node
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -87,5 +88,23 @@ func TestAChildKeepsItsSessionWhateverHostMovesIt(t *testing.T) {
 	result(b, "after a removal on c")
 	if x, err := a.open(ref).Child("c"); err != nil || x.Linked || x.Status != "error" {
 		t.Errorf("the child is %+v, %v", x, err)
+	}
+}
+
+// What a user trusts on one host did not count on another one that had not entered his home, as for a session in a
+// shared space.
+func TestWhatAUserTrustsCountsOnAllHosts(t *testing.T) {
+	r := newRig(t)
+	a, b := r.mount("a", t.TempDir(), strict), r.mount("b", t.TempDir(), strict)
+	a.create(ref)
+	row := `{"path":"home/0/agent/coder/context.yaml","sha256":"` + strings.Repeat("0", 64) + `"}` + "\n"
+	if err := a.s.SetTrust(ref.UID, owner.GID, []byte(row)); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.keeper.Adopt(t.Context(), ctxabi.Ref{UID: ref.UID}, ctxabi.TrustFile); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := b.s.Trust(ref.UID); err != nil || string(data) != row {
+		t.Errorf("b has %q, %v", data, err)
 	}
 }
