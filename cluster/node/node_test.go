@@ -83,11 +83,14 @@ func (m *mounted) enter() {
 	}
 }
 
-// open returns a session as a look-up in the mount finds it.
+// open returns a session as a look-up in the mount finds it, once this host knows of it: Enter waits for a bounded time.
 func (m *mounted) open(ref ctxabi.Ref) *session.Session {
 	m.r.t.Helper()
 	m.enter()
 	x, err := m.s.Session(ref)
+	for end := time.Now().Add(time.Minute); errors.Is(err, ctxabi.ErrNotFound) && time.Now().Before(end); x, err = m.s.Session(ref) {
+		m.enter()
+	}
 	if err == nil {
 		err = m.Look(m.r.t.Context(), x)
 	}

@@ -2,12 +2,29 @@ package node
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
+
+// within waits until look returns "": hosts wait for the cluster for a bounded time, and show what they have then.
+func within(t *testing.T, what string, look func() (wrong string)) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		wrong := look()
+		if wrong == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Errorf("%s: %s", what, wrong)
+			return
+		}
+	}
+}
 
 // A space that was made in the store beside the mount was seen by other hosts only if nobody had looked for it before,
 // and no agent could be made in it.
@@ -27,12 +44,13 @@ func TestASpaceThatWasLookedForBeforeItWasMade(t *testing.T) {
 	if err := a.Enter(t.Context(), space); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Enter(t.Context(), space); err != nil {
-		t.Fatal(err)
-	}
-	if list := b.s.Spaces(); len(list) != 1 || list[0].Name != space.Space || list[0].GID != owner.GID {
-		t.Errorf("b has the spaces %v; a made %s", list, dir)
-	}
+	within(t, "b", func() string {
+		err := b.Enter(t.Context(), space)
+		if list := b.s.Spaces(); err != nil || len(list) != 1 || list[0].Name != space.Space || list[0].GID != owner.GID {
+			return fmt.Sprintf("it has the spaces %v, %v; a made %s", list, err, dir)
+		}
+		return ""
+	})
 	in := ctxabi.Ref{Space: "other", Agent: "coder", Session: "s1"}
 	if err := a.Enter(t.Context(), in); err != nil {
 		t.Fatal(err)
@@ -65,13 +83,21 @@ func TestAChildKeepsItsSessionWhateverHostMovesIt(t *testing.T) {
 	}
 	result := func(m *mounted, what string) {
 		t.Helper()
-		data, _, _, err := m.open(ref).ChildFile("c", ctxabi.ChildResult)
-		if err != nil || string(data) != "the answer\n" {
-			t.Errorf("%s shows %q, %v %s", m.Name(), data, err, what)
-		}
+		within(t, m.Name()+" "+what, func() string {
+			x, err := m.s.Session(ref)
+			if err != nil {
+				m.enter()
+				return err.Error()
+			}
+			m.Look(t.Context(), x)
+			if data, _, _, err := x.ChildFile("c", ctxabi.ChildResult); err != nil || string(data) != "the answer\n" {
+				return fmt.Sprintf("the result is %q, %v", data, err)
+			}
+			return ""
+		})
 	}
 	result(a, "at first")
-	b.enter()
+	b.open(in)
 	to := in
 	to.Session = "moved"
 	if err := b.s.Rename(in.Path(), to.Path()); err != nil {
@@ -79,16 +105,20 @@ func TestAChildKeepsItsSessionWhateverHostMovesIt(t *testing.T) {
 	}
 	result(a, "after a rename on b")
 	c := r.mount("c", t.TempDir(), strict)
-	c.enter()
+	c.open(to)
 	if err := c.s.Remove(to); err != nil {
 		t.Fatal(err)
 	}
 	a.enter()
 	result(a, "after a removal on c")
 	result(b, "after a removal on c")
-	if x, err := a.open(ref).Child("c"); err != nil || x.Linked || x.Status != "error" {
-		t.Errorf("the child is %+v, %v", x, err)
-	}
+	within(t, "a", func() string {
+		a.enter()
+		if x, err := a.open(ref).Child("c"); err != nil || x.Linked || x.Status != "error" {
+			return fmt.Sprintf("the child is %+v, %v", x, err)
+		}
+		return ""
+	})
 }
 
 // What a user trusts on one host did not count on another one that had not entered his home, as for a session in a
@@ -104,7 +134,10 @@ func TestWhatAUserTrustsCountsOnAllHosts(t *testing.T) {
 	if err := a.keeper.Adopt(t.Context(), ctxabi.Ref{UID: ref.UID}, ctxabi.TrustFile); err != nil {
 		t.Fatal(err)
 	}
-	if data, err := b.s.Trust(ref.UID); err != nil || string(data) != row {
-		t.Errorf("b has %q, %v", data, err)
-	}
+	within(t, "b", func() string {
+		if data, err := b.s.Trust(ref.UID); err != nil || string(data) != row {
+			return fmt.Sprintf("it has %q, %v", data, err)
+		}
+		return ""
+	})
 }
