@@ -35,7 +35,7 @@ func (r *Replica) takeOrJump(ctx context.Context, from engine.Entry) error {
 	r.mu.Lock()
 	r.state = s
 	r.mu.Unlock()
-	r.seq = from.Seq
+	r.seq, r.jumped = from.Seq, true
 	if r.taken != nil {
 		r.taken(from, Applied{})
 	}

@@ -41,6 +41,8 @@ type Replica struct {
 	seq  uint64        // of the last entry that was read; guarded by turn
 	sent map[string]*Applied
 
+	jumped bool // the state was replaced by that of a snapshot since Commit began; guarded by turn
+
 	mu    sync.RWMutex
 	state *State // replaced and changed with turn and mu
 }
@@ -164,6 +166,7 @@ func (r *Replica) Commit(ctx context.Context, op Op) (Applied, error) {
 	}
 	defer r.leave()
 	clear(r.sent)
+	r.jumped = false
 	unknown, expected := false, uint64(0)
 	for tries := 0; ; tries++ {
 		rows, err := r.plan(op)
@@ -182,8 +185,12 @@ func (r *Replica) Commit(ctx context.Context, op Op) (Applied, error) {
 			if a := r.landed(); a != nil {
 				return *a, nil
 			}
-			unknown = unknown && r.seq == expected // something else stands where the entry would: it never will
+			// If something else stands where the entry would, it never will; unless that was passed over.
+			unknown = unknown && (r.seq == expected || r.jumped)
 			rows, err = r.plan(op)
+			if err != nil && unknown {
+				return Applied{}, outcome(unknown, err)
+			}
 		}
 		if err != nil || len(rows) == 0 {
 			return Applied{}, err
