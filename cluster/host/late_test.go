@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // slow is peers whose next request arrives late. Append calls meanwhile, which is nil for none, returns
@@ -157,6 +158,30 @@ func TestALookDecidesWhatIsUnknown(t *testing.T) {
 	}
 	if lines := r.agree(); lines != read {
 		t.Errorf("the tail was %q and is %q", read, lines)
+	}
+}
+
+// A home that goes on from a snapshot does not know whether it has what it was asked for and has sent.
+func TestWhatAHomeHasSentBeforeASnapshotIsUnknown(t *testing.T) {
+	r := newRig(t, "a")
+	if err := r.nodes[0].append("first"); err != nil {
+		t.Fatal(err)
+	}
+	m := r.nodes[0].h.member(r.nodes[0].x)
+	handed := records(r.nodes[0].x.Messages(), log.Batch{Data: message("handed over")}, log.Anywhere, log.Key{Conn: 7, Unique: 7})
+	handed.from, handed.next, handed.sent = "b", m.copy.Position().I, sent
+	m.pending = []*request{handed}
+	at := m.copy.Position()
+	at.I += 5
+	m.restored(at)
+	m.screen("a")
+	select {
+	case a := <-handed.done:
+		if a.outcome != peers.Unknown {
+			t.Errorf("the outcome is %v", a.outcome)
+		}
+	default:
+		t.Error("it is sent again, behind a snapshot that may have it")
 	}
 }
 

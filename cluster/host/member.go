@@ -121,7 +121,8 @@ func (m *member) applied(a replica.Applied) {
 }
 
 // restored is called when the copy goes on from a snapshot: what stands in the entries before is not known
-// row by row. Records are found by their keys; who waits for something else is told that it may stand there.
+// row by row. Records of this host are found by their keys; who waits for something else that was sent is told that it
+// may stand there.
 func (m *member) restored(at replica.Position) {
 	m.recent, m.placed = newRecent(at.I), map[string]uint64{}
 	m.run.host, m.run.n = "", 0
@@ -132,7 +133,7 @@ func (m *member) restored(at replica.Position) {
 		switch {
 		case !r.isRecords() && r.stored:
 			m.answer(r, answer{outcome: peers.Committed})
-		case !r.isRecords() && r.sent != sure:
+		case r.sent != sure && (!r.isRecords() || r.from != ""):
 			m.answer(r, r.failure(errUnknown))
 		case r.sent == sent:
 			r.sent = sure

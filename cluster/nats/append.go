@@ -63,8 +63,8 @@ func (e *Engine) store(ctx context.Context, p place, expected uint64, x engine.E
 		case code == codeNoResources && full < maxFull: // another leader may have room
 			full++
 			return again
-		case got.Error.Code == 503 && code != codeStoreFailed:
-			return again
+		case code == codeSequence: // a leader has not stored what the others may have
+			return unsure
 		}
 		return final
 	})
@@ -94,29 +94,38 @@ func (e *Engine) outcome(ctx context.Context, p place, expected uint64, x engine
 		}
 		return got.Seq, nil
 	}
-	switch code := got.Error.ErrCode; code {
-	case codeConflict:
+	if got.Error.ErrCode == codeConflict {
 		last := conflictEnd(got.Error)
 		if !doubt || last < expected {
 			return 0, &engine.Conflict{Last: last}
 		}
 		return e.behind(ctx, p, expected, x, last)
+	}
+	meaning := engine.ErrUnknown // of an answer to one attempt, where another one may be stored, too
+	if !doubt {
+		meaning = got.Error.refusal()
+	}
+	return 0, fmt.Errorf("%w: %s: %s (%d)", meaning, p.stream, got.Error.Description, got.Error.ErrCode)
+}
+
+// refusal returns what the error of an answer means for the one attempt that it answers: an error of package
+// engine, which is ErrUnknown unless servers return it for what they have not begun to store alone.
+func (a *apiError) refusal() error {
+	switch a.ErrCode {
 	case codeBusy:
-		return 0, fmt.Errorf("%w: %s", engine.ErrBusy, p.subject)
+		return engine.ErrBusy
 	case codeTooLarge:
-		return 0, fmt.Errorf("%w: %s", engine.ErrTooLarge, got.Error.Description)
+		return engine.ErrTooLarge
 	case codeNoStream, codeOtherStream:
-		return 0, fmt.Errorf("%w: %s: %s", engine.ErrGone, p.stream, got.Error.Description)
-	case codeNoResources:
-		if !doubt {
-			return 0, fmt.Errorf("%w: %s", engine.ErrFull, got.Error.Description)
-		}
-	case codeStoreFailed:
-		if strings.Contains(got.Error.Description, "maximum bytes") && !doubt {
-			return 0, fmt.Errorf("%w: %s: %s", engine.ErrFull, p.stream, got.Error.Description)
+		return engine.ErrGone
+	case codeNoResources, codeAccountFull:
+		return engine.ErrFull
+	case codeStoreFailed: // of which the one with these words is found before
+		if strings.Contains(a.Description, "maximum bytes") {
+			return engine.ErrFull
 		}
 	}
-	return 0, fmt.Errorf("%w: %s: %s (%d)", engine.ErrUnknown, p.stream, got.Error.Description, got.Error.ErrCode)
+	return engine.ErrUnknown
 }
 
 // conflictEnd returns the end of the subject that a conflict names.

@@ -14,11 +14,12 @@ type denials struct {
 	waiting map[string]map[chan struct{}]bool // by subject; guarded by mu
 }
 
-// watch returns a channel that is closed when a server refuses subject, and a function that ends that.
+// watch returns a channel that is readable once for each time that a server refuses subject, and a function that
+// ends that.
 func (d *denials) watch(subject string) (<-chan struct{}, func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c := make(chan struct{})
+	c := make(chan struct{}, maxAttempts)
 	if d.waiting == nil {
 		d.waiting = map[string]map[chan struct{}]bool{}
 	}
@@ -45,7 +46,9 @@ func (d *denials) note(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for c := range d.waiting[m[1]] {
-		close(c)
+		select {
+		case c <- struct{}{}:
+		default:
+		}
 	}
-	delete(d.waiting, m[1])
 }

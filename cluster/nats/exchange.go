@@ -27,7 +27,7 @@ type verdict int
 const (
 	final  verdict = iota // the request has its answer
 	again                 // it was not carried out; send it again
-	unsure                // it may be carried out still; send it again
+	unsure                // it may be carried out still, or may have been; send it again
 )
 
 // answer is what came back from one attempt.
@@ -38,8 +38,8 @@ type answer struct {
 }
 
 // exchange sends a request, and again over the other link when there is no answer or none that counts,
-// until judge is content with one. judge gets an answer and whether other attempts are without one. It
-// returns ErrDenied if the servers refuse the request, ErrUnreachable if no server has answered or may have
+// until judge is content with one. judge gets an answer and whether other attempts may be carried out. It
+// returns ErrDenied if the servers refuse each attempt, ErrUnreachable if no server has answered or may have
 // an attempt within the time limit, and else ErrUnknown.
 func (e *Engine) exchange(ctx context.Context, subject string, header client.Header, body []byte, judge func(m *client.Msg, others bool) verdict) error {
 	if err := ctx.Err(); err != nil {
@@ -52,7 +52,7 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 
 	answers := make(chan answer, maxAttempts) // holds all, so that no sender blocks when the caller has returned
 	first := int(e.prefer.Load())
-	link, sent, open := first, 0, 0
+	link, sent, open, refused := first, 0, 0, 0
 	taken := false // a server has answered an attempt
 	wait := HedgeAfter
 	pause := minPause
@@ -78,8 +78,10 @@ func (e *Engine) exchange(ctx context.Context, subject string, header client.Hea
 				return fmt.Errorf("%w: %w", engine.ErrUnknown, ctx.Err())
 			}
 			return fmt.Errorf("%w: %w", engine.ErrUnreachable, ctx.Err())
-		case <-denied:
-			return fmt.Errorf("%w: %s", engine.ErrDenied, subject)
+		case <-denied: // of which attempt is not known, and rights may have changed since the first
+			if refused++; refused >= open && !taken {
+				return fmt.Errorf("%w: %s", engine.ErrDenied, subject)
+			}
 		case <-timer.C:
 			send()
 			if sent > 2 {
@@ -129,12 +131,13 @@ type apiError struct {
 
 // Codes of JetStream.
 const (
-	codeUnavailable = 10008
+	codeAccountFull = 10002
+	codeNoResources = 10023
 	codeNoMessage   = 10037
-	codeNoResources = 10047
 	codeTooLarge    = 10054
 	codeNoStream    = 10059
 	codeOtherStream = 10060
+	codeSequence    = 10063
 	codeConflict    = 10071
 	codeStoreFailed = 10077
 	codeDuplicate   = 10158

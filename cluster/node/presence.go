@@ -50,14 +50,15 @@ func (w wire) Head(ctx context.Context, name string, s engine.Subject) (peers.He
 	return peers.ParseHead(body)
 }
 
-// ask returns the errors of Ask, with peers.ErrNobody where the host certainly takes nothing.
+// ask returns the errors of Ask, with peers.ErrNobody where the host certainly takes nothing. What is denied may be
+// another request of the same kind.
 func (w wire) ask(ctx context.Context, name string, r nats.Request) ([]byte, error) {
 	f := w.u.found.Load()
 	if f == nil {
 		return nil, fmt.Errorf("%w: the cluster was not reached yet", peers.ErrNobody)
 	}
 	body, err := f.e.Ask(ctx, name, r)
-	if errors.Is(err, nats.ErrNobody) || errors.Is(err, engine.ErrUnreachable) || errors.Is(err, engine.ErrDenied) {
+	if errors.Is(err, nats.ErrNobody) || errors.Is(err, engine.ErrUnreachable) {
 		return nil, fmt.Errorf("%w: %w", peers.ErrNobody, err) // nothing was sent
 	}
 	return body, err

@@ -12,6 +12,7 @@ const (
 	Delay                    // the host gives up; the entry arrives at Servers.Land
 	Busy                     // refused as if another entry were under way
 	OldLeader                // refused by a leader that knows only an earlier end of the subject
+	CutAfter                 // it goes as it would, and then the host is cut off
 	StaleRead                // the next Read or Last, not of the leader, misses the last entries of the shard
 	Drop                     // the next delivery is lost and nobody knows
 	LoseFeed                 // the next delivery is lost, and the feed knows

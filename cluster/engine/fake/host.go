@@ -70,6 +70,9 @@ func (h *Host) Append(ctx context.Context, s engine.Subject, expected uint64, id
 		return 0, err
 	}
 	defer h.s.mu.Unlock()
+	if _, ok := h.take(CutAfter); ok {
+		h.cut = true
+	}
 	e := engine.Entry{ID: id, Header: header, Payload: payload}
 	fault, ok := h.take(LoseAck, LoseRequest, Delay, Busy, OldLeader)
 	if !ok {
