@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
 	"cluster/node":                   {"cluster/carry", "cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
 	"cluster/tend":                   {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/arrival", "session/log", "ctxabi", "internal/vfs"},
-	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
+	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/names", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
 	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "ctxabi"}, // what packs show, and blobs
 
 	"ctxabi":                       {},

@@ -19,20 +19,31 @@ func (h *Host) Fresh(ctx context.Context, x *session.Session, age time.Duration)
 	if at := m.complete(); age > 0 && !at.IsZero() && h.o.Now().Sub(at) < age {
 		return nil
 	}
-	release, err := m.hold(ctx)
+	release, err := m.current(ctx)
+	if err == nil {
+		release()
+	}
+	return err
+}
+
+// current waits for the turns of the session's logs, decides what is unknown about earlier appends, and brings the
+// copy up to date. It returns the errors of [Host.Fresh]; then the turns are not held.
+func (m *member) current(ctx context.Context) (release func(), err error) {
+	release, err = m.hold(ctx)
 	if err != nil {
-		return kinded("open", "", err)
+		return nil, kinded("open", "", err)
 	}
-	defer release()
 	if m.doubt != sure {
-		if err := m.settle(ctx); err != nil {
-			return kinded("open", "", err)
-		}
+		err = m.settle(ctx)
 	}
-	if err := m.confirm(ctx); err != nil {
-		return kinded("open", "", err)
+	if err == nil {
+		err = m.confirm(ctx)
 	}
-	return nil
+	if err != nil {
+		release()
+		return nil, kinded("open", "", err)
+	}
+	return release, nil
 }
 
 // Complete returns when the copy of a session was last known to have all that was acknowledged; the
@@ -90,19 +101,11 @@ func (h *Host) End(ctx context.Context, x *session.Session) error {
 // nothing is committed to it here. It returns the errors of Fresh, and that of look.
 func (h *Host) Copy(ctx context.Context, x *session.Session, look func(at replica.Position) error) error {
 	m := h.member(x)
-	release, err := m.hold(ctx)
+	release, err := m.current(ctx)
 	if err != nil {
-		return kinded("open", "", err)
+		return err
 	}
 	defer release()
-	if m.doubt != sure {
-		if err := m.settle(ctx); err != nil {
-			return kinded("open", "", err)
-		}
-	}
-	if err := m.confirm(ctx); err != nil {
-		return kinded("open", "", err)
-	}
 	return look(m.copy.Position())
 }
 

@@ -3,17 +3,16 @@ package host
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base32"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -126,14 +125,8 @@ func Subject(x *session.Session) engine.Subject { return SubjectOf(x.Ref(), x.ID
 
 // SubjectOf returns the journal of the session ref with an id.
 func SubjectOf(ref ctxabi.Ref, id string) engine.Subject {
-	owner := "u" + strconv.FormatUint(uint64(ref.UID), 10)
-	if ref.Space != "" {
-		owner = "s" + spaceNames.EncodeToString([]byte(ref.Space))
-	}
-	return engine.Subject{Owner: owner, Session: id}
+	return engine.Subject{Owner: names.SubjectOf(ref).Owner, Session: id}
 }
-
-var spaceNames = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // SharesTurn returns true: messages and events of a session stand in one journal.
 func (h *Host) SharesTurn() bool { return true }

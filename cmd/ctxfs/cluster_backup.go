@@ -12,8 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/cluster/backup"
-	"github.com/ctxfs/ctxfs/cluster/member"
-	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
 func clusterBackupCmd() *cobra.Command {
@@ -84,21 +82,8 @@ for its owner alone (0700).`,
 	return c
 }
 
-// openMaintained connects as the maintenance user of the machine in dir.
-func openMaintained(ctx context.Context, dir string) (*nats.Engine, error) {
-	m, err := member.Read(clusterDir(dir))
-	if err != nil {
-		return nil, err
-	}
-	o, err := m.Maintenance()
-	if err != nil {
-		return nil, err
-	}
-	return nats.Open(ctx, o)
-}
-
 func clusterBackup(ctx context.Context, out io.Writer, dir, to string, asJSON bool) error {
-	e, err := openMaintained(ctx, dir)
+	e, _, err := maintenance(ctx, dir, false)
 	if err != nil {
 		return err
 	}
@@ -153,7 +138,7 @@ not.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
-			e, err := openMaintained(ctx, dir)
+			e, _, err := maintenance(ctx, dir, false)
 			if err != nil {
 				return err
 			}

@@ -14,8 +14,10 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/nats"
 )
 
-// maintenance opens the engine of the maintenance user of the machine in dir. The engine is to be closed.
-func maintenance(ctx context.Context, dir string) (*nats.Engine, member.Machine, error) {
+// maintenance opens the engine of the maintenance user of the machine in dir. The engine is to be closed. Where
+// whatever is set, it opens one of a cluster that is unsafe, too, which it returns ErrUnsafe for else; it returns the
+// other errors of [nats.Open] and those of package member.
+func maintenance(ctx context.Context, dir string, whatever bool) (*nats.Engine, member.Machine, error) {
 	m, err := member.Read(clusterDir(dir))
 	if err != nil {
 		return nil, m, err
@@ -24,7 +26,7 @@ func maintenance(ctx context.Context, dir string) (*nats.Engine, member.Machine,
 	if err != nil {
 		return nil, m, err
 	}
-	o.Unsafe = true // it is looked after, whatever it lacks
+	o.Unsafe = o.Unsafe || whatever
 	e, err := nats.Open(ctx, o)
 	return e, m, err
 }
@@ -49,7 +51,7 @@ restore makes it from the last backup.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), limit)
 			defer cancel()
-			e, m, err := maintenance(ctx, dir)
+			e, m, err := maintenance(ctx, dir, true)
 			if err != nil {
 				return err
 			}
@@ -119,7 +121,7 @@ something was found.`,
 			if share <= 0 || share > 1 {
 				return usagef("--share %v: want more than 0, and 1 at most", share)
 			}
-			e, m, err := maintenance(c.Context(), dir)
+			e, m, err := maintenance(c.Context(), dir, true)
 			if err != nil {
 				return err
 			}

@@ -44,7 +44,7 @@ gc-grace, log=FILE, log-level=debug. Put a value with commas in double quotes.
 
 For a mount of a cluster: cluster (of this machine), cluster=DIR or
 cluster="tls://n1:4222,tls://n2:4222" with creds=FILE and cluster-ca=FILE; host=,
-freshness=5s, cluster-timeout=10s, metrics=SOCKET and unsafe. The mount fails when
+freshness=5s, cluster-timeout=10s, metrics=SOCKET and unsafe. A first mount fails when
 no server answers within a minute, so let _netdev or x-systemd.requires= order it
 behind the network and the server of this machine.
 

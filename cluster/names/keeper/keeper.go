@@ -100,7 +100,15 @@ func (k *Keeper) Close() (failed error) {
 // Enter makes true what the owner of ref has, reads his journal, and commits what a crash left uncommitted. When
 // the cluster cannot be reached, what was read before is made true, and Enter returns engine.ErrUnreachable.
 // It returns the errors of names.Replica.CatchUp and of the disk.
-func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error {
+func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error { return k.update(ctx, ref, true) }
+
+// Refresh reads the journal of the owner of ref and makes true what came, for an owner that was entered: it looks at
+// no file that is not in the journal, and commits a space that was made beside the mount since. It returns the errors
+// of Enter.
+func (k *Keeper) Refresh(ctx context.Context, ref ctxabi.Ref) error { return k.update(ctx, ref, false) }
+
+// update is Enter, or Refresh if all is not set.
+func (k *Keeper) update(ctx context.Context, ref ctxabi.Ref, all bool) error {
 	o, err := k.owner(ref)
 	if err != nil {
 		return err
@@ -109,40 +117,23 @@ func (k *Keeper) Enter(ctx context.Context, ref ctxabi.Ref) error {
 	defer cancel()
 	read := o.replica.CatchUp(ctx)
 	o.setStale(read)
+	unmade := !all && read == nil && o.isUnmade()
+	if !all && read == nil && !unmade && !o.hasNews() {
+		return nil
+	}
 	o.turn.Lock()
 	defer o.turn.Unlock()
 	if err := o.apply(ctx); err != nil {
 		return errors.Join(err, read)
 	}
-	if read == nil {
+	switch {
+	case read != nil:
+	case all:
 		read = o.recoverAll(ctx)
+	case unmade:
+		read = o.recoverSpace(ctx)
 	}
 	return read
-}
-
-// Refresh reads the journal of the owner of ref and makes true what came, for an owner that was entered: it looks at
-// no file that is not in the journal, and commits a space that was made beside the mount since. It returns the errors
-// of Enter.
-func (k *Keeper) Refresh(ctx context.Context, ref ctxabi.Ref) error {
-	o, err := k.owner(ref)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, k.o.Timeout)
-	defer cancel()
-	read := o.replica.CatchUp(ctx)
-	o.setStale(read)
-	unmade := read == nil && o.isUnmade()
-	if read == nil && !unmade && !o.hasNews() {
-		return nil
-	}
-	o.turn.Lock()
-	defer o.turn.Unlock()
-	err = errors.Join(o.apply(ctx), read)
-	if err == nil && unmade {
-		err = o.recoverSpace(ctx)
-	}
-	return err
 }
 
 // hasNews reports whether entries were read that are not true yet.
