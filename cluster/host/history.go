@@ -30,7 +30,7 @@ func (h *Host) LastSet(x *session.Session, name string) (session.Revision, bool)
 
 // History returns the changes of a control file that the journal still has, up to what this host has
 // applied; see [session.Historian]. Before them stands the last one that is in a snapshot, if earlier
-// entries were trimmed. Those of a child's file are the ones since the child has its name. It returns
+// entries were trimmed, or all because the session is parked. Those of a child's file are the ones since the child has its name. It returns
 // ctxabi.ErrUnreachable and the other errors of reading the journal.
 func (h *Host) History(ctx context.Context, x *session.Session, name string) ([]session.Revision, error) {
 	p := &past{h: h, x: x, name: name}
@@ -100,11 +100,34 @@ func (p *past) read(ctx context.Context) error {
 			return err
 		case err != nil:
 			leader = true // this replica has lost something
+		case len(list) == 0 && at.I == 0:
+			return p.parked(ctx, s)
 		case len(list) == 0:
 			return nil
 		}
 	}
 	return nil
+}
+
+// parked begins with the snapshot in which the journal is parked, which has no entries. It returns replica.ErrBehind
+// if it is not parked and this host has read entries of it, and the errors of package bulk.
+func (p *past) parked(ctx context.Context, s engine.Subject) error {
+	var at replica.Parking
+	var ok bool
+	var err error
+	if p.h.o.Parked != nil {
+		at, ok, err = p.h.o.Parked(ctx, s)
+	}
+	switch {
+	case err == nil && !ok && p.h.Position(p.x) > 0:
+		err = replica.ErrBehind
+	case err == nil && ok:
+		var saved bulk.Saved
+		if saved, err = bulk.ParseSaved(at.Row.Content); err == nil {
+			err = p.load(ctx, s, saved)
+		}
+	}
+	return err
 }
 
 // begin reports whether the history can be read from an entry on: it is the first one of the journal, or
@@ -122,19 +145,20 @@ func (p *past) begin(ctx context.Context, s engine.Subject, at *journal.Position
 		if err != nil || saved.At.I != e.I {
 			continue
 		}
-		objects := bulk.NewStore(p.h.o.Engine.Objects(), s.Owner)
-		snap, err := objects.Load(ctx, s.Session, saved)
-		if err != nil {
-			return false, err
-		}
 		*at = saved.At
-		return true, p.snapshot(ctx, objects, snap)
+		err = p.load(ctx, s, saved)
+		return err == nil, err
 	}
 	return false, nil
 }
 
-// snapshot begins with what a snapshot has of the file. It returns the errors of objects.
-func (p *past) snapshot(ctx context.Context, objects *bulk.Store, snap *bulk.Snapshot) error {
+// load begins with what a snapshot has of the file. It returns the errors of package bulk.
+func (p *past) load(ctx context.Context, s engine.Subject, saved bulk.Saved) error {
+	objects := bulk.NewStore(p.h.o.Engine.Objects(), s.Owner)
+	snap, err := objects.Load(ctx, s.Session, saved)
+	if err != nil {
+		return err
+	}
 	own := ctxabi.OwnNote(p.name)
 	for _, f := range snap.Files {
 		if f.Name != log.SetsFile && f.Name != p.name && f.Name != own {
@@ -142,7 +166,6 @@ func (p *past) snapshot(ctx context.Context, objects *bulk.Store, snap *bulk.Sna
 		}
 		data := f.Content.Data
 		if f.Content.Ref.Size > 0 {
-			var err error
 			if data, err = objects.Body(ctx, f.Content.Ref); err != nil {
 				return err
 			}

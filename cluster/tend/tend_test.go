@@ -96,6 +96,33 @@ func TestAHostThatIsBehindATrimGoesOn(t *testing.T) {
 	r.agree()
 }
 
+// The history of a parked session was empty.
+func TestAParkedSessionHasTheHistoryOfItsSnapshot(t *testing.T) {
+	r := newRig(t, t.TempDir(), "a", "b")
+	a, b := r.nodes[0], r.nodes[1]
+	for _, budget := range []string{"4000\n", "5000\n"} {
+		r.must(a.x.SetControl(ctxabi.BudgetFile, []byte(budget)))
+	}
+	r.fresh(b)
+	before, err := a.x.History(ctx, ctxabi.BudgetFile)
+	r.must(err)
+	r.round()
+	r.later(2 * ParkAfter)
+	if report := r.round(); report.Parked != 1 || r.entries() != 0 {
+		t.Fatalf("not parked: %d entries, %+v", r.entries(), report)
+	}
+	for _, n := range []*node{a, b, r.add("c")} {
+		list, err := n.x.History(ctx, ctxabi.BudgetFile)
+		if err != nil || len(list) != 1 || list[0] != before[len(before)-1] {
+			t.Errorf("%s: %v %v, want the last of %v", n.name, list, err, before)
+			continue
+		}
+		if data, err := n.x.Earlier(ctx, ctxabi.BudgetFile, list[0].Entry); err != nil || string(data) != "5000\n" {
+			t.Errorf("%s: %q %v", n.name, data, err)
+		}
+	}
+}
+
 func TestAParkedSessionComesBackOnTwoHostsAtOnce(t *testing.T) {
 	for _, snapshotted := range []bool{false, true} {
 		r := newRig(t, t.TempDir(), "a", "b", "late")
