@@ -230,6 +230,26 @@ func TestWhichReplicasAreMadeAnew(t *testing.T) {
 	}
 }
 
+// A scrub began so long after its server did: servers that were started each day never scrubbed.
+func TestAScrubIsDueThoughServersStartAnew(t *testing.T) {
+	now, day := time.Unix(1e9, 0), 24*time.Hour
+	for _, c := range []struct {
+		last Scrubbed
+		left time.Duration
+	}{
+		{Scrubbed{}, day},
+		{Scrubbed{Since: now.Add(-23 * time.Hour)}, time.Hour},
+		{Scrubbed{Since: now.Add(-3 * day)}, 0},
+		{Scrubbed{Since: now.Add(-9 * day), At: now.Add(-6 * time.Hour)}, 18 * time.Hour},
+		{Scrubbed{At: now.Add(-2 * day)}, 0},
+		{Scrubbed{At: now.Add(5 * day)}, day}, // by a clock that was wrong
+	} {
+		if left := c.last.due(day, now).Sub(now); left != c.left {
+			t.Errorf("%+v: due in %v, want %v", c.last, left, c.left)
+		}
+	}
+}
+
 // What is set aside can be set aside again, and a stream that is not there is no error.
 func TestEntriesAndLogAreSetAside(t *testing.T) {
 	store := t.TempDir()

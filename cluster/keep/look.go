@@ -196,6 +196,9 @@ func (s *Status) finish(servers []nats.Server) {
 		}
 	}
 	s.Problems = append(s.Problems, together(s.Streams)...)
+	if s.Scrub != nil && s.Scrub.At.IsZero() {
+		s.Scrub = nil // there was none yet
+	}
 	if s.Scrub != nil {
 		for _, f := range s.Scrub.Findings {
 			s.Problems = append(s.Problems, f.String())

@@ -72,11 +72,25 @@ func AskToHeal(ctx context.Context, e *nats.Engine, list ...Ask) error {
 
 // Scrubbed is what the last scrub has found. It stands in CTX_META under nats.MetaScrub.
 type Scrubbed struct {
-	At       time.Time       `json:"at"`                 // when it ended, by the clock of who scrubbed
+	At       time.Time       `json:"at"`                 // when it ended, by the clock of who scrubbed; zero: there was none
+	Since    time.Time       `json:"since,omitzero"`     // when a keeper first found that there was none
 	Objects  time.Time       `json:"objects,omitzero"`   // when objects were last read
 	By       string          `json:"by"`                 // the machine
 	Findings []scrub.Finding `json:"findings,omitempty"` // those that were not repaired yet
 	scrub.Sum
+}
+
+// due returns when the next scrub begins that comes so long after the last one, or after a keeper has found that
+// there was none; a clock that is wrong makes it a scrub more or less.
+func (s Scrubbed) due(every time.Duration, now time.Time) time.Time {
+	last := s.At
+	if last.IsZero() {
+		last = s.Since
+	}
+	if last.IsZero() {
+		last = now
+	}
+	return now.Add(min(max(every-now.Sub(last), 0), every))
 }
 
 // readScrubbed returns what the last scrub has found, and its sequence.

@@ -82,22 +82,30 @@ func repairable(findings []scrub.Finding) (list []Ask) {
 	return list
 }
 
-// scrub scrubs when it is due: so long after the last scrub of any keeper that this one has seen.
+// scrub scrubs when it is due: so long after the last scrub of any keeper, or after the first look of one. So servers
+// that are started each day scrub, too.
 func (k *Keeper) scrub(ctx context.Context) error {
 	if k.ScrubEvery <= 0 {
 		return nil
 	}
 	last, seq, err := readScrubbed(ctx, k.engine)
+	if err == nil && last.At.IsZero() && last.Since.IsZero() {
+		err = putScrubbed(ctx, k.engine, func(s Scrubbed) Scrubbed {
+			if s.Since.IsZero() {
+				s.Since = time.Now().UTC().Truncate(time.Second)
+			}
+			return s
+		})
+		if err == nil {
+			last, seq, err = readScrubbed(ctx, k.engine)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	if k.scrubAt.IsZero() || seq != k.scrubSeq {
 		k.scrubSeq = seq
-		left := k.ScrubEvery - time.Since(last.At) // a clock that is wrong makes it a scrub more or less
-		if last.At.IsZero() {
-			left = k.ScrubEvery
-		}
-		k.scrubAt = time.Now().Add(min(max(left, 0), k.ScrubEvery))
+		k.scrubAt = last.due(k.ScrubEvery, time.Now())
 		var bad []string
 		for i, f := range last.Findings {
 			if i == 3 {
