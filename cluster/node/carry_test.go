@@ -188,6 +188,7 @@ func TestAHostDiesWhileItCarriesASession(t *testing.T) {
 		if err := publish(a); err != nil {
 			t.Fatalf("step %d of publish: %v", n, err)
 		}
+		b.enter() // a look waits for half a second alone
 		equal(t, a.open(ref), b.open(ref))
 		if err := appendTo(b.open(ref), "on b"); err != nil {
 			t.Fatal(err)
