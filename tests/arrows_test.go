@@ -8,7 +8,7 @@ var arrows = map[string][]string{
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
-	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk"},                                                                                                                           // a cluster in plain files
+	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk", "cluster/rows"},                                                                                                           // a cluster in plain files
 	"cluster/carry":                  {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/archive", "session/disk", "session/log", "ctxabi", "internal/vfs"}, // a session into a cluster, and out of it
 	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi"},
 	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
@@ -25,7 +25,7 @@ var arrows = map[string][]string{
 	"cluster/node":                   {"cluster/carry", "cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
 	"cluster/tend":                   {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/arrival", "session/log", "ctxabi", "internal/vfs"},
 	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/names", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
-	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "ctxabi"}, // what packs show, and blobs
+	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "session/arrival", "ctxabi"}, // what packs show, and blobs
 
 	"ctxabi":                       {},
 	"internal/tokens":              {"ctxabi"},

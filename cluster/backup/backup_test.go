@@ -110,7 +110,7 @@ func (w *world) add(m *made, rows ...journal.Row) {
 	w.t.Helper()
 	w.n++
 	if rows == nil {
-		rows = []journal.Row{{Kind: journal.Event, Content: fmt.Append(nil, w.n), Body: bytes.Repeat([]byte("x"), w.n%300)}}
+		rows = []journal.Row{{Kind: journal.Event, Content: fmt.Append(nil, w.n), Body: bytes.Repeat([]byte("x"), 1+w.n%300)}}
 	}
 	header, payload, next, err := journal.Seal(m.at, "a", 1, rows)
 	w.must(err)
@@ -121,7 +121,7 @@ func (w *world) add(m *made, rows ...journal.Row) {
 
 // trim replaces the entries of a session by a snapshot.
 func (w *world) trim(m *made) {
-	data := fmt.Append(nil, "snapshot ", w.n)
+	data := (&bulk.Snapshot{Session: m.s.Session, At: m.at, Created: int64(w.n)}).Encode()
 	saved := bulk.Saved{At: m.at, Object: bulk.RefOf(data)}
 	w.must(bulk.NewStore(w.keep.Objects(), m.s.Owner).Put(ctx, saved.Name(m.s.Session), data))
 	w.add(m, journal.Row{Kind: journal.Snapshot, Content: saved.Encode()})

@@ -2,6 +2,7 @@
 //
 //	report, err := backup.Take(ctx, dir, cluster, store)   // under the maintenance user, while hosts append
 //	report, err := backup.Verify(dir, 0)                   // reads the directory alone
+//	pruned, err := backup.Prune(ctx, dir, backup.Keep{Last: 7}, time.Now())
 //	report, err := backup.Restore(ctx, dir, 0, cluster)    // into a cluster that has nothing
 //
 // # On disk
@@ -41,6 +42,7 @@
 //	take.go      a backup is made
 //	restore.go   a backup into a cluster
 //	verify.go    a backup held against its hashes
+//	prune.go     old backups go
 //	read.go      journals of a cluster
 //	owner.go     what an owner's journal says
 //	manifest.go  the form of backups

@@ -27,6 +27,7 @@ type Report struct {
 	Objects      int           `json:"objects"`            // that were copied now, or looked at
 	Bytes        int64         `json:"bytes"`              // of both
 	Problems     []string      `json:"problems,omitempty"` // sentences about what is not as it should be
+	Pruned       *Pruned       `json:"pruned,omitempty"`   // nil: Prune was not called
 }
 
 // How many journals and objects are copied at a time. They are variables for tests.

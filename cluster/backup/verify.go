@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/names"
+	"github.com/ctxfs/ctxfs/cluster/rows"
 )
 
 // verifier holds a backup against its hashes.
@@ -99,13 +100,11 @@ func (v *verifier) session(ctx context.Context, o *owner, x names.Session, get g
 	if of.Problem != "" {
 		v.problem("session %s has less than the cluster had: %s", x.Ref.Path(), of.Problem)
 	}
-	err := v.d.follow(ctx, s, of, x.Parked, get, func(e journal.Entry) error { return needs(e, s, need) })
+	err := v.d.follow(ctx, s, of, x.Parked, get, func(e journal.Entry) error { return needs(ctx, e, s, get, need) })
 	if err == nil && of.I == 0 && x.Parked.I > 0 {
 		var snap *bulk.Snapshot
 		if snap, err = loadParked(ctx, s, x.Parked, get); err == nil {
-			for _, one := range snap.Objects() {
-				need(s, one.Name.String())
-			}
+			needsOf(snap, s, need)
 		}
 	}
 	if err != nil {
@@ -143,10 +142,13 @@ func (d *directory) follow(ctx context.Context, s engine.Subject, of saved, park
 	return nil
 }
 
-// needs calls need for the objects without which an entry of a session is worth nothing.
-func needs(e journal.Entry, s engine.Subject, need func(s engine.Subject, name string)) error {
-	for _, r := range e.Rows {
-		if r.Kind == journal.Part {
+// needs calls need for the objects without which an entry of a session is worth nothing. It returns the error of a
+// row that cannot be read, and that of get for a snapshot.
+func needs(ctx context.Context, e journal.Entry, s engine.Subject, get getter, need func(s engine.Subject, name string)) error {
+	for i := range e.Rows {
+		r := &e.Rows[i]
+		switch r.Kind {
+		case journal.Part:
 			p, err := bulk.ParsePart(r.Content)
 			if err != nil {
 				return err
@@ -154,9 +156,39 @@ func needs(e journal.Entry, s engine.Subject, need func(s engine.Subject, name s
 			for _, o := range p.Objects(s.Session) {
 				need(s, o.Name.String())
 			}
+		case journal.Snapshot:
+			saved, err := bulk.ParseSaved(r.Content)
+			if err != nil {
+				return err
+			}
+			name := saved.Name(s.Session).String()
+			data, err := get(ctx, name)
+			if err != nil {
+				return err
+			}
+			snap, err := bulk.ParseSnapshot(data)
+			if err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			needsOf(snap, s, need)
+		default:
+			sum, err := rows.Needs(r)
+			if err != nil {
+				return err
+			}
+			if sum != nil {
+				need(s, bulk.BlobName(*sum).String())
+			}
 		}
 	}
 	return nil
+}
+
+// needsOf calls need for the objects that a snapshot names.
+func needsOf(snap *bulk.Snapshot, s engine.Subject, need func(s engine.Subject, name string)) {
+	for _, one := range snap.Objects() {
+		need(s, one.Name.String())
+	}
 }
 
 // bytes returns how many bytes the files of the journal have.

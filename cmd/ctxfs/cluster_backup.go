@@ -19,6 +19,7 @@ func clusterBackupCmd() *cobra.Command {
 	var verify, asJSON bool
 	var number int
 	var every time.Duration
+	var keep backup.Keep
 	c := &cobra.Command{
 		Use:   "backup [flags] --to DIR",
 		Short: "Copy all that the cluster has to a directory of plain files",
@@ -34,11 +35,16 @@ machine where the cluster was made (ca.key) apart. What was appended after the
 last backup began is lost with the cluster; --every makes one again and again,
 until SIGTERM or SIGINT.
 
+--keep and --keep-for have older backups removed from DIR once the new one is
+made, and the files that none of the others needs. A backup stays if one of both
+wants it. None goes while the new one has problems, or while one that is to stay
+is damaged.
+
 --verify reads a backup of DIR whole instead, the newest or --number, and
 holds each file and each entry against its hash. It needs no cluster. The exit
 code is 1 when there are problems. Entries are not encrypted in DIR, which is
 for its owner alone (0700).`,
-		Example: "  ctxfs cluster backup --to /srv/backup\n  ctxfs cluster backup --to /srv/backup --every 5m\n  ctxfs cluster backup --to /srv/backup --verify",
+		Example: "  ctxfs cluster backup --to /srv/backup\n  ctxfs cluster backup --to /srv/backup --every 5m --keep 12 --keep-for 720h\n  ctxfs cluster backup --to /srv/backup --verify",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(c.Context(), syscall.SIGINT, syscall.SIGTERM)
@@ -47,12 +53,15 @@ for its owner alone (0700).`,
 			if number != 0 && !verify {
 				return usagef("--number is for --verify")
 			}
+			if keep.Last < 0 || keep.For < 0 || c.Flags().Changed("keep") && keep.Last == 0 {
+				return usagef("--keep and --keep-for: a number of backups, and a duration like 720h")
+			}
 			if verify {
 				r, err := backup.Verify(ctx, to, number)
 				return writeBackup(out, "Looked at", r, asJSON, err)
 			}
 			for {
-				err := clusterBackup(ctx, out, dir, to, asJSON)
+				err := clusterBackup(ctx, out, dir, to, keep, asJSON)
 				if every <= 0 {
 					return err
 				}
@@ -76,13 +85,18 @@ for its owner alone (0700).`,
 	fl.BoolVar(&verify, "verify", false, "look at a backup instead of making one")
 	fl.IntVar(&number, "number", 0, "`NUMBER` of the backup to look at (default: the newest)")
 	fl.DurationVar(&every, "every", 0, "make a backup, wait for so `LONG`, and make the next")
+	fl.IntVar(&keep.Last, "keep", 0, "remove backups but for the newest `NUMBER` (default: none goes)")
+	fl.DurationVar(&keep.For, "keep-for", 0, "remove backups but for those of the last so `LONG`, and the newest")
 	fl.BoolVar(&asJSON, "json", false, "print one JSON object a backup")
 	c.MarkFlagRequired("to")
-	c.MarkFlagsMutuallyExclusive("verify", "every")
+	for _, making := range []string{"every", "keep", "keep-for"} {
+		c.MarkFlagsMutuallyExclusive("verify", making)
+	}
 	return c
 }
 
-func clusterBackup(ctx context.Context, out io.Writer, dir, to string, asJSON bool) error {
+// clusterBackup makes a backup, removes what is not to be kept, and prints both.
+func clusterBackup(ctx context.Context, out io.Writer, dir, to string, keep backup.Keep, asJSON bool) error {
 	e, _, err := maintenance(ctx, dir, false)
 	if err != nil {
 		return err
@@ -93,6 +107,12 @@ func clusterBackup(ctx context.Context, out io.Writer, dir, to string, asJSON bo
 		return err
 	}
 	r, err := backup.Take(ctx, to, e, s.Store)
+	if err == nil && keep != (backup.Keep{}) && len(r.Problems) == 0 {
+		if r.Pruned, err = backup.Prune(ctx, to, keep, time.Now()); err != nil {
+			r.Problems = append(r.Problems, fmt.Sprintf("old backups stay: %v", err))
+		}
+		err = nil // the backup itself is made
+	}
 	return writeBackup(out, "Copied", r, asJSON, err)
 }
 
@@ -107,6 +127,9 @@ func writeBackup(out io.Writer, did string, r *backup.Report, asJSON bool, err e
 		_, err = fmt.Fprintf(out, "%s backup %d: what was acknowledged before %s, of %s with %s\n%s and %s, %d bytes, in %v\n", did, r.Number,
 			r.Acknowledged.UTC().Format(time.RFC3339Nano), plural(r.Owners, "owner"), plural(r.Sessions, "session"),
 			thousands(r.Entries)+" entries", plural(r.Objects, "object"), r.Bytes, r.Took.Round(time.Millisecond))
+		if p := r.Pruned; p != nil && (len(p.Numbers) > 0 || p.Files > 0) {
+			fmt.Fprintf(out, "Removed %s, and %s that no other one needs, %d bytes\n", plural(len(p.Numbers), "older backup"), plural(p.Files, "file"), p.Bytes)
+		}
 		for _, p := range r.Problems {
 			fmt.Fprintln(out, p)
 		}
