@@ -41,8 +41,8 @@
 //
 //	take.go      a backup is made
 //	restore.go   a backup into a cluster
-//	verify.go    a backup held against its hashes
 //	prune.go     old backups go
+//	verify.go    a backup held against its hashes
 //	read.go      journals of a cluster
 //	owner.go     what an owner's journal says
 //	manifest.go  the form of backups

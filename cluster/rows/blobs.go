@@ -84,20 +84,3 @@ func (r *Rows) applyBlob(ctx context.Context, x *session.Session, e *journal.Ent
 	}
 	return x.ApplyBlob(c, e.I, func() ([]byte, error) { return r.get(ctx, x, sum) })
 }
-
-// Object returns the hash of the object b/<sha256> that a row of kind b, s or o needs; ok is false if it
-// needs none. It returns journal.ErrDamaged and journal.ErrVersion.
-func Object(row *journal.Row) (sum [sha256.Size]byte, ok bool, err error) {
-	switch row.Kind {
-	case journal.Blob:
-		c, sum, err := parseBlob(row)
-		return sum, err == nil && !c.Drop && !c.Used, err
-	case journal.Summary, journal.Output:
-		_, sum, err := parseKept(row)
-		if err != nil || sum == nil {
-			return [sha256.Size]byte{}, false, err
-		}
-		return *sum, true, nil
-	}
-	return sum, false, nil
-}

@@ -30,7 +30,6 @@
 // # Files, from top to bottom
 //
 //	committer.go  the commit side, and handlers
-//	needs.go      objects that rows name
 //	kept.go       rows of kind s and o
 //	blobs.go      rows of kind b
 //	codec.go      numbers and bytes
