@@ -153,6 +153,7 @@ func (m *member) follow(ctx context.Context, feed *engine.Feed, tick <-chan time
 			}
 			m.note(m.offer(ctx, e))
 		case <-feed.Lost:
+			m.h.gaps.Add(1)
 			m.note(m.look(ctx))
 		case <-tick:
 			if m.h.o.Now().Sub(m.complete()) >= ConfirmEvery/2 {
@@ -176,6 +177,9 @@ func (m *member) offer(ctx context.Context, e engine.Entry) error {
 	defer release()
 	if err := m.open(); err != nil {
 		return err
+	}
+	if at := m.copy.Position().Seq; e.Seq > at && e.Prev != at {
+		m.h.gaps.Add(1)
 	}
 	return m.copy.Offer(ctx, e)
 }

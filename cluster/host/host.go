@@ -232,7 +232,7 @@ func (h *Host) CommitName(ctx context.Context, s *session.Store, n session.NameC
 
 // counters are what a host counts.
 type counters struct {
-	own, taken, handed, conflicts, unknown, lost atomic.Uint64
+	own, taken, handed, conflicts, unknown, lost, gaps, repaired atomic.Uint64
 }
 
 // Stats are counts since the host began.
@@ -243,9 +243,23 @@ type Stats struct {
 	Conflicts uint64 // appends for which another host was faster
 	Unknown   uint64 // appends without an answer
 	Lost      uint64 // answers according to which the cluster lost entries
+	Gaps      uint64 // times that entries of a followed journal did not come by themselves
+	Repaired  uint64 // times that the leader had what one replica lacked, or had otherwise
 }
 
 // Stats returns the counts.
 func (h *Host) Stats() Stats {
-	return Stats{h.own.Load(), h.taken.Load(), h.handed.Load(), h.conflicts.Load(), h.unknown.Load(), h.lost.Load()}
+	return Stats{h.own.Load(), h.taken.Load(), h.handed.Load(), h.conflicts.Load(), h.unknown.Load(), h.lost.Load(), h.gaps.Load(), h.repaired.Load()}
+}
+
+// Homes returns how many journals this host is the home of: those that are open here and end with an entry of it.
+func (h *Host) Homes() (n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, m := range h.members {
+		if m.isOpen.Load() && m.copy.Position().Host == h.o.Name {
+			n++
+		}
+	}
+	return n
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -205,5 +206,27 @@ func TestTimeIsCountedFromTheRequestOn(t *testing.T) {
 		if got := m.deadline(c.group, now).Sub(now); got != c.want {
 			t.Errorf("%v, want %v", got, c.want)
 		}
+	}
+}
+
+func TestWhatFeedsAndReplicasLackIsCounted(t *testing.T) {
+	r := newRig(t, "a", "b")
+	a, b := r.nodes[0], r.nodes[1]
+	for _, text := range []string{"one", "two", "three"} {
+		if err := a.append(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := must(b.engine.Last(t.Context(), SubjectOf(ref, id), true))
+	last.Prev = last.Seq - 1
+	b.engine.Inject(fake.StaleRead)
+	if err := b.h.member(b.x).offer(t.Context(), last); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.h.Stats(); s.Gaps != 1 || s.Repaired != 1 {
+		t.Errorf("%d gaps, %d times repaired", s.Gaps, s.Repaired)
+	}
+	if a.h.Homes() != 1 || b.h.Homes() != 0 {
+		t.Errorf("a is home of %d, b of %d", a.h.Homes(), b.h.Homes())
 	}
 }

@@ -48,7 +48,8 @@ func (m *member) open() error {
 	}
 	m.placed = map[string]uint64{}
 	c, err := replica.Open(m.x, m.subject, replica.Options{Engine: m.h.o.Engine, Handlers: m.h.o.Handlers,
-		Resume: m.h.o.Resume, Restore: m.h.o.Restore, Restored: m.restored, Parked: m.h.o.Parked, Applied: m.applied})
+		Resume: m.h.o.Resume, Restore: m.h.o.Restore, Restored: m.restored, Parked: m.h.o.Parked, Applied: m.applied,
+		Repaired: func() { m.h.repaired.Add(1) }})
 	if err != nil {
 		return err
 	}

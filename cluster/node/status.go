@@ -41,6 +41,9 @@ func (n *Node) Status() [][2]string {
 	add("conflicts", s.Conflicts)
 	add("unknown_outcomes", s.Unknown)
 	add("lost", s.Lost)
+	add("gaps", s.Gaps)
+	add("repaired", s.Repaired)
+	add("homes", n.Homes())
 	return list
 }
 

@@ -60,6 +60,7 @@ type Options struct {
 	Engine   engine.Engine
 	Handlers map[journal.Kind]Handler // of the kinds that this package does not know
 	Applied  func(Applied)            // is called behind each entry, once it is applied; nil: nobody wants to know
+	Repaired func()                   // is called when the leader had what one replica lacked, or had otherwise; nil: nobody wants to know
 
 	// Resume makes the session what a snapshot has, whose row, with this content, begins it anew behind the end
 	// of its journal, and at the same moment log.JournalFile what file returns for where both logs end then. nil:

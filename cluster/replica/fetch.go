@@ -45,6 +45,9 @@ func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 		if err != nil {
 			return err
 		}
+		if leader && c.o.Repaired != nil {
+			c.o.Repaired()
+		}
 		leader = false
 	}
 	return nil
