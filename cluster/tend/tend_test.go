@@ -10,6 +10,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/check"
 )
 
 func TestAFreshHostOpensASessionThatWasTrimmed(t *testing.T) {
@@ -41,6 +43,38 @@ func TestAFreshHostOpensASessionThatWasTrimmed(t *testing.T) {
 	r.newTender()
 	if report := r.round(); report.Trimmed != 0 {
 		t.Errorf("a new maintainer trims again: %+v", report)
+	}
+}
+
+// A store that went on from a snapshot, and was looked at without its cluster, counted as one with problems.
+func TestAStoreIsVerifiedWithoutItsCluster(t *testing.T) {
+	r := newRig(t, t.TempDir(), "a")
+	a := r.nodes[0]
+	for i := range 20 {
+		r.must(a.append(strings.Repeat(fmt.Sprint(i, " "), 60000)))
+	}
+	a.shelf.Round(ctx, a.h)
+	r.round()
+	if report := r.round(); report.Trimmed != 1 {
+		t.Fatalf("%+v", report)
+	}
+	b := r.add("b")
+	r.fresh(b)
+	b.stop()
+	s, err := session.Open("/store", session.Options{VFS: b.disk, Now: b.disk.Now, ReadOnly: true})
+	r.must(err)
+	defer s.Close()
+	found, err := check.Verify(ctx, s, ref)
+	r.must(err)
+	away := false
+	for _, p := range found {
+		away = away || p == check.Away(ctxabi.MessagesFile)
+		if p.Severity != check.Noted {
+			t.Error(p)
+		}
+	}
+	if !away {
+		t.Errorf("it has no note of what is not there: %v", found)
 	}
 }
 

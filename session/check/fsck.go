@@ -9,7 +9,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -216,7 +215,7 @@ func (c *checker) sessions() (refs []ctxabi.Ref) {
 
 // severityOf returns what it means that a log cannot be read because of err.
 func severityOf(err error) Severity {
-	if errors.Is(err, archive.ErrAway) {
+	if IsAway(err) {
 		return Odd
 	}
 	return Lost
