@@ -2,6 +2,7 @@ package agents
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,8 @@ func TestTranscriptsOfThePrograms(t *testing.T) {
 			w.mount()
 			w.run(p.first(told + " [[play work]]")...)
 			w.run(p.again("Once more.")...)
-			files := w.kept(p)
+			// gemini goes on in its file, and leaves another one with nothing said in it where a minute has begun since.
+			files := slices.DeleteFunc(w.kept(p), func(file string) bool { return !strings.Contains(w.read(file), told) })
 			if p.name == opencode.name {
 				files = []string{w.exported()}
 			}

@@ -56,13 +56,15 @@ func TestDocumentsPrintWhatTheySay(t *testing.T) {
 		mounts = append(mounts, struct{ daemon, uid uint32 }{0, 1000}, struct{ daemon, uid uint32 }{nobody, nobody})[first:]
 	}
 	for _, by := range mounts {
-		m := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon})
-		redacting := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon, Args: []string{"--redact"}})
+		plain := harness.Options{UID: by.daemon, GID: by.daemon}
+		redacts := plain
+		redacts.Args = []string{"--redact"}
+		m, redacting := harness.Start(t, plain), harness.Start(t, redacts)
 		uid := by.uid
 		for _, name := range documents(t) {
-			m := m
+			m, o := m, plain
 			if name == "docs/redaction.md" {
-				m = redacting
+				m, o = redacting, redacts
 			}
 			t.Run(fmt.Sprintf("%s as %d of %d", strings.ReplaceAll(name, "/", " "), uid, by.daemon), func(t *testing.T) {
 				file := filepath.Join(harness.Root(), name)
@@ -73,7 +75,14 @@ func TestDocumentsPrintWhatTheySay(t *testing.T) {
 				if len(harness.TourCommands(string(said))) == 0 {
 					t.Fatal("there is nothing to run in it")
 				}
-				printed := m.Tour(t, string(said), harness.Client{UID: uid, Dir: clone(t), Env: []string{"PATH=" + harness.UserPath(t), "CTXFS_MOUNT=" + m.Dir}})
+				run := func(m *harness.Mount) string {
+					return m.Tour(t, string(said), harness.Client{UID: uid, Dir: clone(t), Env: []string{"PATH=" + harness.UserPath(t), "CTXFS_MOUNT=" + m.Dir}})
+				}
+				printed := run(m)
+				if printed != string(said) && os.Getenv("CTXFS_UPDATE") == "" { // on a busy machine, a program of a recipe may come one pack late
+					t.Log("it is run once more, on a mount of its own")
+					printed = run(harness.Start(t, o))
+				}
 				harness.CheckTour(t, file, string(said), printed)
 			})
 		}
