@@ -36,7 +36,8 @@ dedup). verify changes nothing and does not disturb a running daemon. It prints 
 line for each problem; the exit code is 1 if there is one. What the next open
 repairs by itself, such as records that lost their row when the power failed, is a
 note and not a problem; so are records of a host of a cluster that lie in the
-cluster alone, which ctxfs cluster scrub reads. ctxfs fsck also looks at all other files, and repairs.
+cluster alone, which ctxfs cluster scrub reads. ctxfs fsck also looks at all other
+files, and repairs.
 
 verify alone cannot see that somebody cut off the end of a log together with all
 that refers to it. --head FILE compares with what ctxfs head printed earlier: it
