@@ -186,7 +186,7 @@ func (f *follower) exported(ctx context.Context) (all []Kept, err error) {
 
 // watch watches all directories below dir, or what there is above it as long as it is not there.
 func (f *follower) watch(dir string) error {
-	for at := dir; ; at = filepath.Dir(at) {
+	for at, below := dir, ""; ; at, below = filepath.Dir(at), at {
 		if fi, err := os.Stat(at); err != nil || !fi.IsDir() {
 			continue
 		}
@@ -194,7 +194,13 @@ func (f *follower) watch(dir string) error {
 			if !slices.Contains(f.dirs, dir) { // gone, or a file, which its directory tells of
 				return nil
 			}
-			return f.watcher.Add(at)
+			if err := f.watcher.Add(at); err != nil {
+				return err
+			}
+			if fi, err := os.Stat(below); err == nil && fi.IsDir() { // made before the watch was there, which tells nothing of it
+				return f.watch(dir)
+			}
+			return nil
 		}
 		break
 	}
