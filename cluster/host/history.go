@@ -30,8 +30,8 @@ func (h *Host) LastSet(x *session.Session, name string) (session.Revision, bool)
 
 // History returns the changes of a control file that the journal still has, up to what this host has
 // applied; see [session.Historian]. Before them stands the last one that is in a snapshot, if earlier
-// entries were trimmed, or all because the session is parked. Those of a child's file are the ones since the child has its name. It returns
-// ctxabi.ErrUnreachable and the other errors of reading the journal.
+// entries were trimmed, or all because the session is parked. Those of a child's file are the ones since the child
+// has its name. It returns ctxabi.ErrUnreachable and the other errors of reading the journal.
 func (h *Host) History(ctx context.Context, x *session.Session, name string) ([]session.Revision, error) {
 	p := &past{h: h, x: x, name: name}
 	if err := p.read(ctx); err != nil {

@@ -3,12 +3,15 @@ package node
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
+	"github.com/ctxfs/ctxfs/session"
 )
 
 // An engine that came late keeps what any engine keeps.
@@ -70,5 +73,27 @@ func TestCallsWaitForAnEngine(t *testing.T) {
 	}
 	if err := l.missing(); err != nil {
 		t.Errorf("it is there, and missing because of %v", err)
+	}
+}
+
+// What cannot be read from a store does not keep it from being mounted: it is written anew then.
+func TestWhichClusterAStoreIsOf(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, session.ClusterFile)
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	is := func(want string) {
+		t.Helper()
+		if got, err := StoreOf(dir); got != want || err != nil {
+			t.Errorf("it is of %q, %v; not of %q", got, err, want)
+		}
+	}
+	is("")
+	for content, want := range map[string]string{"": "", `{"cluster":"c1","host":"a"}`: "c1", `{"clus`: ""} {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		is(want)
 	}
 }

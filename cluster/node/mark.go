@@ -21,20 +21,18 @@ type mark struct {
 }
 
 // StoreOf returns the id of the cluster that the store in a directory is of; "" if there is no store, or it was never
-// attached to a node. It returns the error of the disk.
+// attached to a node, or that cannot be read from what stands there, which the next Attach replaces. It returns the
+// error of the disk.
 func StoreOf(dir string) (cluster string, err error) {
 	var m mark
 	data, err := os.ReadFile(filepath.Join(dir, session.ClusterFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err == nil {
-		err = json.Unmarshal(data, &m)
+	if err == nil && json.Unmarshal(data, &m) != nil {
+		return "", nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", session.ClusterFile, err)
-	}
-	return m.Cluster, nil
+	return m.Cluster, err
 }
 
 // otherCluster returns the error of a store that is of the cluster old, where cluster was reached.

@@ -55,7 +55,7 @@ type Node struct {
 	stopped    atomic.Pointer[error] // why nothing is committed any more; nil: it is
 	opened     func(id string) int   // how many handles are open on a session; set by Opened
 	extra      func() [][2]string    // more for Status; nil: nothing
-	away       func() error          // why the cluster was not reached yet, or nil; nil: it was before the node began
+	away       func() error          // why the cluster was not reached yet, or nil; nil: it is always there
 	shut       []func()              // behind all else, at the end
 
 	step  func(what string) error // before each step of carrying a session; a test makes it fail

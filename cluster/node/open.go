@@ -47,9 +47,8 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 		if !isUnreachable(err) || o.Known == "" {
 			return nil, err
 		}
-		n := u.node(o.Known, u.late)
 		u.note(err)
-		n.away = u.missing
+		n := u.node(o.Known, u.late)
 		n.parts.run = append(n.parts.run, func(context.Context) { n.arrive(u) })
 		return n, nil
 	}
@@ -108,7 +107,7 @@ func (u *uplink) node(cluster string, e engine.Engine) *Node {
 		Name: u.o.Nats.Host, Cluster: cluster, Engine: e, Peers: wire{u}, Owners: u.owners,
 		Freshness: u.o.Freshness, Timeout: u.o.Timeout, Logger: u.o.Logger,
 	})
-	n.parts.gate, n.extra = u.pass, u.status
+	n.parts.gate, n.extra, n.away = u.pass, u.status, u.missing
 	return n
 }
 

@@ -18,8 +18,8 @@ func (n *Node) Status() [][2]string {
 	state := "ok"
 	if why := n.stopped.Load(); why != nil {
 		state = "stopped"
-	} else if n.away != nil && n.away() != nil {
-		state = "not reached: " + strings.ReplaceAll(n.away().Error(), "\n", " ")
+	} else if why := n.missing(); why != nil {
+		state = "not reached: " + strings.ReplaceAll(why.Error(), "\n", " ")
 	} else if count > 0 && !oldest.IsZero() && time.Since(oldest) > 3*host.ConfirmEvery {
 		state = "stale since " + oldest.UTC().Format(time.RFC3339)
 	}
@@ -45,6 +45,14 @@ func (n *Node) Status() [][2]string {
 	add("repaired", s.Repaired)
 	add("homes", n.Homes())
 	return list
+}
+
+// missing returns why the cluster was not reached yet; nil if it was.
+func (n *Node) missing() error {
+	if n.away == nil {
+		return nil
+	}
+	return n.away()
 }
 
 // WriteMetrics writes what Status returns in the format of OpenMetrics: numbers as gauges, the rest as labels of
