@@ -3,6 +3,8 @@
 # them to.
 # test.sh matrix: the tests that internal/suite/matrix.txt lists, in full, and how much of the compiler of packs its own
 # tests cover.
+# A test that fails is run once more, alone: many wait for daemons, servers and foreign programs on a machine that has other
+# work. What fails again has failed, and so has a package that ends in a panic, does not build, or has many failures.
 # Packages share the machine, one more at once than it has processors, because many wait more than they compute: each
 # has its own stores, mounts, users and disks (images in files).
 set -euo pipefail
@@ -22,7 +24,29 @@ module=$(go list -m)
 # -count=1: the test cache does not see which program is under test. -vet=off: dist/lint.sh vets, and more than this.
 # -ldflags=-w: test programs are linked in half the time without what a debugger needs. The timeout is for what hangs,
 # on machines however slow.
-run() { go test -count=1 -p $(($(nproc) + 1)) -vet=off -ldflags=-w -timeout 60m "$@" </dev/null; }
+once() { go test -count=1 -p $(($(nproc) + 1)) -vet=off -ldflags=-w -timeout 60m "$@" </dev/null; }
+
+# run is once, and then once more for tests that failed. What it prints of the first failures begins with "first run: ".
+run() {
+	local pkg tests arg flags=()
+	if once "$@" 2>&1 | tee "$bin/first" | sed -u -E 's/^(--- FAIL|FAIL)/first run: &/'; then
+		return
+	fi
+	awk -F '\t' '/^--- FAIL: / { split($0, w, " "); names = names "|" w[3]; n++ } /^(panic|fatal error|signal): / { crashed = 1 }
+		/^(ok|FAIL|---|\?)\t/ { if ($1 == "FAIL") print $2, crashed || names == "" ? "-" : substr(names, 2); names = ""; crashed = 0 }
+		END { if (n > 6) print "more-than-6-tests -" }' "$bin/first" >"$bin/failed"
+	[ -s "$bin/failed" ] || return 1
+	if grep ' -$' "$bin/failed" | sed 's/^\([^ ]*\).*/FAIL\t\1/' | grep .; then
+		return 1
+	fi
+	for arg in "$@"; do
+		[[ $arg == "$module"* ]] || flags+=("$arg")
+	done
+	while read -r pkg tests; do
+		echo "once more, alone: $tests"
+		once "${flags[@]}" -p 1 -run "^($tests)\$" "$pkg" || return 1
+	done <"$bin/failed"
+}
 
 if [ "${1:-}" = matrix ]; then
 	names=$(cut -d ' ' -f 2 "$list" | paste -s -d '|')
@@ -34,7 +58,7 @@ if [ "${1:-}" = matrix ]; then
 	# The files for Kubernetes and compose, read into the types of those programs: a module of its own, too.
 	go -C tests/manifests test -count=1 -timeout 30m ./...
 	# The compiler of packs keeps 85 % of its statements under its own tests, at least.
-	run -cover ./pack/... | tee "$bin/results"
+	once -cover ./pack/... | tee "$bin/results"
 	awk -v pack="$module/pack" '$1 == "ok" && ($2 == pack || $2 == pack "/recipe") { seen++; for (i = 3; i < NF; i++) if ($i == "coverage:" && $(i+1) + 0 < 85) low = low "\n" $2 ": " $(i+1) " of its statements are covered, less than 85%" }
 		END { if (seen < 2) low = low "\nthe coverage of pack/ was not told"; if (low) { print substr(low, 2) > "/dev/stderr"; exit 1 } }' "$bin/results"
 	exit

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -242,7 +244,13 @@ func TestABitChanges(t *testing.T) {
 		} else {
 			c.Kill(n)
 		}
-		t.Log(c.Flip(t, n, streamOf(l.shard()), "1.blk", 0.01))
+		file := c.Flip(t, n, streamOf(l.shard()), "1.blk", 0.01)
+		t.Log(file)
+		if index := filepath.Join(filepath.Dir(file), "index.db"); !v.clean { // it may have written this just before it was killed
+			if err := os.Remove(index); err != nil && !errors.Is(err, os.ErrNotExist) {
+				t.Fatal(err)
+			}
+		}
 		c.Restart(t, n)
 		m := c.Open(t, "maintenance")
 		await(t, "all three answer", func() bool {
