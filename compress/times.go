@@ -1,8 +1,9 @@
 package compress
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // TimeMark stands in a text where [LiftTimes] took a time out of it.
@@ -18,7 +19,7 @@ const (
 // labelledTime matches a word that announces the present time or, at the beginning of a line, a
 // time at all, and no more than 24 characters behind it a time: ISO 8601, what date(1) prints,
 // RFC 2822, a time of day, or seconds or milliseconds since 1970.
-var labelledTime = regexp.MustCompile(`(?im:\b(?:current(?:ly| date(?: and time)?| time)?|(?:local|system) time|now|today(?:'s date)?|as of|generated(?: at| on)?|last updated)\b|^[ \t#*-]*(?:date|time|timestamp|it is)\b)([^\n0-9]{0,24}?)((?:` + strings.Join([]string{
+var labelledTime = lazy.Regexp(`(?im:\b(?:current(?:ly| date(?: and time)?| time)?|(?:local|system) time|now|today(?:'s date)?|as of|generated(?: at| on)?|last updated)\b|^[ \t#*-]*(?:date|time|timestamp|it is)\b)([^\n0-9]{0,24}?)((?:` + strings.Join([]string{
 	`\d{4}-\d{2}-\d{2}(?:[T ]` + clock + zone + `)?`,
 	weekday + `,? ` + month + ` {1,2}\d{1,2},? ` + clock + zone + `(?: \d{4}` + zone + `)?`,
 	weekday + `,? \d{1,2} ` + month + ` \d{4}(?:,? ` + clock + zone + `)?`,
@@ -36,12 +37,12 @@ const mostLifted = 2
 // [TimeMark] in the place of each, and the lines that had one as they were, two at most. It
 // returns text itself and nil if there is no such line, or more than two.
 func LiftTimes(text string) (still string, lines []string) {
-	if !labelledTime.MatchString(text) {
+	if !labelledTime().MatchString(text) {
 		return text, nil
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		at := labelledTime.FindAllStringSubmatchIndex(line, -1)
+		at := labelledTime().FindAllStringSubmatchIndex(line, -1)
 		if at == nil {
 			b.WriteString(line)
 			continue

@@ -3,7 +3,6 @@ package fs
 import (
 	"context"
 	"path"
-	"regexp"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -13,6 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // context/at has a directory for each moment of the session, with the packs of the history as it
@@ -25,7 +25,7 @@ type moment struct {
 }
 
 // rfc3339 is stricter than time.Parse. The comma is what date -Ins writes.
-var rfc3339 = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+var rfc3339 = lazy.Regexp(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // parseMoment parses a number of messages or an RFC 3339 time. ok is false for any other form of
 // either.
@@ -34,7 +34,7 @@ func parseMoment(name string) (m moment, ok bool) {
 		return moment{messages: n}, n >= 0 && strconv.Itoa(n) == name
 	}
 	at, err := time.Parse(time.RFC3339, name)
-	return moment{at: at}, err == nil && rfc3339.MatchString(name) && !at.IsZero()
+	return moment{at: at}, err == nil && rfc3339().MatchString(name) && !at.IsZero()
 }
 
 func findMoment(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {

@@ -185,7 +185,7 @@ func ParseAddress(s string) (a Address, err error) {
 			parts = parts[:1]
 		}
 	}
-	if !ok || !plainName.MatchString(name) || parts[0] == "" || len(parts) > 3 {
+	if !ok || !plainName().MatchString(name) || parts[0] == "" || len(parts) > 3 {
 		return a, fmt.Errorf("%w: server %q: want NAME=HOST, NAME=HOST:PORT or NAME=HOST:PORT:PORT", ErrConfig, s)
 	}
 	hosts, routes := "4222", ""

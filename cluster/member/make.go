@@ -23,7 +23,7 @@ type Plan struct {
 
 // Check returns ErrConfig with the first thing that is wrong, or nil.
 func (p Plan) Check() error {
-	if !plainName.MatchString(p.Cluster) {
+	if !plainName().MatchString(p.Cluster) {
 		return fmt.Errorf("%w: %q is no plain name of a cluster", ErrConfig, p.Cluster)
 	}
 	if len(p.Servers) != replicas {
@@ -60,7 +60,7 @@ func (p Plan) Check() error {
 
 // checkHost returns ErrConfig for a host that cannot be.
 func checkHost(h User) error {
-	if !plainName.MatchString(h.Name) || h.Name == maintenanceUser || h.Name == systemUser {
+	if !plainName().MatchString(h.Name) || h.Name == maintenanceUser || h.Name == systemUser {
 		return fmt.Errorf("%w: %q is no plain name of a host, or not to be used", ErrConfig, h.Name)
 	}
 	for _, o := range h.Owners {

@@ -8,13 +8,13 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/nats-io/nkeys"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Roles of users.
@@ -94,18 +94,18 @@ func ReadServer(name string) (c Server, err error) {
 	return c, nil
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,62}$`)
+var plainName = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9-]{0,62}$`)
 
 // Check returns ErrConfig with all that is wrong, or nil.
 func (c Server) Check() error {
 	var wrong []error
 	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
 	for what, name := range map[string]string{"cluster": c.Cluster, "name": c.Name} {
-		if !plainName.MatchString(name) {
+		if !plainName().MatchString(name) {
 			bad("%s: %q is no plain name", what, name)
 		}
 	}
-	if c.Zone != "" && !plainName.MatchString(c.Zone) {
+	if c.Zone != "" && !plainName().MatchString(c.Zone) {
 		bad("zone: %q is no plain name", c.Zone)
 	}
 	if c.Store == "" || c.KeyFile == "" {
@@ -150,7 +150,7 @@ func checkUsers(users []User) (wrong []error) {
 		bad := func(format string, args ...any) {
 			wrong = append(wrong, fmt.Errorf("user %q: %w", u.Name, fmt.Errorf(format, args...)))
 		}
-		if !plainName.MatchString(u.Name) || names[u.Name] {
+		if !plainName().MatchString(u.Name) || names[u.Name] {
 			bad("the name is no plain one, or is there twice")
 		}
 		if !nkeys.IsValidPublicUserKey(u.Key) || keys[u.Key] {

@@ -4,7 +4,6 @@ import (
 	"encoding/base32"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Limits of what is shared.
@@ -34,7 +34,7 @@ func Shared(owner engine.Subject, name string) bool {
 	if !validPath(name) {
 		return false
 	}
-	parts := strings.Split(conflictSuffix.ReplaceAllString(name, ""), "/")
+	parts := strings.Split(conflictSuffix().ReplaceAllString(name, ""), "/")
 	last := parts[len(parts)-1]
 	home := owner.Owner[0] == 'u'
 	switch {
@@ -67,11 +67,11 @@ func validPath(name string) bool {
 	return true
 }
 
-var conflictSuffix = regexp.MustCompile(`\.ctxfs-conflict-[A-Za-z0-9-]{1,64}-[1-9][0-9]{0,8}$`)
+var conflictSuffix = lazy.Regexp(`\.ctxfs-conflict-[A-Za-z0-9-]{1,64}-[1-9][0-9]{0,8}$`)
 
 // ConflictName returns the n-th name under which a host keeps its own content of a file that another changed, too.
 func ConflictName(name, host string, n int) string {
-	dir, base := path.Split(conflictSuffix.ReplaceAllString(name, ""))
+	dir, base := path.Split(conflictSuffix().ReplaceAllString(name, ""))
 	suffix := ".ctxfs-conflict-" + host + "-" + strconv.Itoa(n)
 	for len(base)+len(suffix) > maxName || len(base) > 0 && !utf8.ValidString(base) {
 		base = base[:len(base)-1]

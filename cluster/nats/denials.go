@@ -1,12 +1,13 @@
 package nats
 
 import (
-	"regexp"
 	"sync"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // violation finds the subject that a server refuses.
-var violation = regexp.MustCompile(`(?:Publish|Subscription) to "([^"]+)"`)
+var violation = lazy.Regexp(`(?:Publish|Subscription) to "([^"]+)"`)
 
 // denials passes refusals of the servers, which arrive apart from answers, to the calls that wait for one.
 type denials struct {
@@ -39,7 +40,7 @@ func (d *denials) watch(subject string) (<-chan struct{}, func()) {
 
 // note takes an error that a connection reports on its own.
 func (d *denials) note(err error) {
-	m := violation.FindStringSubmatch(err.Error())
+	m := violation().FindStringSubmatch(err.Error())
 	if m == nil {
 		return
 	}

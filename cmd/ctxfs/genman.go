@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"time"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // genManCmd writes the man pages; 'make man' calls it.
@@ -55,16 +56,16 @@ func genManCmd() *cobra.Command {
 }
 
 var (
-	firstHeading = regexp.MustCompile(`\A# .*\n`)
-	linkInText   = regexp.MustCompile(`\[([^]\n]+)\]\([^)\n]*\)`)
+	firstHeading = lazy.Regexp(`\A# .*\n`)
+	linkInText   = lazy.Regexp(`\[([^]\n]+)\]\([^)\n]*\)`)
 )
 
 // filesPage makes a page of section 5 of a Markdown document, whose first heading it replaces.
 func filesPage(markdown []byte, source string, date time.Time) []byte {
 	head := fmt.Sprintf("%% \"CTXFS\" \"5\" %q %q \"ctxfs\"\n# NAME\nctxfs - every file of a mount, with an example\n\n# DESCRIPTION\n",
 		date.Format("Jan 2006"), source)
-	markdown = linkInText.ReplaceAll(markdown, []byte("$1")) // to other documents
-	return md2man.Render(append([]byte(head), firstHeading.ReplaceAll(markdown, nil)...))
+	markdown = linkInText().ReplaceAll(markdown, []byte("$1")) // to other documents
+	return md2man.Render(append([]byte(head), firstHeading().ReplaceAll(markdown, nil)...))
 }
 
 // pageDate is the date of the source where SOURCE_DATE_EPOCH says it, else today.

@@ -1,15 +1,15 @@
 package ledger
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // fileFrame is what the editor of an agent's own shell prints above a file.
-var fileFrame = regexp.MustCompile(`^\s*\[File: (/[^\n]+) \((\d+) lines total\)\]\n`)
+var fileFrame = lazy.Regexp(`^\s*\[File: (/[^\n]+) \((\d+) lines total\)\]\n`)
 
 // agentCommand follows a command of an agent's own shell: create, open, edit, insert. It reports whether
 // the script is one.
@@ -23,7 +23,7 @@ func (r *run) agentCommand(d *toolcall.Done, script string) bool {
 	default:
 		return false
 	}
-	m := fileFrame.FindStringSubmatch(d.Result.Text)
+	m := fileFrame().FindStringSubmatch(d.Result.Text)
 	if m == nil {
 		return word != "open" && word != "insert" || strings.Contains(d.Result.Text, "edit")
 	}
@@ -55,7 +55,7 @@ func (r *run) window(p, shown, total string) {
 	var b strings.Builder
 	got := 0
 	for line := range strings.Lines(shown) {
-		if m := numbered.FindStringSubmatch(line); m != nil && m[1] == strconv.Itoa(got+1) {
+		if m := numbered().FindStringSubmatch(line); m != nil && m[1] == strconv.Itoa(got+1) {
 			_, text, _ := strings.Cut(line, ":")
 			b.WriteString(text)
 			got++

@@ -2,11 +2,11 @@ package ledger
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 var (
@@ -108,12 +108,12 @@ func mayWrite(a arg) bool { return !strings.Contains(a.text, "=") }
 // writing are words of programs that write files, and opens the call of one that may.
 var (
 	writing = []string{"write", "unlink", "remove", "rename", "rmtree", "shutil", "dump(", "save", "to_csv", "to_json", "copyFile", "os.replace", "truncate", "mkdir", "system(", "subprocess", "exec", "sed -i", "tee ", ">>", " > ", "rm ", "mv ", "cp ", "touch "}
-	opens   = regexp.MustCompile(`\bopen\([^)]*,\s*['"][rwaxb+]*[wax+]`)
+	opens   = lazy.Regexp(`\bopen\([^)]*,\s*['"][rwaxb+]*[wax+]`)
 )
 
 // writes reports whether the text of a program seems to write files.
 func writes(text string) bool {
-	return slices.ContainsFunc(writing, func(word string) bool { return strings.Contains(text, word) }) || strings.Contains(text, "open(") && opens.MatchString(text)
+	return slices.ContainsFunc(writing, func(word string) bool { return strings.Contains(text, word) }) || strings.Contains(text, "open(") && opens().MatchString(text)
 }
 
 // runsScript follows a script that a program runs, by what is known of its text.
@@ -163,7 +163,7 @@ func (r *run) perl(c *words) res {
 func (r *run) inPlace(c *words, edits bool) res {
 	if !edits {
 		for _, a := range c.args {
-			if writesInSed.MatchString(a.text) {
+			if writesInSed().MatchString(a.text) {
 				r.opaque(r.by, false)
 			}
 		}
@@ -193,7 +193,7 @@ func (r *run) inPlace(c *words, edits bool) res {
 }
 
 // writesInSed matches a command of sed that writes a file.
-var writesInSed = regexp.MustCompile(`/[gp0-9]*w |^w |;w |\}w `)
+var writesInSed = lazy.Regexp(`/[gp0-9]*w |^w |;w |\}w `)
 
 // sort follows sort.
 func (r *run) sort(c *words) res {

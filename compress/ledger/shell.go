@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 var (
@@ -20,7 +20,7 @@ var (
 )
 
 // namesStatus matches the results of tools that name the exit status of a command that failed.
-var namesStatus = regexp.MustCompile(`^Exit code [1-9]\d*\b|(?:Command exited with code|completed with exit code) [1-9]\d*\W*$`)
+var namesStatus = lazy.Regexp(`^Exit code [1-9]\d*\b|(?:Command exited with code|completed with exit code) [1-9]\d*\W*$`)
 
 // dirKeys are arguments that name the directory that a script runs in.
 var dirKeys = []string{"workdir", "cwd", "working_directory", "workingDirectory", "directory", "dir"}
@@ -34,7 +34,7 @@ func (r *run) shell(d *toolcall.Done, text string) {
 		must = yes
 	case status == toolcall.Failed:
 		must = no
-		if !slices.Contains(r.statuses, d.Tool) && d.Result.Exit == "" && (d.Result.Failed || namesStatus.MatchString(d.Result.Text)) {
+		if !slices.Contains(r.statuses, d.Tool) && d.Result.Exit == "" && (d.Result.Failed || namesStatus().MatchString(d.Result.Text)) {
 			r.statuses = append(slices.Clone(r.statuses), d.Tool)
 		}
 	case status == toolcall.Unknown && slices.Contains(r.statuses, d.Tool):

@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // after returns the state after a call.
@@ -246,7 +246,7 @@ func replaced(body string, list []replacement) (string, bool) {
 }
 
 // notDone matches the beginning of results of edits that did nothing.
-var notDone = regexp.MustCompile(`(?i)^\W*(?:error|failed|failure|exception|invalid|fatal|permission denied|cannot|can't|could ?n[o']t|no replacement|no changes?\b|no match|string to replace|old_?(?:string|str|text)\b|tool .* not found|unknown tool|\S+ not found|file (?:does not exist|not found|has not been read|already exists)|<tool_use_error>|you must|missing|traceback)|no replacement was performed|string(?: to replace)? (?:was )?not found|not found in (?:the )?file|old_?(?:string|str|text) (?:was )?not found|must (?:be unique|match exactly)|could not find the (?:exact )?(?:text|string)|multiple (?:occurrences|matches)|has not been read|no such file|does not exist|introduced new syntax error|is not a valid`)
+var notDone = lazy.Regexp(`(?i)^\W*(?:error|failed|failure|exception|invalid|fatal|permission denied|cannot|can't|could ?n[o']t|no replacement|no changes?\b|no match|string to replace|old_?(?:string|str|text)\b|tool .* not found|unknown tool|\S+ not found|file (?:does not exist|not found|has not been read|already exists)|<tool_use_error>|you must|missing|traceback)|no replacement was performed|string(?: to replace)? (?:was )?not found|not found in (?:the )?file|old_?(?:string|str|text) (?:was )?not found|must (?:be unique|match exactly)|could not find the (?:exact )?(?:text|string)|multiple (?:occurrences|matches)|has not been read|no such file|does not exist|introduced new syntax error|is not a valid`)
 
 // refusedEdit reports whether a call that changes a file did not, by its result. What may have been done is
 // unsure from here on.
@@ -256,13 +256,13 @@ func (r *run) refusedEdit(d *toolcall.Done) bool {
 		return false
 	}
 	text := toolcall.Body(d.Result.Text)
-	return toolcall.StatusOf(d.Result) == toolcall.Failed || notDone.MatchString(text[:min(len(text), 300)])
+	return toolcall.StatusOf(d.Result) == toolcall.Failed || notDone().MatchString(text[:min(len(text), 300)])
 }
 
 // readTool follows a call that shows a file.
 func (r *run) readTool(d *toolcall.Done, args gjson.Result, p string) {
 	text := toolcall.Body(d.Result.Text)
-	if r.unsure || d.Result.Failed || len(text) < 400 && notDone.MatchString(text) || toolcall.StatusOf(d.Result) == toolcall.Failed && len(text) < 400 {
+	if r.unsure || d.Result.Failed || len(text) < 400 && notDone().MatchString(text) || toolcall.StatusOf(d.Result) == toolcall.Failed && len(text) < 400 {
 		return
 	}
 	for _, key := range []string{"offset", "limit", "view_range", "start_line", "end_line", "head", "tail", "line", "start", "end", "range", "lines", "start_line_one_indexed", "pages"} {
@@ -282,9 +282,9 @@ func (r *run) readTool(d *toolcall.Done, args gjson.Result, p string) {
 }
 
 var (
-	numbered = regexp.MustCompile(`^ *(\d+)(?:→|\t|\| |: ?)`)
-	wrapping = regexp.MustCompile(`^(?:Here's the result of running ` + "`cat -n`" + ` on [^\n]*:|<file>|<content>|<path>[^\n]*|\[File: [^\n]*)\n`)
-	cutMarks = regexp.MustCompile(`(?i)more lines? (?:not shown|below|above)|\[?\.\.\.? ?(?:\(?\d+ |truncated|omitted)|truncated|<response clipped>|lines? (?:omitted|elided|skipped)|use offset=|output (?:was )?too (?:long|large)|characters? (?:omitted|elided)|\[\d+ lines|…[^\n]{0,20}(?:omitted|more)|showing lines`)
+	numbered = lazy.Regexp(`^ *(\d+)(?:→|\t|\| |: ?)`)
+	wrapping = lazy.Regexp(`^(?:Here's the result of running ` + "`cat -n`" + ` on [^\n]*:|<file>|<content>|<path>[^\n]*|\[File: [^\n]*)\n`)
+	cutMarks = lazy.Regexp(`(?i)more lines? (?:not shown|below|above)|\[?\.\.\.? ?(?:\(?\d+ |truncated|omitted)|truncated|<response clipped>|lines? (?:omitted|elided|skipped)|use offset=|output (?:was )?too (?:long|large)|characters? (?:omitted|elided)|\[\d+ lines|…[^\n]{0,20}(?:omitted|more)|showing lines`)
 )
 
 // shortened reports whether a result says that parts of it are left out. Words of files that stand in it
@@ -295,7 +295,7 @@ func shortened(text string) bool {
 	}
 	ends := strings.ToLower(text[:min(len(text), 300)] + "\n" + text[max(0, len(text)-300):])
 	for _, word := range []string{"...", "…", "more line", "truncated", "clipped", "omitted", "elided", "skipped", "use offset=", "too l", "lines"} {
-		if strings.Contains(ends, word) && cutMarks.MatchString(ends) {
+		if strings.Contains(ends, word) && cutMarks().MatchString(ends) {
 			return true
 		}
 	}
@@ -305,7 +305,7 @@ func shortened(text string) bool {
 			if i < 0 {
 				break
 			}
-			if cutMarks.MatchString(rest[max(0, i-30):min(len(rest), i+40)]) {
+			if cutMarks().MatchString(rest[max(0, i-30):min(len(rest), i+40)]) {
 				return true
 			}
 			rest = rest[i+len(word):]
@@ -317,14 +317,14 @@ func shortened(text string) bool {
 // shownText returns the file that a result shows, without the numbers of its lines; ok is false if that may
 // not be all of it.
 func shownText(text string) (body string, ok bool) {
-	if loc := wrapping.FindStringIndex(text); loc != nil {
+	if loc := wrapping().FindStringIndex(text); loc != nil {
 		text = text[loc[1]:]
 	}
 	text, _, _ = strings.Cut(text, "\n\n<system-reminder>")
 	text, _, _ = strings.Cut(text, "\n<system-reminder>")
 	text = strings.TrimSuffix(strings.TrimRight(text, "\n"), "</file>")
 	lines := strings.SplitAfter(text, "\n")
-	m := numbered.FindStringSubmatch(lines[0])
+	m := numbered().FindStringSubmatch(lines[0])
 	if m == nil {
 		return text, true
 	}
@@ -333,7 +333,7 @@ func shownText(text string) (body string, ok bool) {
 	}
 	var b strings.Builder
 	for i, line := range lines {
-		m := numbered.FindStringSubmatch(line)
+		m := numbered().FindStringSubmatch(line)
 		if m == nil {
 			return text, strings.TrimSpace(line) != "" || i < len(lines)-1 || b.Len() == 0
 		}

@@ -3,6 +3,7 @@ package notes
 import (
 	_ "embed"
 	"strings"
+	"sync"
 )
 
 // phrasesFile holds the phrases that rules look for; its head explains the form.
@@ -10,8 +11,8 @@ import (
 //go:embed phrases.txt
 var phrasesFile string
 
-// phraseLists are the sets of phrasesFile by their names.
-var phraseLists = readLists(phrasesFile)
+// phraseLists returns the sets of phrasesFile by their names.
+var phraseLists = sync.OnceValue(func() map[string][]string { return readLists(phrasesFile) })
 
 // readLists returns the sets of a file of phrases, of each its phrases with single blanks. The
 // file is a part of the program: readLists panics where it is none.
@@ -44,18 +45,26 @@ func readLists(file string) map[string][]string {
 
 // listOf returns the phrases of a set of phrasesFile; it panics if there is none.
 func listOf(name string) []string {
-	list := phraseLists[name]
+	list := phraseLists()[name]
 	if len(list) == 0 {
 		panic("notes: no phrases " + name)
 	}
 	return list
 }
 
-// wordSet returns a set of phrasesFile whose phrases are single words.
-func wordSet(name string) map[string]bool {
-	set := map[string]bool{}
-	for _, w := range listOf(name) {
-		set[w] = true
-	}
-	return set
+// wordList is a set of phrasesFile whose phrases are single words.
+type wordList func() map[string]bool
+
+// has reports whether a word is one of the list.
+func (l wordList) has(word string) bool { return l()[word] }
+
+// wordSet returns the set of that name in phrasesFile.
+func wordSet(name string) wordList {
+	return sync.OnceValue(func() map[string]bool {
+		set := map[string]bool{}
+		for _, w := range listOf(name) {
+			set[w] = true
+		}
+		return set
+	})
 }

@@ -25,7 +25,7 @@ func TestPhrasesAreUsedAndStandOnce(t *testing.T) {
 		}
 		source += string(data)
 	}
-	for name, list := range phraseLists {
+	for name, list := range phraseLists() {
 		if !strings.Contains(source, `Set("`+name+`")`) {
 			t.Errorf("no rule names the set %s", name)
 		}

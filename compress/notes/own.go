@@ -1,8 +1,9 @@
 package notes
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Programs that run agents put what they have to say into messages of the user: where the agent
@@ -146,7 +147,7 @@ func noAnswer(text string) bool {
 
 // remembered is the end of a line of a workspace's memory, or of the notes of a session as hooks show them: the record
 // that it is from, and mostly the session.
-var remembered = regexp.MustCompile(`\((([^\s()/]+/[^\s()/]+ )?(messages|events):[0-9]+|[^\s()/]+/[^\s()/]+ context/[^()\n]+)\)[ \t]*$`)
+var remembered = lazy.Regexp(`\((([^\s()/]+/[^\s()/]+ )?(messages|events):[0-9]+|[^\s()/]+/[^\s()/]+ context/[^()\n]+)\)[ \t]*$`)
 
 // WithoutMemory returns a text without the lines that are quoted from the memory of a workspace, with those that
 // belong to them: they were said in another session.
@@ -157,7 +158,7 @@ func WithoutMemory(text string) string {
 	var kept []string
 	for line := range strings.Lines(text) {
 		kept = append(kept, line)
-		if !remembered.MatchString(strings.TrimRight(line, "\r\n")) {
+		if !remembered().MatchString(strings.TrimRight(line, "\r\n")) {
 			continue
 		}
 		at := len(kept) - 1

@@ -232,7 +232,7 @@ func Demands(parts []string) bool { return slices.ContainsFunc(parts, demands) }
 // demands reports whether a sentence may demand something.
 func demands(s string) bool {
 	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool { return !('a' <= r && r <= 'z') && r != '\'' && r < 0x80 }) {
-		if demandWords[w] {
+		if demandWords.has(w) {
 			return true
 		}
 	}
@@ -352,15 +352,15 @@ func worthOf(s string) int {
 		return 0
 	}
 	worth := 1
-	if stepWords[words[0]] || words[0] == "i'll" || words[0] == "i" && (words[1] == "will" || words[1] == "need" || words[1] == "see" || words[1] == "can") {
+	if stepWords.has(words[0]) || words[0] == "i'll" || words[0] == "i" && (words[1] == "will" || words[1] == "need" || words[1] == "see" || words[1] == "can") {
 		worth = -2
 	}
 	outcomes, reasons := 0, 0
 	for _, w := range words {
-		if outcomeWords[w] && outcomes < 2 {
+		if outcomeWords.has(w) && outcomes < 2 {
 			outcomes++
 		}
-		if reasonWords[w] {
+		if reasonWords.has(w) {
 			reasons = 1
 		}
 	}

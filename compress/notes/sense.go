@@ -1,9 +1,10 @@
 package notes
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Sense is what a message of the user says by itself.
@@ -21,9 +22,9 @@ const MaxIdle = 400
 
 var (
 	// bareCommand is a command of a chat program with at most one word behind it: "/mode", "/model large". A path has a second slash.
-	bareCommand = regexp.MustCompile(`^/[A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?$`)
+	bareCommand = lazy.Regexp(`^/[A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?$`)
 	// noted is how some programs write down a command, or what it printed.
-	noted = regexp.MustCompile(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
+	noted = lazy.Regexp(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
 
 	idleWords   = wordSet("idleWords")
 	replyWords  = wordSet("replyWords")
@@ -33,7 +34,7 @@ var (
 // SenseOf returns what a message of the user says by itself.
 func SenseOf(text string) Sense {
 	text = strings.TrimSpace(text)
-	if text == "" || len(text) <= MaxIdle && (bareCommand.MatchString(text) || noted.MatchString(text)) {
+	if text == "" || len(text) <= MaxIdle && (bareCommand().MatchString(text) || noted().MatchString(text)) {
 		return Idle
 	}
 	if len(text) > 80 || strings.Contains(text, "?") {
@@ -45,9 +46,9 @@ func SenseOf(text string) Sense {
 	idle, reply, answers := true, true, false
 	for _, w := range words {
 		label := len(w) == 1 // of an option: "2", "b"
-		idle = idle && idleWords[w]
-		reply = reply && (replyWords[w] || label)
-		answers = answers || saysYesOrNo[w] || label
+		idle = idle && idleWords.has(w)
+		reply = reply && (replyWords.has(w) || label)
+		answers = answers || saysYesOrNo.has(w) || label
 	}
 	switch {
 	case len(words) == 0: // "..." or "👍"
@@ -103,7 +104,7 @@ func Question(text string, n int) string {
 }
 
 // phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help or confirm.
-var phatic = regexp.MustCompile(`^(hi|hello|hey|ok(ay)?|sure|done|yes|no|got it|understood|great|perfect|thanks?|thank you|you'?re welcome|ready|i'?m ready|glad|happy to|of course|noted|will do|what (can|would|should|do) |how (can|may|could) i |let me know|is there anything|feel free|how'?s it)\b`)
+var phatic = lazy.Regexp(`^(hi|hello|hey|ok(ay)?|sure|done|yes|no|got it|understood|great|perfect|thanks?|thank you|you'?re welcome|ready|i'?m ready|glad|happy to|of course|noted|will do|what (can|would|should|do) |how (can|may|could) i |let me know|is there anything|feel free|how'?s it)\b`)
 
 // Substantial reports whether an answer of the assistant is worth remembering: it says more than a greeting, an
 // acknowledgement, an offer, or what a program puts where an answer is missing.
@@ -116,7 +117,7 @@ func Substantial(text string) bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
 		sentence = strings.TrimSpace(sentence)
 		n := len(strings.Fields(sentence))
-		if phatic.MatchString(sentence) && n <= 8 {
+		if phatic().MatchString(sentence) && n <= 8 {
 			continue
 		}
 		words += n

@@ -2,11 +2,11 @@ package notes
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Some agents keep their list one item at a time, by numbers that the tool gives out: TaskCreate
@@ -24,9 +24,9 @@ const (
 const taskList = "task"
 
 var (
-	taskGotNumber = regexp.MustCompile(`^Task #([\w.-]{1,32}) created\b`)
-	taskLine      = regexp.MustCompile(`^#([\w.-]{1,32}) \[([a-z_ -]{1,20})\] (.+)$`)
-	taskBehind    = regexp.MustCompile(`(?: \([\w@.-]+\))?(?: \[blocked by [^\]]*\])?$`)
+	taskGotNumber = lazy.Regexp(`^Task #([\w.-]{1,32}) created\b`)
+	taskLine      = lazy.Regexp(`^#([\w.-]{1,32}) \[([a-z_ -]{1,20})\] (.+)$`)
+	taskBehind    = lazy.Regexp(`(?: \([\w@.-]+\))?(?: \[blocked by [^\]]*\])?$`)
 )
 
 // KeepsList reports whether a tool of this name keeps a list of what is to do.
@@ -83,7 +83,7 @@ func taskAnswer(a Answer) (out []Finding) {
 	text := strings.TrimSpace(a.Text)
 	switch compress.PlainName(a.Tool) {
 	case "taskcreate":
-		if m := taskGotNumber.FindStringSubmatch(text); m != nil {
+		if m := taskGotNumber().FindStringSubmatch(text); m != nil {
 			return []Finding{{Kind: FoundTodo, Key: m[1], State: taskNamed, Path: a.Call}}
 		}
 		if a.Failed {
@@ -95,11 +95,11 @@ func taskAnswer(a Answer) (out []Finding) {
 		}
 		out = []Finding{{Kind: FoundTodo, State: todoList, Tool: taskList}}
 		for line := range strings.Lines(text) {
-			m := taskLine.FindStringSubmatch(strings.TrimSpace(line))
+			m := taskLine().FindStringSubmatch(strings.TrimSpace(line))
 			if m == nil || len(out) > maxItems {
 				continue
 			}
-			if f, ok := item(taskBehind.ReplaceAllString(m[3], ""), todoState(map[string]any{"status": m[2]})); ok {
+			if f, ok := item(taskBehind().ReplaceAllString(m[3], ""), todoState(map[string]any{"status": m[2]})); ok {
 				f.Key = m[1]
 				out = append(out, f)
 			}

@@ -3,6 +3,7 @@ package notes
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -69,7 +70,7 @@ func wordAt(s string, at int) (w noteWord, end int) {
 	w = noteWord{text: lowerWord(raw), raw: raw, to: at + len(raw)}
 	first, _ := utf8.DecodeRuneInString(raw)
 	w.capital = unicode.IsUpper(first)
-	w.sets = firstWords[w.text]
+	w.sets = firstWords()[w.text]
 	w.valuable = w.sets == 0 && (compress.KindOfWord(compress.TrimWord(raw)) == compress.IdentifierWord || strings.ContainsAny(raw, "0123456789"))
 	return w, end
 }
@@ -102,29 +103,37 @@ func lowerWord(w string) string {
 // phrases are runs of words that mean the same to a rule, by their first word. In a phrase ~
 // stands for any word, and a|b for either.
 type phrases struct {
-	bit uint64
-	of  map[string][][]string
+	name string
+	bit  uint64
+	of   map[string][][]string // made with firstWords: no word has the bit before
 }
 
-// firstWords are the bits of the sets that have phrases which begin with a word.
-var firstWords = map[string]uint64{}
+// phraseSets are all sets, by the numbers of their bits.
+var phraseSets []*phrases
 
-var phraseSets int
-
-// phraseSet returns the set of that name in phrasesFile.
-func phraseSet(name string) *phrases {
-	if phraseSets == 64 {
-		panic("notes: a bit for each phrase set, and there are 64")
-	}
-	p := &phrases{bit: 1 << phraseSets, of: map[string][][]string{}}
-	phraseSets++
-	for _, phrase := range listOf(name) {
-		words := strings.Fields(phrase)
-		for first := range strings.SplitSeq(words[0], "|") {
-			p.of[first] = append(p.of[first], words[1:])
-			firstWords[first] |= p.bit
+// firstWords returns the bits of the sets that have phrases which begin with a word.
+var firstWords = sync.OnceValue(func() map[string]uint64 {
+	first := map[string]uint64{}
+	for _, p := range phraseSets {
+		p.of = map[string][][]string{}
+		for _, phrase := range listOf(p.name) {
+			words := strings.Fields(phrase)
+			for w := range strings.SplitSeq(words[0], "|") {
+				p.of[w] = append(p.of[w], words[1:])
+				first[w] |= p.bit
+			}
 		}
 	}
+	return first
+})
+
+// phraseSet returns the set of that name in phrasesFile. It is for variables of the package alone.
+func phraseSet(name string) *phrases {
+	if len(phraseSets) == 64 {
+		panic("notes: a bit for each phrase set, and there are 64")
+	}
+	p := &phrases{name: name, bit: 1 << len(phraseSets)}
+	phraseSets = append(phraseSets, p)
 	return p
 }
 
@@ -195,7 +204,7 @@ func content(words []noteWord, numbers bool) string {
 				continue
 			}
 		}
-		if compress.IsStopWord(text) || fillers[text] || len(text) < 2 || strings.Contains(text, "'") {
+		if compress.IsStopWord(text) || fillers.has(text) || len(text) < 2 || strings.Contains(text, "'") {
 			continue
 		}
 		if !numbers && isNumber(text) {

@@ -2,8 +2,9 @@ package result
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Numbers of [Repeat].
@@ -167,22 +168,22 @@ func splitLines(text string) []string {
 
 var (
 	// What differs from one run to the next: moments, how long something took, addresses.
-	volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d([.,]\d+)?\b|\b\d+(\.\d+)?\s?(ns|µs|us|ms|s|secs?|seconds)\b|\b0x[0-9a-fA-F]{6,}\b`)
-	numbered = regexp.MustCompile(`^\s*\d+(:|\t|\s*[|→│])`)
+	volatile = lazy.Regexp(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?(Z|[+-]\d\d:?\d\d)?|\b\d\d:\d\d:\d\d([.,]\d+)?\b|\b\d+(\.\d+)?\s?(ns|µs|us|ms|s|secs?|seconds)\b|\b0x[0-9a-fA-F]{6,}\b`)
+	numbered = lazy.Regexp(`^\s*\d+(:|\t|\s*[|→│])`)
 )
 
 // keyOf returns what makes two lines the same, and in which words lines of one key may differ.
 func (r *repeat) keyOf(a, b []string) (key func(string) string, but string) {
 	count := func(lines []string) (n int) {
 		for _, l := range lines {
-			if numbered.MatchString(l) {
+			if numbered().MatchString(l) {
 				n++
 			}
 		}
 		return n
 	}
 	if r.kind != KindLog && count(b)*10 >= len(b)*9 && count(a)*10 >= len(a)*9 {
-		return func(l string) string { return numbered.ReplaceAllString(l, "") }, " but for the numbers of lines"
+		return func(l string) string { return numbered().ReplaceAllString(l, "") }, " but for the numbers of lines"
 	}
 	if r.kind == KindLog {
 		return func(l string) string {
@@ -192,7 +193,7 @@ func (r *repeat) keyOf(a, b []string) (key func(string) string, but string) {
 			if c := classify(l); c == classMessage || c == classDetail {
 				return l // how long it waited may be why it failed
 			}
-			return volatile.ReplaceAllString(l, "0")
+			return volatile().ReplaceAllString(l, "0")
 		}, " but for times"
 	}
 	return func(l string) string { return l }, ""

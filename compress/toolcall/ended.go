@@ -1,10 +1,10 @@
 package toolcall
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 const (
@@ -32,8 +32,8 @@ func HowEnded(output, exit string, failed bool) End {
 		}
 		last = line
 	})
-	e.silent = lines == 0 || lines <= fewLines && silence.MatchString(first)
-	e.looksFailed, e.fewOfThem = failsFirst.MatchString(first) || failsLast.MatchString(last), lines <= fewLines
+	e.silent = lines == 0 || lines <= fewLines && silence().MatchString(first)
+	e.looksFailed, e.fewOfThem = failsFirst().MatchString(first) || failsLast().MatchString(last), lines <= fewLines
 	return e
 }
 
@@ -56,10 +56,10 @@ func (e End) Failed(d Deed) bool {
 
 // How outputs begin and end that tell of a failure, for tools that have no other way to say so.
 var (
-	exitCode   = regexp.MustCompile(`(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|returned(?: code)?|exit_code"?)[:= ]+([1-9]\d{0,2})\b`)
-	failsFirst = regexp.MustCompile(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
-	silence    = regexp.MustCompile(`(?i)^\W*(?:no (?:output|matches)|empty)\b`)
-	failsLast  = regexp.MustCompile(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
+	exitCode   = lazy.Regexp(`(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|returned(?: code)?|exit_code"?)[:= ]+([1-9]\d{0,2})\b`)
+	failsFirst = lazy.Regexp(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
+	silence    = lazy.Regexp(`(?i)^\W*(?:no (?:output|matches)|empty)\b`)
+	failsLast  = lazy.Regexp(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 
 // exitStatus is the status other than 0 that an output names near one of its ends; "" for none.
@@ -71,7 +71,7 @@ func exitStatus(output string) string {
 		if low := strings.ToLower(part); !strings.Contains(low, "exit") && !strings.Contains(low, "returned") {
 			continue
 		}
-		if m := exitCode.FindStringSubmatch(part); m != nil {
+		if m := exitCode().FindStringSubmatch(part); m != nil {
 			return m[1]
 		}
 	}
@@ -90,11 +90,11 @@ const (
 )
 
 var (
-	zeroFirst  = regexp.MustCompile(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
-	otherFirst = regexp.MustCompile(`^\s*<(?:returncode|exit_code)>-?[1-9]`)
-	zeroLast   = regexp.MustCompile(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
-	stopped    = regexp.MustCompile(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
-	refused    = regexp.MustCompile(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+	zeroFirst  = lazy.Regexp(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
+	otherFirst = lazy.Regexp(`^\s*<(?:returncode|exit_code)>-?[1-9]`)
+	zeroLast   = lazy.Regexp(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
+	stopped    = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
+	refused    = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
 )
 
 // ExitOf returns the exit status of a call that names another one than 0; "" for none.
@@ -110,19 +110,19 @@ func ExitOf(r Result) string {
 func StatusOf(r Result) Status {
 	head, tail := r.Text[:min(len(r.Text), nearTheEnds)], r.Text[max(0, len(r.Text)-nearTheEnds):]
 	switch {
-	case r.Failed && refused.MatchString(head):
+	case r.Failed && refused().MatchString(head):
 		return NotRun
-	case mayBeStopped(tail) && stopped.MatchString(tail), r.Failed && stopped.MatchString(head):
+	case mayBeStopped(tail) && stopped().MatchString(tail), r.Failed && stopped().MatchString(head):
 		return Stopped
 	case r.Exit == "0":
 		return Succeeded
 	case r.Exit != "", r.Failed, exitStatus(r.Text) != "":
 		return Failed
-	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast.MatchString(tail):
+	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast().MatchString(tail):
 		return Succeeded
-	case otherFirst.MatchString(head):
+	case otherFirst().MatchString(head):
 		return Failed
-	case zeroFirst.MatchString(head):
+	case zeroFirst().MatchString(head):
 		return Succeeded
 	}
 	return Unknown

@@ -1,15 +1,16 @@
 package toolcall
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 var (
-	headFrame = regexp.MustCompile(`^(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Original token count)[^\n]*\n)+(?:Output:\n|\n)?`)
-	tailFrame = regexp.MustCompile(`(?:\n?\[(?:The command completed with exit code|Current working directory:|Python interpreter:|Command finished with exit code)[^\n]*\]?)+\s*$`)
+	headFrame = lazy.Regexp(`^(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Original token count)[^\n]*\n)+(?:Output:\n|\n)?`)
+	tailFrame = lazy.Regexp(`(?:\n?\[(?:The command completed with exit code|Current working directory:|Python interpreter:|Command finished with exit code)[^\n]*\]?)+\s*$`)
 )
 
 // Body returns what a command put out, without what tools write around it: exit codes, times, a JSON
@@ -30,10 +31,10 @@ func Body(text string) string {
 			return strings.TrimSuffix(strings.TrimSpace(rest), "</output>")
 		}
 	}
-	if loc := headFrame.FindStringIndex(text); loc != nil && strings.Contains(text[:loc[1]], "ode") {
+	if loc := headFrame().FindStringIndex(text); loc != nil && strings.Contains(text[:loc[1]], "ode") {
 		text = text[loc[1]:]
 	}
-	if loc := tailFrame.FindStringIndex(text[max(0, len(text)-nearTheEnds):]); loc != nil {
+	if loc := tailFrame().FindStringIndex(text[max(0, len(text)-nearTheEnds):]); loc != nil {
 		text = text[:max(0, len(text)-nearTheEnds)+loc[0]]
 	}
 	return text

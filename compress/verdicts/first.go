@@ -1,18 +1,21 @@
 package verdicts
 
-import "regexp/syntax"
+import (
+	"regexp/syntax"
+	"sync"
+)
 
 // rulesAt has for each byte the rules that a line which begins with it may match, by their places.
-var rulesAt = func() (all [256][]int) {
+var rulesAt = sync.OnceValue(func() (all [256][]int) {
 	for i := range rules {
-		for b, may := range firstBytes(rules[i].re.String()) {
+		for b, may := range firstBytes(rules[i].re().String()) {
 			if may {
 				all[b] = append(all[b], i)
 			}
 		}
 	}
 	return all
-}()
+})
 
 // firstBytes returns which bytes may begin a text that an anchored expression matches.
 func firstBytes(expression string) (set [256]bool) {

@@ -1,12 +1,12 @@
 package verdicts
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/result"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Report is what an output says of tests and errors.
@@ -48,7 +48,7 @@ func Read(output string) Report {
 			return
 		}
 		low := ""
-		for _, i := range rulesAt[plain[0]] {
+		for _, i := range rulesAt()[plain[0]] {
 			rule := &rules[i]
 			if low == "" {
 				low = strings.ToLower(plain)
@@ -56,14 +56,14 @@ func Read(output string) Report {
 			if !rule.mayHold(low) {
 				continue
 			}
-			if m := rule.re.FindStringSubmatch(plain); m != nil {
+			if m := rule.re().FindStringSubmatch(plain); m != nil {
 				rule.take(&r, m)
 				if rule.last {
 					return
 				}
 			}
 		}
-		if _, tells := result.FailureLine(plain); tells && !bare.MatchString(plain) {
+		if _, tells := result.FailureLine(plain); tells && !bare().MatchString(plain) {
 			r.why(1, plain)
 		}
 	})
@@ -80,7 +80,7 @@ func Read(output string) Report {
 }
 
 // bare matches lines that only say that something failed, or what follows.
-var bare = regexp.MustCompile(`^(?:\W*FAIL(?:ED)?\W*|.*:|Traceback .*)$`)
+var bare = lazy.Regexp(`^(?:\W*FAIL(?:ED)?\W*|.*:|Traceback .*)$`)
 
 // ends returns both ends of a long output.
 func ends(s string) string {

@@ -28,8 +28,8 @@ func after(list ...ran) (s State) {
 func TestRules(t *testing.T) {
 	for i := range rules {
 		r := &rules[i]
-		if line := strings.TrimSpace(r.example); !r.re.MatchString(line) || !strings.Contains(strings.ToLower(line), r.has) {
-			t.Errorf("%q is not for its example %q", r.re, r.example)
+		if line := strings.TrimSpace(r.example); !r.re().MatchString(line) || !strings.Contains(strings.ToLower(line), r.has) {
+			t.Errorf("%q is not for its example %q", r.re(), r.example)
 		}
 		rep := Read(r.example)
 		if !rep.Good && !rep.Bad && !rep.Counted && rep.Why == "" && len(rep.Names) == 0 {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Speech is a message that a session holds, for a format it does not come
@@ -213,28 +213,28 @@ func (d *dialog) speech(i int) Speech {
 }
 
 var (
-	toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
-	callID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,40}$`)
-	notWord  = regexp.MustCompile(`[^a-zA-Z0-9_-]+`)
+	toolName = lazy.Regexp(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
+	callID   = lazy.Regexp(`^[a-zA-Z0-9_-]{1,40}$`)
+	notWord  = lazy.Regexp(`[^a-zA-Z0-9_-]+`)
 )
 
 // valid returns the call with a name and an id that the APIs take; each id stands once.
 func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
-	if !toolName.MatchString(c.Name) {
-		name := notWord.ReplaceAllString(c.Name, "_")
-		if name == "" || !toolName.MatchString(name[:1]) {
+	if !toolName().MatchString(c.Name) {
+		name := notWord().ReplaceAllString(c.Name, "_")
+		if name == "" || !toolName().MatchString(name[:1]) {
 			name = "tool_" + name
 		}
 		c.Name = name[:min(len(name), 64)]
 		d.lost.Add(where, "the name of a tool is not one that the API accepts; it is changed")
 	}
-	if id := c.ID; !callID.MatchString(id) || d.ids[id] {
-		base := notWord.ReplaceAllString(id, "_")
+	if id := c.ID; !callID().MatchString(id) || d.ids[id] {
+		base := notWord().ReplaceAllString(id, "_")
 		base = base[:min(len(base), 32)]
 		if base == "" {
 			base = "call"
 		}
-		for n := 1; !callID.MatchString(c.ID) || d.ids[c.ID]; n++ {
+		for n := 1; !callID().MatchString(c.ID) || d.ids[c.ID]; n++ {
 			c.ID = fmt.Sprintf("%s_%d", base, n)
 		}
 		if id != "" {

@@ -96,7 +96,7 @@ func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 	if t.name = o.Get("name"); o.Text("description") != "" {
 		t.description = o.Get("description")
 	}
-	return t, toolName.MatchString(o.Text("name"))
+	return t, toolName().MatchString(o.Text("name"))
 }
 
 // Gemini is the definition in the form of generateContent.

@@ -1,9 +1,10 @@
 package eval
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // line is what the figures see of one line of text. Equal lines are one.
@@ -119,17 +120,17 @@ func (r *reader) one(s string) *line {
 }
 
 var (
-	recordHeading = regexp.MustCompile(`^## e?\d+ `)
-	callMark      = regexp.MustCompile(`\[call e?\d+(\.\d+)?\] ?`)
+	recordHeading = lazy.Regexp(`^## e?\d+ `)
+	callMark      = lazy.Regexp(`\[call e?\d+(\.\d+)?\] ?`)
 )
 
 // withoutFraming takes away the numbers that a pack gives to records and calls: they are nobody's identifiers.
 func withoutFraming(s string) string {
 	if strings.HasPrefix(s, "## ") {
-		s = recordHeading.ReplaceAllString(s, "")
+		s = recordHeading().ReplaceAllString(s, "")
 	}
 	if strings.Contains(s, "[call ") {
-		s = callMark.ReplaceAllString(s, "")
+		s = callMark().ReplaceAllString(s, "")
 	}
 	return s
 }

@@ -2,11 +2,11 @@ package eval
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -131,13 +131,13 @@ type failures struct{ names, messages lineList }
 
 // How test runners print failures: go test, pytest, unittest, cargo, jest and its kin, TAP.
 var (
-	failedName    = regexp.MustCompile(`^\s*(--- FAIL: \S+|FAILED \S+::\S+|(FAIL|ERROR): \w+ \(|test \S+ \.\.\. FAILED|[✕✗×] \S|● \S.* › |not ok \d+)`)
-	failedMessage = regexp.MustCompile(`^(E   +\S|\s+\w+_test\.go:\d+: |\w*(Error|Exception|Failure): |thread '.*' panicked at |panic: |\s+(Expected|Received): |AssertionError)`)
+	failedName    = lazy.Regexp(`^\s*(--- FAIL: \S+|FAILED \S+::\S+|(FAIL|ERROR): \w+ \(|test \S+ \.\.\. FAILED|[✕✗×] \S|● \S.* › |not ok \d+)`)
+	failedMessage = lazy.Regexp(`^(E   +\S|\s+\w+_test\.go:\d+: |\w*(Error|Exception|Failure): |thread '.*' panicked at |panic: |\s+(Expected|Received): |AssertionError)`)
 )
 
 func failuresIn(text string) (f failures) {
 	for s := range strings.SplitSeq(text, "\n") {
-		if failedName.MatchString(s) {
+		if failedName().MatchString(s) {
 			f.names = append(f.names, s)
 		}
 	}
@@ -145,7 +145,7 @@ func failuresIn(text string) (f failures) {
 		return f // an error message is no failing test
 	}
 	for s := range strings.SplitSeq(text, "\n") {
-		if failedMessage.MatchString(s) {
+		if failedMessage().MatchString(s) {
 			f.messages = append(f.messages, s)
 		}
 	}

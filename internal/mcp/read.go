@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,17 +19,18 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // address is how files of a session name a record: messages:12, events:3.
-var address = regexp.MustCompile(`^(messages|events):([1-9][0-9]*)$`)
+var address = lazy.Regexp(`^(messages|events):([1-9][0-9]*)$`)
 
 // where finds the directory that a path is below, and its name there. Paths are
 // those that packs and searches cite: below the session, line/12 for short, the
 // address of a record; below the mount where they begin with home/ or shared/.
 func (x *session) where(p string) (base, name string, err error) {
 	p = strings.TrimPrefix(p, uriPrefix)
-	if m := address.FindStringSubmatch(p); m != nil {
+	if m := address().FindStringSubmatch(p); m != nil {
 		p = ctxabi.LineDir + "/" + map[string]string{"messages": "", "events": "e"}[m[1]] + m[2]
 	}
 	base = x.Dir

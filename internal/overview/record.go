@@ -5,11 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Glimpse is a record as one bar of a ribbon and its first words.
@@ -100,7 +100,7 @@ func roleOf(text string) string {
 }
 
 // roleField matches the role of a record. Inside of a text its quotes would be escaped.
-var roleField = regexp.MustCompile(`(?:^|[^\\])"role"\s*:\s*"(user|assistant|tool|system|developer)"`)
+var roleField = lazy.Regexp(`(?:^|[^\\])"role"\s*:\s*"(user|assistant|tool|system|developer)"`)
 
 // lastRole finds the role of a record at its end, where some programs write it.
 func lastRole(name string, size int64) string {
@@ -111,7 +111,7 @@ func lastRole(name string, size int64) string {
 	defer f.Close()
 	const most = 4 << 10
 	tail, err := io.ReadAll(io.NewSectionReader(f, max(0, size-most), most))
-	found := roleField.FindAllSubmatch(tail, -1)
+	found := roleField().FindAllSubmatch(tail, -1)
 	if err != nil || found == nil {
 		return "unknown"
 	}

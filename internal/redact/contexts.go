@@ -3,6 +3,8 @@ package redact
 import (
 	"regexp"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Pieces of expressions. A quote may be escaped, once or more often, where a text holds JSON that holds JSON.
@@ -128,16 +130,16 @@ func acceptToken(v, _ string) bool {
 func acceptBearer(v, _ string) bool { return acceptToken(v, "") && digits(v) }
 
 // attributes are the names in a Set-Cookie header that hold nothing secret; the expression of cookies sees values alone.
-var attributes = lazily(`(?i)^(?:strict|lax|none|/.*|(?:mon|tue|wed|thu|fri|sat|sun),?|\d{1,10}|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,})$`)
+var attributes = lazy.Regexp(`(?i)^(?:strict|lax|none|/.*|(?:mon|tue|wed|thu|fri|sat|sun),?|\d{1,10}|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,})$`)
 
 func acceptCookie(v, _ string) bool {
 	return isSecret(v) && !attributes().MatchString(v) && !spoken().MatchString(v) && !code().MatchString(v)
 }
 
 // notValues end names of an environment that tell where a secret is, or what it is like.
-var publicNames = lazily(`(?:PUBLIC_?KEY|FOREIGN_KEY|PRIMARY_KEY|SORT_KEY|CACHE_KEY|PARTITION_KEY|UNIQUE_KEY|MAX_?TOKENS?|_TOKENS|NUM_TOKEN|STOP_TOKEN|PAD_TOKEN|EOS_TOKEN|BOS_TOKEN|UNK_TOKEN|COLUMN_KEY|REG_KEY|HKEY|STATUS_KEY|SESSION_KEY|STORAGE_KEY|ACTION_KEY|CONFIG_KEY|\bKEY|\bPWD|\bOLDPWD)["'\\]*(?:=|:|\s)`)
+var publicNames = lazy.Regexp(`(?:PUBLIC_?KEY|FOREIGN_KEY|PRIMARY_KEY|SORT_KEY|CACHE_KEY|PARTITION_KEY|UNIQUE_KEY|MAX_?TOKENS?|_TOKENS|NUM_TOKEN|STOP_TOKEN|PAD_TOKEN|EOS_TOKEN|BOS_TOKEN|UNK_TOKEN|COLUMN_KEY|REG_KEY|HKEY|STATUS_KEY|SESSION_KEY|STORAGE_KEY|ACTION_KEY|CONFIG_KEY|\bKEY|\bPWD|\bOLDPWD)["'\\]*(?:=|:|\s)`)
 
-var strongNames = lazily(`(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD)(?:_BASE|_B64|_\d{1,2})?["'\\]*(?:=|:|\s)`)
+var strongNames = lazy.Regexp(`(?:PASSWORD|PASSWD|PASSPHRASE|PASS|PWD)(?:_BASE|_B64|_\d{1,2})?["'\\]*(?:=|:|\s)`)
 
 // acceptEnv judges NAME=value, as environments, compose files and shells have it.
 func acceptEnv(v, match string) bool {

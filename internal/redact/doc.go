@@ -28,6 +28,5 @@
 //	window.go     where in a text a rule has to look
 //	plausible.go  what a value looks like that is no secret
 //	terminal.go   texts with colours in them
-//	lazy.go       expressions that are compiled when they are needed
 //	allow.go      the list of what is allowed
 package redact

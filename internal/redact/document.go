@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // maxInner is how deep JSON in strings of JSON is looked into as such; deeper it is text.
@@ -163,8 +165,8 @@ func (d *document) labels() (label string, data bool) {
 }
 
 var (
-	labelled  = lazily(`^\{[^{}]*?"(?i:name|key|variable|env)"\s*:\s*"([\w.-]{1,128})"`)
-	mediaType = lazily(`^\{[^{}]*?"(?:media_type|mime_type|mimeType|format|type)"\s*:\s*"(?:image|audio|video|application|base64|wav|mp3|input_audio|redacted_thinking)`)
+	labelled  = lazy.Regexp(`^\{[^{}]*?"(?i:name|key|variable|env)"\s*:\s*"([\w.-]{1,128})"`)
+	mediaType = lazy.Regexp(`^\{[^{}]*?"(?:media_type|mime_type|mimeType|format|type)"\s*:\s*"(?:image|audio|video|application|base64|wav|mp3|input_audio|redacted_thinking)`)
 )
 
 // opaque reports whether a member holds bytes which a program made and which must not change: data of a file, the signature of a thought.
@@ -232,16 +234,16 @@ func (d *document) text(text, name, label string) (string, []Found) {
 	return out, found
 }
 
-var dataURL = lazily(`^data:[\w.+-]*/[\w.+-]*(?:;[\w=.-]+)*;base64,`)
+var dataURL = lazy.Regexp(`^data:[\w.+-]*/[\w.+-]*(?:;[\w=.-]+)*;base64,`)
 
 func isDataURL(s string) bool {
 	return strings.HasPrefix(s, "data:") && dataURL().MatchString(s[:min(len(s), 256)])
 }
 
 var (
-	passwordName = lazily(`(?i)^(?:[\w.-]*[_.-])?\w*` + keyNames + `\d{0,2}$|^(?:[\w.-]*[_.-])?(?:pass)$`)
-	dockerName   = lazily(`^auth$`)
-	secretName   = lazily(`(?i)^(?:[\w.-]*[_.-])?\w*(?:secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|authtoken|_auth|credential)$`)
+	passwordName = lazy.Regexp(`(?i)^(?:[\w.-]*[_.-])?\w*` + keyNames + `\d{0,2}$|^(?:[\w.-]*[_.-])?(?:pass)$`)
+	dockerName   = lazy.Regexp(`^auth$`)
+	secretName   = lazy.Regexp(`(?i)^(?:[\w.-]*[_.-])?\w*(?:secret|token|api[_-]?key|access[_-]?key|secret[_-]?key|private[_-]?key|authtoken|_auth|credential)$`)
 )
 
 // named returns by which rule a string is a secret because of the name it stands under; "" where it is none.

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // ownVersion is raised when a change of this package finds other secrets than before.
@@ -158,7 +160,7 @@ func (r *Redactor) replace(text string, known Known) (string, []Found) {
 func placeholder(rule string) string { return "[redacted:" + rule + "]" }
 
 // placeholders are those that stand in a text already. Nothing of them is a secret.
-var placeholders = lazily(`\[redacted:[a-z0-9-]+\]`)
+var placeholders = lazy.Regexp(`\[redacted:[a-z0-9-]+\]`)
 
 // finding is a secret in a text.
 type finding struct {

@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // What stands in the place of a secret where somebody writes about one, or where a program gets it from elsewhere.
-var stands = lazily(`(?i)^(?:` + strings.Join([]string{
+var stands = lazy.Regexp(`(?i)^(?:` + strings.Join([]string{
 	`\$\w+`, `\$\{[^}]*\}`, `\$\([^)]*\)?`, `\$\{\{.*`, `\{\{.*`, `\{[\w.!:-]*\}`, `%\(?\w*\)?s?%?`, `%[A-Z_]+%`, `@\w+@`,
 	`<[^>]*>`, `\[[^\]]*\]`, `\*+`, `\.+`, `…+`, `-+`, `_+`, `#+`, `x+`, `•+`, `\?+`, `\d{1,3}`,
 	`(?:your|my|the|some|a|an)[ _-].*`, `your\w*`, `\w*(?:placeholder|redacted|replace_?me|change_?me|todo|fixme)\w*`,
@@ -19,10 +21,10 @@ var stands = lazily(`(?i)^(?:` + strings.Join([]string{
 }, "|") + `)$`)
 
 // code is how a value looks that is an expression of a program: a call, an index, a chain of names.
-var code = lazily(`^[A-Za-z_][\w]*(?:[.]|::|->)[A-Za-z_][\w]*(?:[.(\[:-]|$)|[(){}]|\[["'\w]|=>|&&|\|\|`)
+var code = lazy.Regexp(`^[A-Za-z_][\w]*(?:[.]|::|->)[A-Za-z_][\w]*(?:[.(\[:-]|$)|[(){}]|\[["'\w]|=>|&&|\|\|`)
 
 // spoken is a name of a program: words and no digits.
-var spoken = lazily(`^[A-Za-z]+(?:[_.-][A-Za-z]+)*$`)
+var spoken = lazy.Regexp(`^[A-Za-z]+(?:[_.-][A-Za-z]+)*$`)
 
 // isSecret reports whether a quoted value, or one of which is sure that it is a value, may be a password.
 func isSecret(v string) bool {
@@ -36,7 +38,7 @@ func isBareSecret(v string) bool {
 }
 
 // file is a path.
-var file = lazily(`^(?:~|\.{0,2})/(?:[\w.@+-]+/)*[\w.@+-]*$|^[A-Za-z]:\\|^file:`)
+var file = lazy.Regexp(`^(?:~|\.{0,2})/(?:[\w.@+-]+/)*[\w.@+-]*$|^[A-Za-z]:\\|^file:`)
 
 func isFile(v string) bool {
 	return file().MatchString(v) && (strings.Count(v, "/") > 1 || strings.HasPrefix(v, "~") || len(v) < 16)
@@ -75,11 +77,11 @@ func isCarried(v string) bool {
 	return letters > 0 && digits+symbols > 0 && !date().MatchString(v)
 }
 
-var date = lazily(`^\d{4}-\d\d-\d\d`)
+var date = lazy.Regexp(`^\d{4}-\d\d-\d\d`)
 
 // Names of things that look random and are public: they are found by the library's rule for keys of any kind, because a word
 // like "key" stands near.
-var public = lazily(`^(?i:` + strings.Join([]string{
+var public = lazy.Regexp(`^(?i:` + strings.Join([]string{
 	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, // UUID
 	`sha(?:1|256|384|512)[-:].*`,
 	`(?:toolu|call|msg|req|chatcmpl|run|thread|resp|item|fc|rs|ses|evt)[_-][\w-]+`, // ids of calls and answers
@@ -90,13 +92,13 @@ var public = lazily(`^(?i:` + strings.Join([]string{
 }, "|") + `)$`)
 
 // hexOnly is a hash, where nothing says that it is a key.
-var hexOnly = lazily(`^(?:[0-9a-f]{7,128}|[0-9A-F]{7,128})$`)
+var hexOnly = lazy.Regexp(`^(?:[0-9a-f]{7,128}|[0-9A-F]{7,128})$`)
 
 // named are names that only a secret has.
-var named = lazily(`(?i)secret|passw|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key|encryption[_-]?key|signing[_-]?key|bearer|credential|\btoken["']?\s*[:=]`)
+var named = lazy.Regexp(`(?i)secret|passw|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key|encryption[_-]?key|signing[_-]?key|bearer|credential|\btoken["']?\s*[:=]`)
 
 // identifier is a name of a program with digits in it: words, each begun as programs begin words.
-var identifier = lazily(`^(?:[A-Za-z]{2,}\d{0,4}[_.-])+[A-Za-z]{2,}\d{0,4}$|^(?:[A-Z]?[a-z]{2,}\d{0,2}){2,}$|^[A-Z]{2,}(?:[_-][A-Z0-9]{2,})+$|^[A-Za-z]+\d{0,5}(?:[A-Z][a-z]{2,}\d{0,5})+$|^[a-z]\w{0,20}\.[A-Z][A-Za-z]+$`)
+var identifier = lazy.Regexp(`^(?:[A-Za-z]{2,}\d{0,4}[_.-])+[A-Za-z]{2,}\d{0,4}$|^(?:[A-Z]?[a-z]{2,}\d{0,2}){2,}$|^[A-Z]{2,}(?:[_-][A-Z0-9]{2,})+$|^[A-Za-z]+\d{0,5}(?:[A-Z][a-z]{2,}\d{0,5})+$|^[a-z]\w{0,20}\.[A-Z][A-Za-z]+$`)
 
 // acceptGeneric reports whether what the library takes for a key may be one.
 func acceptGeneric(secret, match string) bool {

@@ -2,10 +2,12 @@ package redact
 
 import (
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // escapes are what terminals read as colours, movements and titles.
-var escapes = lazily(`\x1b(?:\[[0-9;?:]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHMNOZ])`)
+var escapes = lazy.Regexp(`\x1b(?:\[[0-9;?:]*[ -/]*[@-~]|\][^\x07\x1b]{0,1000}(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHMNOZ])`)
 
 // plain is a text without the escapes in it, and where its bytes were.
 type plain struct {

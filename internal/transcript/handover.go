@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Handover is a transcript in the place where a program looks for those that it can resume.
@@ -135,14 +135,14 @@ func toCodex(h *Handover, home string, now time.Time) error {
 }
 
 // notPlain is what Claude Code does not take into the name of a directory's place.
-var notPlain = regexp.MustCompile(`[^a-zA-Z0-9]`)
+var notPlain = lazy.Regexp(`[^a-zA-Z0-9]`)
 
 // maxClaudePlace is how long such a name is at most: of longer ones Claude Code keeps a hash.
 const maxClaudePlace = 200
 
 // toClaude is ~/.claude/projects/<directory>/<id>.jsonl.
 func toClaude(h *Handover, home string, _ time.Time) error {
-	place := notPlain.ReplaceAllString(h.Cwd, "-")
+	place := notPlain().ReplaceAllString(h.Cwd, "-")
 	if len(place) > maxClaudePlace {
 		return fmt.Errorf("the path %s is too long: Claude Code keeps sessions of paths above %d bytes under another name", h.Cwd, maxClaudePlace)
 	}

@@ -2,10 +2,10 @@ package blocks
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -91,7 +91,7 @@ func ErrorsText(events []ErrorEvent, fits func(string) bool) string {
 	var groups []group // by their last
 	for i, e := range events {
 		g := group{first: i, last: i, count: 1}
-		key := volatile.ReplaceAllString(record.OneLine(e.Text), "#")
+		key := volatile().ReplaceAllString(record.OneLine(e.Text), "#")
 		if k, again := at[key]; again {
 			g.first, g.count = groups[k].first, groups[k].count+1
 			groups[k].count = 0 // moved on
@@ -127,4 +127,4 @@ func ErrorsText(events []ErrorEvent, fits func(string) bool) string {
 }
 
 // volatile is what differs between two failures that are the same: durations, times and addresses.
-var volatile = regexp.MustCompile(`\b\d+(\.\d+)?(ns|µs|us|ms|s|m|h)\b|\b0x[0-9a-fA-F]+\b|\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?\b|\b\d\d:\d\d:\d\d(\.\d+)?\b`)
+var volatile = lazy.Regexp(`\b\d+(\.\d+)?(ns|µs|us|ms|s|m|h)\b|\b0x[0-9a-fA-F]+\b|\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?\b|\b\d\d:\d\d:\d\d(\.\d+)?\b`)

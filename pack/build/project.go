@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/project"
@@ -183,7 +183,7 @@ func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.
 	for line := range strings.Lines(string(todo)) {
 		done, open, text := blocks.TodoItem(strings.TrimSuffix(line, "\n"))
 		source := ctxabi.TodoFile
-		if m := itemSource.FindStringSubmatchIndex(text); m != nil {
+		if m := itemSource().FindStringSubmatchIndex(text); m != nil {
 			source, text = text[m[2]:m[3]], text[:m[0]]
 		}
 		if open {
@@ -199,7 +199,7 @@ func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.
 }
 
 // itemSource is where an item of a derived list is from, at its end.
-var itemSource = regexp.MustCompile(`\s*\((?:in progress, )?((?:messages|events):\d+)\)$`)
+var itemSource = lazy.Regexp(`\s*\((?:in progress, )?((?:messages|events):\d+)\)$`)
 
 // noteOf returns a note as its file has it: what the agent wrote, or what is derived, or both.
 func (b *Builder) noteOf(x *session.Session, v *NotesView, name string) ([]byte, error) {

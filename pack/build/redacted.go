@@ -2,10 +2,10 @@ package build
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
@@ -51,7 +51,7 @@ func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 }
 
 // quotedByReason is a text that a reason repeats, shortened it may be: of a secret no part may stand there.
-var quotedByReason = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var quotedByReason = lazy.Regexp(`"(?:[^"\\]|\\.)*"`)
 
 // RedactedErrors returns errors.jsonl without what was refused: its reasons quote the beginning of that, and a secret that is cut off looks like
 // none.
@@ -65,7 +65,7 @@ func (b *Builder) RedactedErrors(x *session.Session, rows []byte) ([]byte, error
 		if json.Unmarshal([]byte(line), &row) != nil {
 			continue
 		}
-		row.Reason = quotedByReason.ReplaceAllString(row.Reason, "\"…\"")
+		row.Reason = quotedByReason().ReplaceAllString(row.Reason, "\"…\"")
 		if strings.HasPrefix(row.Path, ctxabi.SearchDir+"/") {
 			row.Path = ctxabi.SearchDir + "/…"
 		}

@@ -3,18 +3,18 @@ package build
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // citation is how a summary names records: messages:12, messages:12-18, events:7, messages:3,7-9.
-var citation = regexp.MustCompile(`\b(messages|events):(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)`)
+var citation = lazy.Regexp(`\b(messages|events):(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)`)
 
 // maxCompared is how much of its input a summary is compared with, in bytes: what is more is larger than any summary.
 const maxCompared = 64 << 10
@@ -55,7 +55,7 @@ func checkSummary(m record.Records, before *journal.Summary, to, max int, text s
 
 // checkCitations returns what is wrong with the records that a summary cites, of those it was given, or "".
 func checkCitations(text string, given record.Stretch) string {
-	found := citation.FindAllStringSubmatch(text, -1)
+	found := citation().FindAllStringSubmatch(text, -1)
 	if len(found) == 0 {
 		return "it cites no record; each statement needs its source, such as messages:12-18"
 	}

@@ -2,11 +2,11 @@ package build
 
 import (
 	"context"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -66,7 +66,7 @@ func summariesOf(x *session.Session, g *source.Gathered, in *pack.Input) []journ
 }
 
 // citesOne is the end of a derived line: the record that it is from.
-var citesOne = regexp.MustCompile(`\((messages|events):(\d+)\)\n$`)
+var citesOne = lazy.Regexp(`\((messages|events):(\d+)\)\n$`)
 
 // withDerived returns summary.md of the history m: what the summarizer said, and of derived the lines of what came after that.
 func withDerived(s *journal.Summary, m record.Records, derived string) string {
@@ -75,7 +75,7 @@ func withDerived(s *journal.Summary, m record.Records, derived string) string {
 	}
 	var since strings.Builder
 	for line := range strings.Lines(derived) {
-		found := citesOne.FindStringSubmatch(line)
+		found := citesOne().FindStringSubmatch(line)
 		if found != nil {
 			n, _ := strconv.Atoi(found[2])
 			if record.PositionIn(m, record.Address{Line: n, Event: found[1] == "events"}) <= s.To {

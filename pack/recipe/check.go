@@ -90,7 +90,7 @@ func (r *reader) variables(n *yaml.Node, to *[]Variable, key string) {
 	for _, p := range ps {
 		name, v := p.key.Value, follow(p.value)
 		switch {
-		case !variableName.MatchString(name):
+		case !variableName().MatchString(name):
 			r.bad(p.key, "%.60q is not the name of a variable; a name has letters, digits and _", name)
 			continue
 		case slices.Contains(builtinVars, name):

@@ -2,8 +2,9 @@ package recipe
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // The variables that every recipe has.
@@ -16,7 +17,7 @@ const (
 
 var (
 	builtinVars  = []string{VarAgentHome, VarCWD, VarSession, VarRecipeDir}
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variableName = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 // token is a part of a template: text, or the name of a variable.
@@ -46,7 +47,7 @@ func split(s string) (tokens []token, err error) {
 				return nil, fmt.Errorf("%.40q has no closing brace; write ${NAME}, or $$ for a $", s)
 			}
 			name := s[2:end]
-			if !variableName.MatchString(name) {
+			if !variableName().MatchString(name) {
 				return nil, fmt.Errorf("%.40q is not a variable; a name has letters, digits and _; write $$ for a $", s[:end+1])
 			}
 			tokens = append(tokens, token{text: plain.String()}, token{name, true})

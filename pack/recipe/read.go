@@ -3,11 +3,12 @@ package recipe
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // reader turns the nodes of one file into Go values as the table says, and
@@ -210,7 +211,7 @@ func (r *reader) defaults(o *object, v any, tag string) {
 // field reads the value of one key into v.
 func (r *reader) field(n *yaml.Node, f *field, v any, prefix string) {
 	if f.at == nil {
-		if f.Kind == version && !versions.MatchString(follow(n).Value) {
+		if f.Kind == version && !versions().MatchString(follow(n).Value) {
 			r.bad(n, "version must be 1 or 1.x")
 		}
 		return
@@ -227,7 +228,7 @@ func (r *reader) field(n *yaml.Node, f *field, v any, prefix string) {
 	r.value(n, f, f.at(v), key)
 }
 
-var versions = regexp.MustCompile(`^1(\.\d+){0,2}$`)
+var versions = lazy.Regexp(`^1(\.\d+){0,2}$`)
 
 // value reads one value to where at points.
 func (r *reader) value(n *yaml.Node, f *field, at any, key string) {

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // items returns the elements of a list, if there are as many as the field may have.
@@ -98,9 +99,9 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 	return true
 }
 
-var decimal = regexp.MustCompile(`^[-+]?(0|[1-9][0-9]*)$`)
+var decimal = lazy.Regexp(`^[-+]?(0|[1-9][0-9]*)$`)
 
-var percentage = regexp.MustCompile(`^(\d{1,3})(?:\.(\d{1,2}))?%$`)
+var percentage = lazy.Regexp(`^(\d{1,3})(?:\.(\d{1,2}))?%$`)
 
 // scalar reads a value that is neither list nor mapping.
 func (r *reader) scalar(n *yaml.Node, f *field, at any) {
@@ -147,7 +148,7 @@ func (r *reader) share(n *yaml.Node, f *field, to ratio) {
 		}
 		return
 	}
-	m := percentage.FindStringSubmatch(v.Value)
+	m := percentage().FindStringSubmatch(v.Value)
 	if m == nil {
 		r.bad(n, `%s is %.60q; it must be a number of tokens, or a share as "6%%"`, f.Key, v.Value)
 		return
@@ -201,14 +202,14 @@ func (r *reader) whole(n *yaml.Node, f *field, is string) (i int, ok bool) {
 	tag := v.ShortTag()
 	if v.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
 		quotes := ""
-		if v.Kind == yaml.ScalarNode && decimal.MatchString(v.Value) {
+		if v.Kind == yaml.ScalarNode && decimal().MatchString(v.Value) {
 			quotes = "; write it without quotes"
 		}
 		r.bad(n, "%s must be %s, it is %s%s", f.Key, is, what(n), quotes)
 		return 0, false
 	}
 	// A reader of YAML 1.1 takes 010 for 8, one of 1.2 for 10.
-	if !decimal.MatchString(v.Value) {
+	if !decimal().MatchString(v.Value) {
 		r.bad(n, "%s is %.60s; it must be %s in decimal digits", f.Key, v.Value, is)
 		return 0, false
 	}

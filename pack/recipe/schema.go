@@ -144,7 +144,7 @@ func (f *field) schema(tag string) js {
 func (f *field) allowed() js {
 	switch f.Kind {
 	case version:
-		return js{"anyOf": []js{{"type": "number", "minimum": 1, "exclusiveMaximum": 2}, {"type": "string", "pattern": versions.String()}}}
+		return js{"anyOf": []js{{"type": "number", "minimum": 1, "exclusiveMaximum": 2}, {"type": "string", "pattern": versions().String()}}}
 	case boolean:
 		return js{"type": "boolean"}
 	case integer, millis:
@@ -156,7 +156,7 @@ func (f *field) allowed() js {
 		}
 		return js{"type": "number", least: f.Min, "maximum": f.Max}
 	case share:
-		return js{"anyOf": []js{{"type": "integer", "minimum": 1, "maximum": maxTokens}, {"type": "string", "pattern": percentage.String(), "not": js{"pattern": noShare}}}}
+		return js{"anyOf": []js{{"type": "integer", "minimum": 1, "maximum": maxTokens}, {"type": "string", "pattern": percentage().String(), "not": js{"pattern": noShare}}}}
 	case texts, globs:
 		return f.list(f.word())
 	case command:
@@ -176,7 +176,7 @@ func (f *field) allowed() js {
 	case named:
 		return js{"type": "object", "additionalProperties": ref(f.Of)}
 	case variables:
-		return js{"type": "object", "propertyNames": js{"pattern": variableName.String(), "not": js{"enum": builtinVars}}, "additionalProperties": js{"type": []string{"string", "number", "boolean"}}}
+		return js{"type": "object", "propertyNames": js{"pattern": variableName().String(), "not": js{"enum": builtinVars}}, "additionalProperties": js{"type": []string{"string", "number", "boolean"}}}
 	}
 	return f.word()
 }

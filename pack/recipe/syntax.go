@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // The library says of a file that is no YAML a line at best, often the one where a list
@@ -24,18 +25,18 @@ const (
 )
 
 var (
-	yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
-	tabbed   = regexp.MustCompile(`(?m)^ *\t`)
+	yamlLine = lazy.Regexp(`^yaml: line (\d+): `)
+	tabbed   = lazy.Regexp(`(?m)^ *\t`)
 )
 
 // syntax finds out where data is no YAML and why. err is what the library says.
 func syntax(data []byte, err error) (line, column int, why string) {
 	why, line = strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		why = err.Error()[len(m[0]):]
 	}
-	if at := tabbed.FindIndex(data); at != nil && strings.Contains(why, "character that cannot start any token") {
+	if at := tabbed().FindIndex(data); at != nil && strings.Contains(why, "character that cannot start any token") {
 		line, column = place(data, at[1]-1)
 		return line, column, "a tab; indent with spaces"
 	}

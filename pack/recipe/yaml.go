@@ -3,12 +3,13 @@ package recipe
 import (
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // YAML returns the effective recipe in full: Load reads it again to a recipe of the
@@ -180,13 +181,13 @@ func (w *writer) field(f *field, at any, key string, level int) {
 }
 
 var (
-	plainText = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	plainText = lazy.Regexp(`^[A-Za-z][A-Za-z0-9_./-]*$`)
 	notPlain  = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 )
 
 // quoted returns a string as a YAML scalar.
 func quoted(s string) string {
-	if plainText.MatchString(s) && !slices.Contains(notPlain, strings.ToLower(s)) {
+	if plainText().MatchString(s) && !slices.Contains(notPlain, strings.ToLower(s)) {
 		return s
 	}
 	var b strings.Builder

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
@@ -68,12 +68,12 @@ func (c *checker) open(dir string) error {
 	return nil
 }
 
-var idPattern = regexp.MustCompile(`[0-9a-f]{32}`)
+var idPattern = lazy.Regexp(`[0-9a-f]{32}`)
 
 // header reports a header that is damaged, and writes one.
 func (c *checker) header(dir string, raw []byte, there bool) error {
 	v, name := c.o.VFS, path.Join(dir, session.StoreFile)
-	id := string(idPattern.Find(raw))
+	id := string(idPattern().Find(raw))
 	what, words := "it is missing", "written again, with a new id"
 	if there {
 		what = "it is damaged: it does not contain a version and an id with their checksum"

@@ -3,12 +3,12 @@ package atif
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -25,17 +25,17 @@ var Format = &adapter.Format{
 }
 
 var (
-	atifVersion = regexp.MustCompile(`"schema_version"\s*:\s*"ATIF-v\d`)
-	atifStepID  = regexp.MustCompile(`"step_id"\s*:\s*\d`)
-	atifSource  = regexp.MustCompile(`"source"\s*:\s*"(system|user|agent)"`)
+	atifVersion = lazy.Regexp(`"schema_version"\s*:\s*"ATIF-v\d`)
+	atifStepID  = lazy.Regexp(`"step_id"\s*:\s*\d`)
+	atifSource  = lazy.Regexp(`"source"\s*:\s*"(system|user|agent)"`)
 )
 
 func sniffATIF(_ string, head []byte) int {
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-	case atifVersion.Match(head):
+	case atifVersion().Match(head):
 		return 100
-	case atifStepID.Match(head) && atifSource.Match(head) && bytes.Contains(head, []byte(`"steps"`)):
+	case atifStepID().Match(head) && atifSource().Match(head) && bytes.Contains(head, []byte(`"steps"`)):
 		return 60
 	}
 	return 0

@@ -2,10 +2,10 @@ package claude
 
 import (
 	"encoding/json"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 
 	"github.com/tidwall/gjson"
 )
@@ -17,14 +17,14 @@ import (
 // claudeBesideDir names the directory of these files.
 const claudeBesideDir = "tool-results/"
 
-var claudeBesideName = regexp.MustCompile(claudeBesideDir + `([A-Za-z0-9][A-Za-z0-9._-]*)`)
+var claudeBesideName = lazy.Regexp(claudeBesideDir + `([A-Za-z0-9][A-Za-z0-9._-]*)`)
 
 // emitBeside emits the files that a record names, each once; what cannot be read is a loss. It returns the error of the output.
 func (c *claudeImport) emitBeside(r *claudeRecord) error {
 	if len(c.in.Beside) == 0 || r.bad != "" {
 		return nil
 	}
-	for _, found := range claudeBesideName.FindAllSubmatch(r.line.Bytes, -1) {
+	for _, found := range claudeBesideName().FindAllSubmatch(r.line.Bytes, -1) {
 		name := string(found[1])
 		file := c.in.Beside[name]
 		if file == nil || file.Named {
@@ -69,7 +69,7 @@ func (r *claudeRecord) besideEvent(id, name string, data []byte) adapter.Record 
 // callNaming is the id of the call whose result in r names a file; nil for none.
 func (r *claudeRecord) callNaming(name string) (id json.RawMessage) {
 	gjson.GetBytes(r.line.Bytes, "message.content").ForEach(func(_, part gjson.Result) bool {
-		for _, found := range claudeBesideName.FindAllStringSubmatch(part.Raw, -1) {
+		for _, found := range claudeBesideName().FindAllStringSubmatch(part.Raw, -1) {
 			if call := part.Get("tool_use_id"); found[1] == name && claudePlain(call) != "" {
 				id = json.RawMessage(call.Raw)
 			}

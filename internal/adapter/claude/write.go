@@ -6,13 +6,13 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -98,7 +98,7 @@ func (w *claudeWriter) foreign(r adapter.Record) error {
 		c.now = c.now.Add(time.Millisecond)
 	}
 	lose := func(what string) { w.tally.Add(where, what) }
-	if strings.ContainsRune(m.Text, '\uFFFD') && claudeHalf.Match(r.Line) {
+	if strings.ContainsRune(m.Text, '\uFFFD') && claudeHalf().Match(r.Line) {
 		lose("half of a surrogate pair is not a character; U+FFFD replaces it")
 	}
 	if m.Name != "" && m.Role != ctxabi.Tool {
@@ -322,13 +322,13 @@ func claudeContent(blocks []json.RawMessage) json.RawMessage {
 	return adapter.Raw(blocks)
 }
 
-var claudeHalf = regexp.MustCompile(`\\u[dD][89a-fA-F]`)
+var claudeHalf = lazy.Regexp(`\\u[dD][89a-fA-F]`)
 
-var claudeCallIDs = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var claudeCallIDs = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
 
 // claudeCallID is an id of a call that the provider accepts.
 func claudeCallID(id string) string {
-	if id == "" || claudeCallIDs.MatchString(id) {
+	if id == "" || claudeCallIDs().MatchString(id) {
 		return id
 	}
 	return "toolu_" + adapter.SourceID([]byte(id), 0)

@@ -3,9 +3,9 @@ package gemini
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // said is what a message says that the session does not have, with a mark for each thing.
@@ -102,14 +102,14 @@ func (r *reader) add(to *said, mark adapter.SourceRecord, parts ...json.RawMessa
 }
 
 // command is how a user calls a command of the program, which no model sees. Its content is a text; what a model sees has parts.
-var command = regexp.MustCompile(`^\s*[/?][a-z-]*(\s|$)`)
+var command = lazy.Regexp(`^\s*[/?][a-z-]*(\s|$)`)
 
 // asked is what a user says. What a function answered stands at its call.
 func (r *reader) asked(m *message, to *said) {
 	var parts []json.RawMessage
 	for i, p := range partsOf(m.o.Get("content")) {
 		o, _ := adapter.ParseObject(p)
-		if o.Text("type") == "tool_result" || i == 0 && adapter.IsString(m.o.Get("content")) && command.MatchString(o.Text("text")) {
+		if o.Text("type") == "tool_result" || i == 0 && adapter.IsString(m.o.Get("content")) && command().MatchString(o.Text("text")) {
 			continue
 		}
 		parts = append(parts, p)

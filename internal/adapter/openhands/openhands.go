@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"regexp"
 	"strconv"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 var Format = &adapter.Format{
@@ -21,21 +21,21 @@ var Format = &adapter.Format{
 }
 
 var (
-	openHandsKind = regexp.MustCompile(`"kind"\s*:\s*"(SystemPromptEvent|MessageEvent|ActionEvent|ObservationEvent|UserRejectObservation|AgentErrorEvent|` +
+	openHandsKind = lazy.Regexp(`"kind"\s*:\s*"(SystemPromptEvent|MessageEvent|ActionEvent|ObservationEvent|UserRejectObservation|AgentErrorEvent|` +
 		`Condensation\w*|PauseEvent|TokenEvent|LLMCompletionLogEvent|Conversation\w+Event)"`)
-	openHandsSource = regexp.MustCompile(`"source"\s*:\s*"(agent|user|environment)"`)
-	openHandsV0     = regexp.MustCompile(`"(action|observation)"\s*:\s*"[a-z_]+"`)
-	openHandsV0More = regexp.MustCompile(`"(args|extras|cause)"\s*:`)
-	openHandsFile   = regexp.MustCompile(`^event-(\d+)-.*\.json$`)
+	openHandsSource = lazy.Regexp(`"source"\s*:\s*"(agent|user|environment)"`)
+	openHandsV0     = lazy.Regexp(`"(action|observation)"\s*:\s*"[a-z_]+"`)
+	openHandsV0More = lazy.Regexp(`"(args|extras|cause)"\s*:`)
+	openHandsFile   = lazy.Regexp(`^event-(\d+)-.*\.json$`)
 )
 
 func sniffOpenHands(name string, head []byte) int {
 	switch {
-	case openHandsKind.Match(head) && openHandsSource.Match(head):
+	case openHandsKind().Match(head) && openHandsSource().Match(head):
 		return 95
-	case openHandsFile.MatchString(path.Base(name)) && openHandsSource.Match(head):
+	case openHandsFile().MatchString(path.Base(name)) && openHandsSource().Match(head):
 		return 90
-	case openHandsSource.Match(head) && openHandsV0.Match(head) && openHandsV0More.Match(head):
+	case openHandsSource().Match(head) && openHandsV0().Match(head) && openHandsV0More().Match(head):
 		return 80
 	}
 	return 0
@@ -83,7 +83,7 @@ func importOpenHands(in *adapter.Input, out adapter.Output) error {
 
 // fileNumber is the place of an event that has a file of its own.
 func fileNumber(name string) int {
-	m := openHandsFile.FindStringSubmatch(path.Base(name))
+	m := openHandsFile().FindStringSubmatch(path.Base(name))
 	if m == nil {
 		return 0
 	}

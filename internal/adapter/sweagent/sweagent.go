@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"math"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 const (
@@ -34,21 +34,21 @@ var Mini = &adapter.Format{
 }
 
 var (
-	sweSteps   = regexp.MustCompile(`"trajectory"\s*:\s*\[`)
-	sweStep    = regexp.MustCompile(`"(observation|thought|response)"\s*:\s*"`)
-	sweOther   = regexp.MustCompile(`"(history|info|environment|replay_config)"\s*:`)
-	miniMark   = regexp.MustCompile(`"trajectory_format"\s*:\s*"mini-swe-agent`)
-	miniInfo   = regexp.MustCompile(`"(mini_version|instance_cost|api_calls)"\s*:`)
-	miniExited = regexp.MustCompile(`"exit_status"\s*:`)
+	sweSteps   = lazy.Regexp(`"trajectory"\s*:\s*\[`)
+	sweStep    = lazy.Regexp(`"(observation|thought|response)"\s*:\s*"`)
+	sweOther   = lazy.Regexp(`"(history|info|environment|replay_config)"\s*:`)
+	miniMark   = lazy.Regexp(`"trajectory_format"\s*:\s*"mini-swe-agent`)
+	miniInfo   = lazy.Regexp(`"(mini_version|instance_cost|api_calls)"\s*:`)
+	miniExited = lazy.Regexp(`"exit_status"\s*:`)
 )
 
 func sniffSWEAgent(name string, head []byte) int {
 	isTraj := strings.HasSuffix(path.Base(name), ".traj")
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-	case sweSteps.Match(head) && (sweStep.Match(head) || sweOther.Match(head)):
+	case sweSteps().Match(head) && (sweStep().Match(head) || sweOther().Match(head)):
 		return 95
-	case isTraj && sweOther.Match(head):
+	case isTraj && sweOther().Match(head):
 		return 70
 	}
 	return 0
@@ -57,9 +57,9 @@ func sniffSWEAgent(name string, head []byte) int {
 func sniffMiniAgent(name string, head []byte) int {
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-	case miniMark.Match(head):
+	case miniMark().Match(head):
 		return 100
-	case bytes.Contains(head, []byte(`"messages"`)) && miniInfo.Match(head) && (miniExited.Match(head) || strings.HasSuffix(name, ".traj.json")):
+	case bytes.Contains(head, []byte(`"messages"`)) && miniInfo().Match(head) && (miniExited().Match(head) || strings.HasSuffix(name, ".traj.json")):
 		return 95
 	}
 	return 0

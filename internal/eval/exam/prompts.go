@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
@@ -23,7 +23,7 @@ type Method struct {
 // DefaultMethods are those that need no other program.
 var DefaultMethods = []string{"last", "head-tail", eval.Ctxfs}
 
-var methodName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+var methodName = lazy.Regexp(`^[a-z0-9][a-z0-9._-]*$`)
 
 // mostMethods is how many methods are compared at most: answers have names of one letter.
 const mostMethods = 20
@@ -35,7 +35,7 @@ func ParseMethods(list []string) (out []Method, err error) {
 		name, dir, other := strings.Cut(s, "=")
 		m := Method{name, dir}
 		switch {
-		case other && (dir == "" || !methodName.MatchString(name)):
+		case other && (dir == "" || !methodName().MatchString(name)):
 			return nil, fmt.Errorf("%q: prompts made elsewhere are NAME=DIR, with a name of a-z, 0-9, dots and dashes", s)
 		case !other && !slices.Contains(eval.MethodSlugs(), name):
 			return nil, fmt.Errorf("%q is no method; the methods are %s and NAME=DIR", s, strings.Join(eval.MethodSlugs(), ", "))
