@@ -56,10 +56,8 @@ func TestDocumentsPrintWhatTheySay(t *testing.T) {
 		mounts = append(mounts, struct{ daemon, uid uint32 }{0, 1000}, struct{ daemon, uid uint32 }{nobody, nobody})[first:]
 	}
 	for _, by := range mounts {
-		plain := harness.Options{UID: by.daemon, GID: by.daemon}
-		redacts := plain
-		redacts.Args = []string{"--redact"}
-		m, redacting := harness.Start(t, plain), harness.Start(t, redacts)
+		m := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon})
+		redacting := harness.Start(t, harness.Options{UID: by.daemon, GID: by.daemon, Args: []string{"--redact"}})
 		uid := by.uid
 		for _, name := range documents(t) {
 			m := m
