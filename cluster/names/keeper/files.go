@@ -142,6 +142,9 @@ func (o *owner) placeFile(ctx context.Context, name string, p placing) error {
 	if there && n.Kind == want.Kind && n.Hash == want.Hash && n.Target == want.Target {
 		return o.placeAttributes(name, n, want)
 	}
+	if there && n.Kind == names.Regular && name == o.writing && want.Hash == o.wrote {
+		return nil // who has it open on this host, too, has changed it since, and commits it when he closes it
+	}
 	var data []byte
 	if want.Kind == names.Regular {
 		if data, err = o.content(ctx, want.Hash); err != nil {

@@ -280,6 +280,43 @@ func TestTheLaterCloseKeepsItsOwn(t *testing.T) {
 	}
 }
 
+// Several have a file open on one host. What one of them commits when he closes it does not take the place of what another has
+// written by then: it stays the same file, which opens go on to find, and has what is committed last.
+func TestOpensOfAFileThatManyCloseAreStale(t *testing.T) {
+	servers, dir := fake.New(), storesDir(t)
+	a, b := newHost(t, servers, dir, "a"), newHost(t, servers, dir, "b")
+	const name = "agent/coder/memory/m"
+	a.create(t, "coder", "s")
+	a.commit(t, mkdir("agent/coder/memory"))
+	a.save(t, name, "one")
+	before, err := os.Stat(a.file(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.put(t, name, "two")
+	f, data, _, err := a.k.Read(user, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.put(t, name, "three") // another's, meanwhile
+	f.Base = Hash([]byte("one"))
+	if kept, err := a.k.WriteFile(t.Context(), user, f, data); err != nil || kept != name {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	after, err := os.Stat(a.file(name))
+	if content, _ := os.ReadFile(a.file(name)); err != nil || string(content) != "three" || !os.SameFile(before, after) {
+		t.Errorf("%v: it has %q, and is the same: %v", err, content, os.SameFile(before, after))
+	}
+	if kept, err := a.close(t, name, f.Hash); err != nil || kept != name {
+		t.Fatalf("%q, %v", kept, err)
+	}
+	b.enter(t)
+	same(t, servers, a, b)
+	if content, _ := os.ReadFile(b.file(name)); string(content) != "three" {
+		t.Errorf("the other host has %q", content)
+	}
+}
+
 // A host that is cut off shows what it knows, and says that it is cut off.
 func TestAHostThatIsCutOff(t *testing.T) {
 	servers, dir := fake.New(), storesDir(t)

@@ -31,6 +31,7 @@ type owner struct {
 	copy    *localCopy
 	touched names.Touched              // what may differ between the states of the copy
 	writing string                     // the file whose content is being committed
+	wrote   string                     // that content's hash; "" in a rename
 	late    map[names.Place]names.Node // files that could not be made true, and what is on the disk instead
 	unsaved map[string]bool            // files that were changed here and could not be committed
 }

@@ -85,8 +85,8 @@ func (o *owner) writeFile(ctx context.Context, f names.File, data []byte) (kept 
 	if err := o.put(ctx, f, data); err != nil {
 		return f.Path, err
 	}
-	o.writing = f.Path
-	defer func() { o.writing = "" }()
+	o.writing, o.wrote = f.Path, f.Hash
+	defer func() { o.writing, o.wrote = "", "" }()
 	a, err := o.commit(ctx, names.WriteFile{File: f}, nil)
 	kept = names.KeptAs(a, f.Path)
 	if err == nil && kept != f.Path { // the name may have this content still, if both had the same before
