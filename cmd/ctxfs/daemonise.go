@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -46,6 +47,12 @@ func daemonise(f mountFlags) error {
 	w.Close()
 	if err != nil {
 		return err
+	}
+	if f.cluster.at != "" {
+		slow := time.AfterFunc(sayAfter, func() {
+			fmt.Fprintf(os.Stderr, "ctxfs: the mount waits for its cluster; %s has the reason\n", f.log)
+		})
+		defer slow.Stop()
 	}
 	said, err := io.ReadAll(r) // ends when the daemon closes its side, or dies
 	if err != nil {

@@ -123,6 +123,7 @@ func (f *clusterFlags) reach() (o nats.Options, err error) {
 const (
 	reachWithin      = time.Minute
 	reachKnownWithin = 20 * time.Second
+	sayAfter         = 5 * time.Second // that it waits
 )
 
 // open returns the node of the mount and makes it that of a store with these options, which is in dir; nil without
@@ -139,10 +140,14 @@ func (f *clusterFlags) open(ctx context.Context, dir string, s *session.Options)
 	if err != nil {
 		return nil, err
 	}
-	within := reachWithin
+	within, then := reachWithin, "the mount gives up"
 	if known != "" {
-		within = reachKnownWithin
+		within, then = reachKnownWithin, "the mount begins with what this host has"
 	}
+	slow := time.AfterFunc(sayAfter, func() {
+		s.Logger.Warn("the cluster does not answer yet; "+then+" when it does not within the limit", "limit", within)
+	})
+	defer slow.Stop()
 	short, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	n, err := node.Open(short, node.Options{Nats: reach, Known: known, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})

@@ -49,6 +49,9 @@ func TestAHostStartsWhileTheClusterIsDown(t *testing.T) {
 	if err := a.TryStart(); err != nil {
 		t.Fatal(err)
 	}
+	if !strings.Contains(a.Log.String(), "the cluster does not answer yet; the mount begins with what this host has") {
+		t.Error("nothing says what the mount waits for")
+	}
 	if got := s.Read(ctxabi.MessagesFile); got != messageOf("one") {
 		t.Errorf("it has %q", got)
 	}
