@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
+	"github.com/ctxfs/ctxfs/cluster/scrub"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 )
@@ -222,7 +224,7 @@ func TestAFollowerIsCutOff(t *testing.T) {
 	l.check(t)
 }
 
-// A bit that changes on the disk of one server is never read as truth, and an attestation finds it
+// A bit that changes on the disk of one server is never read as truth, and an attestation or a scrub finds it
 // unless the server has repaired it.
 func TestABitChanges(t *testing.T) {
 	suite.Matrix(t, slow)
@@ -279,8 +281,12 @@ func TestABitChanges(t *testing.T) {
 		}
 		a, err := m.Attest(t.Context(), l.shard())
 		t.Logf("%+v, server %d: read whole %d times, without its end %d times, refused %d times; attested: %v, %v", v, n, whole, short, refused, a.Error(), err)
-		if refused+short > 0 && err == nil && a.Error() == nil {
-			t.Error("a replica that is not whole is attested")
+		if refused+short > 0 && err == nil && a.Error() == nil { // a server that counts as if nothing was: a scrub reads it
+			at := fmt.Sprintf("n%d", n+1)
+			wrong, _, err := scrub.Stream(t.Context(), m, []string{"n1", "n2", "n3"}, streamOf(l.shard()), 1, a.Replicas[0].Last, scrub.Options{})
+			if !slices.ContainsFunc(wrong, func(f scrub.Finding) bool { return f.Server == at }) {
+				t.Errorf("a replica that is not whole is attested, and a scrub finds %v, %v", wrong, err)
+			}
 		}
 		if refused+short > 0 || err == nil && a.Error() != nil {
 			found++
