@@ -35,6 +35,10 @@ func (m *member) commit(group []*request) {
 	defer cancel()
 	m.pending = group
 	err := m.tryCommit(ctx)
+	for n := 0; errors.Is(err, replica.ErrBehind) && ctx.Err() == nil; n++ { // a server has not taken in yet what others have
+		m.h.o.Pause(ctx, min(time.Millisecond<<min(n, 8), 200*time.Millisecond))
+		err = m.tryCommit(ctx)
+	}
 	if err == nil && len(m.pending) > 0 {
 		err = ctxabi.ErrIO // never: it goes on until all are answered
 	}

@@ -61,6 +61,18 @@ type node struct {
 	h      *Host
 	s      *session.Store
 	x      *session.Session
+
+	followers bool // the host may not read from leaders, as one of some owners alone
+}
+
+// followers is an engine that refuses to read from leaders.
+type followers struct{ *fake.Host }
+
+func (f followers) Read(ctx context.Context, s engine.Subject, r engine.Range) ([]engine.Entry, error) {
+	if r.Leader {
+		return nil, engine.ErrDenied
+	}
+	return f.Host.Read(ctx, s, r)
 }
 
 // newRig returns a cluster of hosts with disks in memory.
@@ -85,7 +97,11 @@ func (r *rig) add(n *node) *node {
 func (n *node) start() { n.startWith(nil) }
 
 func (n *node) startWith(handlers map[journal.Kind]replica.Handler) {
-	n.h = New(Options{Name: n.name, Handlers: handlers, Engine: n.engine, Peers: n.r.net.Host(n.name), Pause: func(context.Context, time.Duration) {}})
+	var e engine.Engine = n.engine
+	if n.followers {
+		e = followers{n.engine}
+	}
+	n.h = New(Options{Name: n.name, Handlers: handlers, Engine: e, Peers: n.r.net.Host(n.name), Pause: func(context.Context, time.Duration) {}})
 	o := session.Options{VFS: n.fs, Committer: n.h}
 	if n.disk != nil {
 		o.Now = n.disk.Now

@@ -94,7 +94,7 @@ func appendOnBoth(t *testing.T, x, y *harness.Session, n int) {
 		all.Go(func() {
 			for i := range n {
 				if err := appendTo(s, fmt.Sprint(s.Dir, " ", len(before), " ", i)); err != nil {
-					t.Errorf("%s: %v", s.Dir, err)
+					t.Errorf("%s: %v\n%s", s.Dir, err, s.Read("context/errors.jsonl"))
 				}
 			}
 		})
