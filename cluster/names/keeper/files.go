@@ -142,7 +142,7 @@ func (o *owner) placeFile(ctx context.Context, name string, p placing) error {
 	if there && n.Kind == want.Kind && n.Hash == want.Hash && n.Target == want.Target {
 		return o.placeAttributes(name, n, want)
 	}
-	if there && n.Kind == names.Regular && name == o.writing && want.Hash == o.wrote {
+	if there && n.Kind == names.Regular && name == o.writing && want.Hash == o.wrote && o.k.o.Changing(o.stored(name)) {
 		return nil // who has it open on this host, too, has changed it since, and commits it when he closes it
 	}
 	var data []byte

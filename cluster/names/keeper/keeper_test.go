@@ -299,6 +299,7 @@ func TestOpensOfAFileThatManyCloseAreStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.put(t, name, "three") // another's, meanwhile
+	a.open[user.Owner()+"/"+name] = true
 	f.Base = Hash([]byte("one"))
 	if kept, err := a.k.WriteFile(t.Context(), user, f, data); err != nil || kept != name {
 		t.Fatalf("%q, %v", kept, err)
