@@ -105,6 +105,12 @@ func (o *owner) known(name string, n, old names.Node) bool {
 	return n.Target == old.Target
 }
 
+// overtaken reports whether want is what this host commits of a file, and n what somebody else on it who has the file open has made
+// of it since, which he commits when he closes it.
+func (o *owner) overtaken(name string, n, want names.Node) bool {
+	return n.Kind == names.Regular && name == o.writing && want.Hash == o.wrote && o.k.o.Changing(o.stored(name))
+}
+
 // setAside renames what a user has put where something else is to be. It is committed under that name when the
 // owner is entered or looked at next, if it is shared.
 func (o *owner) setAside(name string) error {
@@ -142,8 +148,8 @@ func (o *owner) placeFile(ctx context.Context, name string, p placing) error {
 	if there && n.Kind == want.Kind && n.Hash == want.Hash && n.Target == want.Target {
 		return o.placeAttributes(name, n, want)
 	}
-	if there && n.Kind == names.Regular && name == o.writing && want.Hash == o.wrote && o.k.o.Changing(o.stored(name)) {
-		return nil // who has it open on this host, too, has changed it since, and commits it when he closes it
+	if there && o.overtaken(name, n, want) {
+		return nil
 	}
 	var data []byte
 	if want.Kind == names.Regular {
