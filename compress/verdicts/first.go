@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// rulesAt has for each byte the rules that a line which begins with it may match, by their places.
-var rulesAt = sync.OnceValue(func() (all [256][]int) {
+// rulesAt returns for each byte the rules that a line which begins with it may match, by their places.
+var rulesAt = sync.OnceValue(func() *[256][]int {
+	var all [256][]int
 	for i := range rules {
 		for b, may := range firstBytes(rules[i].re().String()) {
 			if may {
@@ -14,7 +15,7 @@ var rulesAt = sync.OnceValue(func() (all [256][]int) {
 			}
 		}
 	}
-	return all
+	return &all
 })
 
 // firstBytes returns which bytes may begin a text that an anchored expression matches.

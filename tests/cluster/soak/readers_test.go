@@ -144,12 +144,17 @@ func setting(dir string) (string, error) {
 func (l *load) lookAtPacks(ctx context.Context, m *machine) {
 	for pause(ctx, time.Duration(2+rand.IntN(20))*time.Second) {
 		dir := m.dir(l.sessions[rand.IntN(len(l.sessions))].name)
+		log, err := os.Stat(filepath.Join(dir, ctxabi.MessagesFile))
+		if err != nil {
+			l.openFailed(err, "a look at a log")
+			continue
+		}
 		b, err := os.ReadFile(filepath.Join(dir, ctxabi.PackFile))
 		if err != nil {
 			l.openFailed(err, "a read of a pack")
 			continue
 		}
-		if len(b) == 0 {
+		if len(b) == 0 && log.Size() > 0 { // without a message there is nothing in it
 			l.strange("a pack is empty")
 		}
 		l.mu.Lock()
