@@ -61,13 +61,27 @@ type digestPart struct {
 	report  bool // of another agent
 }
 
-// of returns the digest of the record at a place; ok is false where it cannot be read.
+// of returns the digest of the record at a place; ok is false where it cannot be read. Words and lines of digests
+// that were returned before may have other numbers.
 func (d *digests) of(m record.Records, at int) (*digest, bool) {
 	if one := d.kept[at]; one != nil {
 		return one, true
 	}
+	d.limit()
+	return d.read(m, at)
+}
+
+// limit forgets all digests once they have too many words and lines.
+func (d *digests) limit() {
 	if d.words.Len() > maxVocabulary {
 		*d = digests{}
+	}
+}
+
+// read is of without a limit: all digests that it returns, and of knew before, have the same numbers.
+func (d *digests) read(m record.Records, at int) (*digest, bool) {
+	if one := d.kept[at]; one != nil {
+		return one, true
 	}
 	r, err := record.ExcerptOf(m, at)
 	if err != nil || record.IsUnread(m, at) {

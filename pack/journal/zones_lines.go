@@ -68,9 +68,10 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 		return Part{}
 	}
 	d := &b.mm.digests
+	d.limit() // not between two of these: their numbers are compared
 	var parts []lineSource
 	for at := first; at <= b.z.at; at++ {
-		one, ok := d.of(b.m, at)
+		one, ok := d.read(b.m, at)
 		b.unread = b.unread || !ok
 		for i := range one.parts {
 			parts = append(parts, lineSource{at, &one.parts[i]})
