@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -45,6 +46,10 @@ func (m *member) await(ctx context.Context, r *request) answer {
 	return <-r.done // it may be stored; who commits it does not wait for ever
 }
 
+// yields is how often a worker steps back behind a group of several requests. Writers that were just answered ask
+// again meanwhile and stand in the next group; else they would stand in every second one, and groups be half as large.
+const yields = 4
+
 // work commits what is in the queue until it is empty.
 func (m *member) work() {
 	defer m.h.tasks.Done()
@@ -55,8 +60,13 @@ func (m *member) work() {
 			m.commit(group)
 		}
 		release()
-		if group == nil {
+		switch {
+		case group == nil:
 			return
+		case len(group) > 1:
+			for range yields {
+				runtime.Gosched()
+			}
 		}
 	}
 }

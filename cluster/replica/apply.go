@@ -37,36 +37,57 @@ func (c *Copy) Apply(ctx context.Context, from engine.Entry) error {
 	if c.at.Ended {
 		return c.applyBehind(ctx, from, &e, next)
 	}
-	if c.partly != next.Chain {
-		c.partly, c.results = next.Chain, nil
+	if len(c.begun) == 0 || c.begun[0].chain != next.Chain {
+		c.begun = append(c.begun[:0], begun{chain: next.Chain})
 	}
-	rows, err := c.prepare(ctx, e.Rows[len(c.results):])
+	now := &c.begun[0]
+	ends, err := c.ends()
+	if err != nil {
+		return err
+	}
+	rows, err := c.prepare(ctx, e.Rows[len(now.results):], &ends)
 	if err != nil {
 		return fmt.Errorf("entry at sequence %d: %w", from.Seq, err)
 	}
-	for i := range rows {
-		r, err := rows[i].apply(ctx, &e)
+	for rest := rows; len(rest) > 0; {
+		results, err := c.applySome(ctx, rest, &e)
 		if err != nil {
 			return err
 		}
-		c.results = append(c.results, r)
+		now.results, rest = append(now.results, results...), rest[len(results):]
 	}
-	at := Position{Position: next, Seq: from.Seq, Host: e.Host, Ended: slices.ContainsFunc(e.Rows, isEnd)}
-	if err := c.mark(&at); err != nil {
+	at := now.at
+	if at.I == 0 || len(rows) > 0 {
+		at = Position{Position: next, Seq: from.Seq, Host: e.Host, Ended: slices.ContainsFunc(e.Rows, isEnd)}
+		if err := c.mark(&at); err != nil {
+			return err
+		}
+	}
+	if err := c.note(&at); err != nil {
 		return err
 	}
-	if err := c.sets.save(c.x.Disk()); err != nil {
-		return err
-	}
-	if err := c.file.add(&at); err != nil {
-		return fmt.Errorf("%s: %w", log.JournalFile, err)
-	}
-	results := c.results
-	c.partly, c.results = journal.Hash{}, nil
+	results := now.results
+	c.begun = slices.Delete(c.begun, 0, 1)
 	c.set(at)
 	if c.o.Applied != nil {
 		c.o.Applied(Applied{Seq: from.Seq, ID: from.ID, Entry: e, Results: results})
 	}
+	return c.settleIfLong(ctx)
+}
+
+// note writes a position that was reached. It returns the error of the disk.
+func (c *Copy) note(at *Position) error {
+	if err := c.sets.save(c.x.Disk()); err != nil {
+		return err
+	}
+	if err := c.file.add(at); err != nil {
+		return fmt.Errorf("%s: %w", log.JournalFile, err)
+	}
+	return nil
+}
+
+// settleIfLong writes the file of positions anew once it is long. It returns the errors of Settle.
+func (c *Copy) settleIfLong(ctx context.Context) error {
 	if c.file.size > maxPositions {
 		return c.Settle(ctx)
 	}
@@ -77,13 +98,11 @@ func isEnd(r journal.Row) bool { return r.Kind == journal.End }
 
 // mark sets where the logs end.
 func (c *Copy) mark(at *Position) error {
-	for l, to := range map[*log.Log]*log.Mark{c.x.Messages(): &at.Messages, c.x.Events(): &at.Events} {
-		tail, err := l.Tail()
-		if err != nil {
-			return err
-		}
-		*to = tail.Mark()
+	ends, err := c.ends()
+	if err != nil {
+		return err
 	}
+	at.Messages, at.Events = ends.messages.Mark(), ends.events.Mark()
 	return nil
 }
 
@@ -139,24 +158,35 @@ type ready struct {
 	change  Change      // of changes
 }
 
-// prepare reads rows, fetches their bodies, and checks that those of logs fit. It returns
+// ends are where the logs of a session will end.
+type ends struct{ messages, events log.Tail }
+
+// ends returns where the logs end. It returns the error of a log that cannot be opened.
+func (c *Copy) ends() (e ends, err error) {
+	if e.messages, err = c.x.Messages().Tail(); err == nil {
+		e.events, err = c.x.Events().Tail()
+	}
+	return e, err
+}
+
+// of returns where the log of rows of a kind will end.
+func (e *ends) of(k journal.Kind) *log.Tail {
+	if k == journal.Message {
+		return &e.messages
+	}
+	return &e.events
+}
+
+// prepare reads rows, fetches their bodies, and checks that those of logs fit behind ends, which it moves. It returns
 // journal.ErrDamaged, journal.ErrVersion and the errors of objects; nothing was applied then.
-func (c *Copy) prepare(ctx context.Context, rows []journal.Row) ([]ready, error) {
+func (c *Copy) prepare(ctx context.Context, rows []journal.Row, at *ends) ([]ready, error) {
 	list := make([]ready, 0, len(rows))
-	ends := map[journal.Kind]*log.Tail{}
 	for i := range rows {
 		r := ready{c: c, row: &rows[i], body: rows[i].Body}
 		var err error
 		switch k := r.row.Kind; k {
 		case journal.Message, journal.Event:
-			if ends[k] == nil {
-				tail, err := c.log(k).Tail()
-				if err != nil {
-					return nil, err
-				}
-				ends[k] = &tail
-			}
-			err = r.records(ctx, ends[k])
+			err = r.records(ctx, at.of(k))
 		case journal.Control, journal.Child:
 			err = r.changes(ctx)
 		default:
@@ -190,7 +220,7 @@ func (r *ready) records(ctx context.Context, end *log.Tail) (err error) {
 	if end.Chain, ok = a.Follows(end.Chain); !ok {
 		return fmt.Errorf("%w: the chain of records breaks at byte %d", journal.ErrDamaged, a.Off)
 	}
-	end.Size, r.arrival = a.End(), a
+	end.Size, end.Arrivals, r.arrival = a.End(), end.Arrivals+int64(len(r.row.Content)), a
 	if len(r.body) == 0 {
 		r.body, err = r.c.body(ctx, a.SHA)
 	}
@@ -207,21 +237,24 @@ func (r *ready) changes(ctx context.Context) (err error) {
 	return err
 }
 
-// apply applies the row. It returns an error if it is to be applied again.
-func (r *ready) apply(ctx context.Context, e *journal.Entry) (Result, error) {
+// applySome applies the rows at the beginning of a list, those of one log together and others one by one. It
+// returns an error if none was applied, and is to be called with the same list again then.
+func (c *Copy) applySome(ctx context.Context, list []ready, e *journal.Entry) ([]Result, error) {
+	r := &list[0]
 	switch k := r.row.Kind; k {
 	case journal.Message, journal.Event:
-		return Result{Key: r.arrival.Key, End: r.arrival.End()}, r.c.log(k).Apply(r.row.Content, r.body)
+		return c.applyAlike(list)
 	case journal.Control, journal.Child:
-		return r.applyChange(ctx, e.I)
+		result, err := r.applyChange(ctx, e.I)
+		return []Result{result}, err
 	case journal.End:
-		return Result{Key: KeyOf(r.row)}, nil
+		return []Result{{Key: KeyOf(r.row)}}, nil
 	default:
-		err := r.c.o.Handlers[k](ctx, r.c.x, e, r.row)
+		err := c.o.Handlers[k](ctx, c.x, e, r.row)
 		if errors.Is(err, ctxabi.ErrConflict) || errors.Is(err, ctxabi.ErrMalformed) {
-			return Result{Key: KeyOf(r.row), Err: err}, nil
+			return []Result{{Key: KeyOf(r.row), Err: err}}, nil
 		}
-		return Result{Key: KeyOf(r.row)}, err
+		return []Result{{Key: KeyOf(r.row)}}, err
 	}
 }
 

@@ -94,8 +94,7 @@ type Copy struct {
 	at      Position
 	shown   atomic.Pointer[Position]
 
-	partly  journal.Hash // chain behind the entry of which some rows are applied
-	results []Result     // of these rows
+	begun []begun // entries behind the position, in their order, of which rows are applied
 
 	bodies map[[sha256.Size]byte][]byte // objects that need not be fetched
 }
@@ -134,12 +133,13 @@ func Open(x *session.Session, s engine.Subject, o Options) (*Copy, error) {
 	if err := c.sets.load(dir); err != nil {
 		return nil, err
 	}
-	if at.I == 0 && at.Seq == 0 {
+	begins := at.I == 0 && at.Seq == 0 // the file may be there whose making failed at the last step
+	if begins {
 		at.Position = journal.Start(s)
 	}
 	c.set(at)
 	c.file.size = size
-	if !ok || size > maxPositions || torn(dir.Root.FS, dir.Path(log.JournalFile), size) {
+	if begins || size > maxPositions || torn(dir.Root.FS, dir.Path(log.JournalFile), size) {
 		err = c.Settle(context.Background())
 	}
 	if err != nil {

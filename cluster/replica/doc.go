@@ -15,10 +15,11 @@
 //	<number of the next entry> <sequence> <chain> <host> <messages: bytes> <their rows: bytes>
 //	<events: bytes> <their rows: bytes> <CRC-32C of the line so far>
 //
-// A line is written when all of the entry is in the session's files, and before anybody is told of it.
+// A line is written when all of the entry is in the session's files, and before anybody is told of it. Of
+// entries that bring records alone and come at once, many are written together, and the last has a line.
 // When the session is opened again, its logs are cut to the last line that both of them reach
-// ([Kept], by way of [log.Copies]), and the rest comes again from the engine. So records of which half
-// an entry was applied, or which anybody else put there, are never taken for the journal's. Changes of
+// ([Kept], by way of [log.Copies]), and the rest comes again from the engine. So records behind the
+// last line, or which anybody else put there, are never taken for the journal's. Changes of
 // control files that are applied twice come to the same; those of children, and
 // notes that are added to, would not, so that all before them is made durable first and they stand in an
 // entry of their own.
@@ -48,6 +49,7 @@
 // # Files, from top to bottom
 //
 //	fetch.go     entries from the engine
+//	run.go       many entries at once
 //	apply.go     an entry into the session
 //	copy.go      the copy of one session
 //	sets.go      which entry has set which control file

@@ -11,26 +11,30 @@ import (
 )
 
 // CatchUp applies what the journal has behind the copy's position, at least up to the sequence to, of
-// which the caller knows that it exists. What one replica of the engine lacks, or has otherwise than the
-// chain allows, is read from the leader. CatchUp returns ErrBehind if the engine does not find it,
+// which the caller knows that it exists. While entries are applied the next ones are read. What one replica of
+// the engine lacks, or has otherwise than the chain allows, is read from the leader. CatchUp returns ErrBehind if the engine does not find it,
 // ErrTrimmed if it lies in a snapshot that cannot be restored, the errors of Apply, and those of the
 // engine. What was applied until then stays.
 func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 	leader := false
+	var ahead readAhead
+	defer func() { ahead.drop() }()
 	for c.at.Seq < to {
 		was := c.at.Seq
-		list, err := c.o.Engine.Read(ctx, c.subject, engine.Range{From: was + 1, Leader: leader})
+		list, err := ahead.take(was+1, leader)
+		if list == nil && err == nil {
+			list, err = c.o.Engine.Read(ctx, c.subject, engine.Range{From: was + 1, Leader: leader})
+		}
 		if leader && errors.Is(err, engine.ErrDenied) {
 			return fmt.Errorf("%w: up to sequence %d", ErrBehind, to)
 		}
 		if err != nil {
 			return err
 		}
-		for _, e := range list {
-			if err = c.Apply(ctx, e); err != nil {
-				break
-			}
+		if n := len(list); n > 0 && list[n-1].Seq < to && !leader {
+			ahead = c.readAhead(ctx, list[n-1].Seq+1)
 		}
+		err = c.applyAll(ctx, list)
 		switch {
 		case errors.Is(err, journal.ErrGap) && namesSnapshot(list[0]) && c.restore(ctx, err) == nil:
 			err = nil
@@ -51,6 +55,53 @@ func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 		leader = false
 	}
 	return nil
+}
+
+// readAhead is a read that is under way; the zero readAhead is none.
+type readAhead struct {
+	from uint64
+	done <-chan answer // has one answer, once it came
+	stop context.CancelFunc
+}
+
+// answer is what a read returned.
+type answer struct {
+	list []engine.Entry
+	err  error
+}
+
+// readAhead begins to read entries from a sequence on.
+func (c *Copy) readAhead(ctx context.Context, from uint64) readAhead {
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan answer, 1)
+	go func() {
+		list, err := c.o.Engine.Read(ctx, c.subject, engine.Range{From: from})
+		done <- answer{list, err}
+	}()
+	return readAhead{from, done, stop}
+}
+
+// take waits for what was read, and returns it if it begins at the sequence from and need not come from the leader;
+// else it drops it and returns nothing. It returns the errors of Engine.Read.
+func (r *readAhead) take(from uint64, leader bool) (list []engine.Entry, err error) {
+	defer r.drop()
+	if r.done == nil || leader || r.from != from {
+		return nil, nil
+	}
+	a := <-r.done
+	*r = readAhead{stop: r.stop}
+	return a.list, a.err
+}
+
+// drop ends the read, and waits until it has ended.
+func (r *readAhead) drop() {
+	if r.stop != nil {
+		r.stop()
+	}
+	if r.done != nil {
+		<-r.done
+	}
+	*r = readAhead{}
 }
 
 // namesSnapshot reports whether an entry has the row with which a journal goes on that was trimmed.
@@ -77,7 +128,7 @@ func (c *Copy) restore(ctx context.Context, cause error) error {
 	if at.I <= c.at.I {
 		return fmt.Errorf("%w: %w: the snapshot ends at entry %d", ErrTrimmed, cause, at.I)
 	}
-	c.partly, c.results = journal.Hash{}, nil
+	c.begun = nil
 	if err := c.sets.load(c.x.Disk()); err != nil {
 		return err
 	}

@@ -17,13 +17,14 @@ type Replica interface {
 	// Tail returns where the log ends. It returns the error of a log that cannot be opened.
 	Tail() (Tail, error)
 
-	// Apply appends a commit that was ordered elsewhere: row is its arrival row with the newline, as [arrival.AppendRow] wrote it,
-	// data the records that it announces.
+	// Apply appends commits that were ordered elsewhere, one or several: rows are their arrival rows, each with its newline, as
+	// [arrival.AppendRow] wrote it, data the records that these announce.
 	// Both were checked where they were ordered; Apply checks that they belong together and behind the log's end.
 	//
-	// It returns ctxabi.ErrMalformed if row is no row, or not that of data; ctxabi.ErrConflict if the commit does not stand right
-	// behind the log's end, or its chain does not continue the log's; and what a failed append returns. Nothing was taken then.
-	Apply(row, data []byte) error
+	// It returns ctxabi.ErrMalformed if rows are no rows, or not those of data; ctxabi.ErrConflict if a commit does not stand right
+	// behind the end before it, or its chain does not continue what is there; and what a failed append returns. Nothing was taken
+	// then, of none of them.
+	Apply(rows, data []byte) error
 }
 
 var _ Replica = (*Log)(nil)
@@ -40,17 +41,9 @@ func (l *Log) Tail() (Tail, error) {
 	return f.tail, nil
 }
 
-// Apply appends a commit that was ordered elsewhere; see [Replica]. Readers see it when Apply
-// returns; the log grew when its row says. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
-func (l *Log) Apply(row, data []byte) error {
-	line, whole := bytes.CutSuffix(row, []byte{'\n'})
-	a, ok := arrival.ParseRow(line)
-	switch {
-	case !ok || !whole:
-		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "it is not an arrival row")
-	case a.Len != int64(len(data)) || a.SHA != sha256.Sum256(data):
-		return ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "the row at byte %d is for other records", a.Off)
-	}
+// Apply appends commits that were ordered elsewhere; see [Replica]. Readers see them when Apply
+// returns; the log grew when their rows say. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
+func (l *Log) Apply(rows, data []byte) error {
 	f, err := l.acquire()
 	if err != nil {
 		return err
@@ -63,24 +56,39 @@ func (l *Log) Apply(row, data []byte) error {
 		defer l.pending.Store(false)
 	}
 	l.mu.Lock()
-	if a.Key != (Key{}) {
-		f.loadKeys()
-	}
 	tail := f.tail
 	l.dirty = true
 	l.mu.Unlock()
-	if a.Off != tail.Size {
-		return ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the log ends at %d, not at %d", tail.Size, a.Off)
+	var one [1]Row
+	list, next, err := l.follow(one[:0], tail, rows, data)
+	if err == nil {
+		err = l.apply(f, tail, next, list, rows, data)
 	}
-	if a.Chain, ok = a.Follows(tail.Chain); !ok {
-		return ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the chain of the row at byte %d does not continue that of the log", a.Off)
-	}
-	if err := l.apply(f, tail, &a, row, data); err != nil {
+	if err != nil {
 		return err
 	}
-	l.Advance(a.End())
-	l.modTime.Store(a.At)
+	l.Advance(next.Size)
+	l.modTime.Store(list[len(list)-1].At)
 	return nil
+}
+
+// follow appends to list the rows of data, each with its newline, that are to stand behind tail, and returns where
+// the log ends then. It returns ctxabi.ErrMalformed and ctxabi.ErrConflict as Apply does.
+func (l *Log) follow(list []Row, tail Tail, rows, data []byte) ([]Row, Tail, error) {
+	for line := range bytes.Lines(rows) {
+		a, ok := arrival.ParseRow(bytes.TrimSuffix(line, []byte{'\n'}))
+		if !ok || line[len(line)-1] != '\n' || a.Len < 0 || a.Len > int64(len(data)) || a.SHA != sha256.Sum256(data[:a.Len]) {
+			return nil, tail, ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "it is no arrival row, or the one at byte %d is for other records", a.Off)
+		}
+		if a.Chain, ok = a.Follows(tail.Chain); !ok || a.Off != tail.Size {
+			return nil, tail, ctxabi.E("apply", l.name, ctxabi.ErrConflict, "the row at byte %d does not continue the log, which ends at %d", a.Off, tail.Size)
+		}
+		list, tail, data = append(list, a), tail.behind(&a, len(line)), data[a.Len:]
+	}
+	if len(list) == 0 || len(data) > 0 {
+		return nil, tail, ctxabi.E("apply", l.name, ctxabi.ErrMalformed, "%d bytes have no row", len(data))
+	}
+	return list, tail, nil
 }
 
 // Local returns the committer of a store that is alone: it writes the arrival row to the store's
@@ -115,7 +123,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	}
 	a := l.order(tail, &b)
 	f.row = arrival.AppendRow(f.row[:0], &a)
-	if err := l.apply(f, tail, &a, f.row, b.Data); err != nil {
+	if err := l.apply(f, tail, tail.behind(&a, len(f.row)), []Row{a}, f.row, b.Data); err != nil {
 		return 0, err
 	}
 	return a.End(), nil
@@ -141,10 +149,10 @@ func (l *Log) eventsNow(tail Tail) int64 {
 	return max(tail.Events, 0)
 }
 
-// apply writes a row, which is line, and then its data behind tail, where the log ends. The turn is
-// held; where the row has a key, the log's keys were loaded.
-func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
-	if err := vfs.WriteFull(f.arrivals, line); err != nil {
+// apply writes the lines of rows, and then their data, behind tail, where the log ends; it ends at next then.
+// The turn is held. It returns the errors of Append.
+func (l *Log) apply(f *logFiles, tail, next Tail, rows []Row, lines, data []byte) error {
+	if err := vfs.WriteFull(f.arrivals, lines); err != nil {
 		return l.rollBack(f, tail, err)
 	}
 	if err := vfs.WriteFull(f.data, data); err != nil {
@@ -158,10 +166,13 @@ func (l *Log) apply(f *logFiles, tail Tail, a *Row, line, data []byte) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f.tail = tail.behind(a, len(line))
-	if a.Key != (Key{}) {
-		f.keys.add(a.Key, a.End())
+	for i := range rows {
+		if a := &rows[i]; a.Key != (Key{}) {
+			f.loadKeys() // those before it
+			f.keys.add(a.Key, a.End())
+		}
 	}
+	f.tail = next
 	return nil
 }
 

@@ -185,13 +185,17 @@ func TestWhatDoesNotFitIsNotApplied(t *testing.T) {
 		{"fewer records", row, nil, ctxabi.ErrMalformed},
 		{"a row without its newline", bytes.TrimSuffix(row, []byte("\n")), data, ctxabi.ErrMalformed},
 		{"a row that was changed", append([]byte{row[0], row[1], row[2] ^ 1}, row[3:]...), data, ctxabi.ErrMalformed},
+		{"twice the first", slices.Concat(row, row), slices.Concat(data, data), ctxabi.ErrConflict},
+		{"other records behind the first", slices.Concat(row, rows[1].row), slices.Concat(data, data), ctxabi.ErrMalformed},
+		{"a row too few", row, slices.Concat(data, rows[1].data), ctxabi.ErrMalformed},
+		{"nothing", nil, nil, ctxabi.ErrMalformed},
 	} {
 		if err := l.Apply(c.row, c.data); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.what, err, c.want)
 		}
 	}
 	copied.Fail(sessiontest.Fault{Kind: sessiontest.ENOSPC, At: 2, Changes: true})
-	if err := l.Apply(row, data); !errors.Is(err, ctxabi.ErrNoSpace) {
+	if err := l.Apply(slices.Concat(row, rows[1].row), slices.Concat(data, rows[1].data)); !errors.Is(err, ctxabi.ErrNoSpace) {
 		t.Errorf("on a full disk: %v", err)
 	}
 	copied.Heal()
