@@ -2,11 +2,9 @@ package bench
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
@@ -122,64 +120,5 @@ func (b *rig) manyWriters() {
 	b.add(row{
 		"4 writers, one session, 64 records a write, through a mount", fmt.Sprintf("%.0f/s", per(4*few*64, took)), fmt.Sprintf("bare messages, one by one %.0f/s", single),
 		fmt.Sprintf("%.1f ×", per(4*few*64, took)/single), "≥ 8,000/s", per(4*few*64, took) >= 8000,
-	})
-}
-
-// twoHosts has four writers on each of two hosts append to one session, and as many that only compare and set.
-func (b *rig) twoHosts() {
-	here, there, s := b.session()
-	const each = 4
-	span := 8 * time.Second
-	if !b.full {
-		span = time.Second
-	}
-	files := append(b.open(here, each), b.open(there, each)...)
-	run := func(write func(w, i int) error) (counts [2]int64, times spread) {
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		end := time.Now().Add(span)
-		for w := range 2 * each {
-			all.Go(func() {
-				for i := 0; time.Now().Before(end); i++ {
-					begin := time.Now()
-					if err := write(w, i); err != nil {
-						b.t.Error(err)
-						return
-					}
-					took := time.Since(begin)
-					atomic.AddInt64(&counts[w/each], 1)
-					mu.Lock()
-					times = append(times, took)
-					mu.Unlock()
-				}
-			})
-		}
-		all.Wait()
-		return counts, times
-	}
-	counts, times := run(func(w, i int) error { _, err := files[w].Write(record(i)); return err })
-
-	bare := enginetest.NewSession("u1000")
-	for bare.Shard() != s.Shard() {
-		bare = enginetest.NewSession("u1000")
-	}
-	var writers []*enginetest.Writer
-	for h := range 2 {
-		e := b.c.Open(b.t, fmt.Sprint("h", h+1))
-		for w := range each {
-			writers = append(writers, enginetest.NewWriter(e, bare, fmt.Sprint("occ-", h, "-", w)))
-		}
-	}
-	occ, _ := run(func(w, i int) error { return writers[w].Append(b.t.Context(), rand.Text()) })
-	all, pure := float64(counts[0]+counts[1])/span.Seconds(), float64(occ[0]+occ[1])/span.Seconds()
-	least := min(counts[0], counts[1])
-	share := 100 * float64(least) / float64(max(1, counts[0]+counts[1]))
-	p50, p99 := times.at(.5), times.at(.99)
-	b.add(row{
-		"2 hosts × 4 writers, one session, through mounts", fmt.Sprintf("%.0f/s (%d : %d)", all, counts[0], counts[1]), fmt.Sprintf("compare and set alone %.0f/s (%d : %d)", pure, occ[0], occ[1]),
-		fmt.Sprintf("%.1f ×", all/pure), "≥ 3 ×, each host ≥ 40 % of its share", all >= 3*pure && share >= 20,
-	})
-	b.add(row{
-		"the same, p99 beside p50", ms(p99), ms(p50), fmt.Sprintf("%.1f ×", float64(p99)/float64(p50)), "≤ 5 ×", p99 <= 5*p50,
 	})
 }

@@ -10,7 +10,8 @@
 // # Files, from top to bottom
 //
 //	bench_test.go    what is measured, and the table
-//	append_test.go   appends
+//	append_test.go   appends of one host
+//	hosts_test.go    appends of two hosts to one session
 //	other_test.go    what the other host sees, and how it catches up
 //	leader_test.go   elections
 //	rig_test.go      servers, mounts, a bare client
