@@ -100,10 +100,11 @@ func (s *Store) alone() bool {
 }
 
 // Looker is a [ChangeCommitter] whose sessions may be behind what is committed. Look brings one up to date and
-// keeps it so for a while. It returns an error if the session may be older, also when ctx ends; it can be read
-// all the same.
+// keeps it so for a while; Glance only brings it up to date. They return an error if the session may be older, also
+// when ctx ends; it can be read all the same.
 type Looker interface {
 	Look(ctx context.Context, x *Session) error
+	Glance(ctx context.Context, x *Session) error
 }
 
 // lookWithin is how long who reads a session by way of another one waits for what it lacks.
@@ -166,7 +167,7 @@ func (s *Store) lookAt(refs []ctxabi.Ref) {
 		all.Go(func() {
 			for ref := range next {
 				x, err := s.Session(ref)
-				if err == nil && ctx.Err() == nil && errors.Is(s.looker.Look(ctx, x), ctxabi.ErrUnreachable) {
+				if err == nil && ctx.Err() == nil && errors.Is(s.looker.Glance(ctx, x), ctxabi.ErrUnreachable) {
 					cancel()
 				}
 			}

@@ -116,12 +116,26 @@ func (h *Host) Forget(x *session.Session) {
 	delete(h.members, x.ID())
 }
 
+// Due returns how long after it was confirmed last the copy of a session that is followed is confirmed again, though
+// nobody looks at the session: ConfirmEvery. It is longer for a session that nobody has open, where the host follows so
+// many that it would ask more often than QuietLooks. Entries come by themselves meanwhile, and who looks at the
+// session asks.
+func (h *Host) Due(x *session.Session) time.Duration {
+	all := time.Duration(h.following.Load()) * time.Second / QuietLooks
+	if all <= ConfirmEvery || h.o.InUse == nil || h.o.InUse(x.ID()) {
+		return ConfirmEvery
+	}
+	return all
+}
+
 // Follow keeps the copy of a session up to date until ctx ends, with one goroutine.
 func (h *Host) Follow(ctx context.Context, x *session.Session) {
 	m := h.member(x)
 	h.tasks.Add(1)
+	h.following.Add(1)
 	go func() {
 		defer h.tasks.Done()
+		defer h.following.Add(-1)
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(h.ctx, cancel)()
@@ -156,7 +170,7 @@ func (m *member) follow(ctx context.Context, feed *engine.Feed, tick <-chan time
 			m.h.gaps.Add(1)
 			m.note(m.look(ctx))
 		case <-tick:
-			if m.h.o.Now().Sub(m.complete()) >= ConfirmEvery/2 {
+			if m.h.o.Now().Sub(m.complete()) >= m.h.Due(m.x)-ConfirmEvery/2 {
 				m.note(m.look(ctx))
 			}
 		case <-ctx.Done():

@@ -28,6 +28,9 @@ const (
 	HandOver = time.Second
 	// ConfirmEvery is how often a host asks for the end of a journal that it follows.
 	ConfirmEvery = 5 * time.Second
+	// QuietLooks is how often in a second a host asks, in all, for the ends of journals that it follows and that
+	// nobody has open.
+	QuietLooks = 20
 )
 
 // Names commits changes of names: who creates, renames and removes sessions. CommitName is that of
@@ -48,6 +51,9 @@ type Options struct {
 	Restore func(ctx context.Context, x *session.Session, s engine.Subject, from uint64) (replica.Position, error)
 	Parked  func(ctx context.Context, s engine.Subject) (p replica.Parking, ok bool, err error)
 
+	// InUse reports whether somebody has something of the session with an id open. nil: somebody may have.
+	InUse func(id string) bool
+
 	Timeout time.Duration                              // 0: Timeout
 	Pause   func(ctx context.Context, d time.Duration) // waits for d, or until ctx ends; nil: by the clock
 	Now     func() time.Time                           // nil: time.Now
@@ -64,6 +70,8 @@ type Host struct {
 	ctx   context.Context
 	end   context.CancelFunc
 	tasks sync.WaitGroup
+
+	following atomic.Int64 // journals that are followed
 
 	store atomic.Pointer[session.Store]
 

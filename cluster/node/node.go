@@ -88,6 +88,7 @@ func New(o Setup) *Node {
 	n.files.Attach(n.keeper)
 	n.Host = host.New(host.Options{
 		Name: o.Name, Engine: o.Engine, Peers: o.Peers, Names: committer{n}, Timeout: o.Timeout, Logger: o.Logger,
+		InUse:    func(id string) bool { return n.opened(id) > 0 },
 		Handlers: n.parts.handlers, Restore: n.parts.restore, Resume: n.parts.resume, Parked: n.parts.parked,
 	})
 	return n

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
+	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -308,6 +309,54 @@ func TestWhatNobodyLooksAtIsNotFollowed(t *testing.T) {
 	}
 	if b.open(ref) != y {
 		t.Error("it is another session")
+	}
+}
+
+// A host that follows many quiet sessions, and asks for each now and then, is not behind for it, and not ahead.
+func TestManyQuietSessionsAreNotBehind(t *testing.T) {
+	a := newRig(t).mount("a", t.TempDir())
+	const many = 8 * host.QuietLooks
+	var list []*session.Session
+	for i := range many {
+		other := ref
+		other.Session = fmt.Sprint("s", i)
+		a.create(other)
+		list = append(list, a.open(other))
+	}
+	began := time.Now()
+	for _, x := range list {
+		if err := a.Fresh(t.Context(), x, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if count, oldest := a.Followed(); count != many || oldest.Before(began) || oldest.After(time.Now()) {
+		t.Errorf("%d sessions are followed, confirmed %v before now", count, time.Since(oldest))
+	}
+	status := map[string]string{}
+	for _, kv := range a.Status() {
+		status[kv[0]] = kv[1]
+	}
+	if behind := status["cluster_behind_seconds"]; strings.HasPrefix(behind, "-") {
+		t.Errorf("the status says that the host is %s seconds behind", behind)
+	}
+}
+
+// Who removes or renames a session looks whose child it is, in all sessions of its owner. They are not followed for it.
+func TestARemovalFollowsNoOtherSessions(t *testing.T) {
+	r := newRig(t)
+	a, b := r.mount("a", t.TempDir()), r.mount("b", t.TempDir())
+	for i := range 5 {
+		other := ref
+		other.Session = fmt.Sprint("other", i)
+		a.create(other)
+	}
+	a.create(ref)
+	b.open(ref)
+	if err := b.s.Remove(ref); err != nil {
+		t.Fatal(err)
+	}
+	if count, _ := b.Followed(); count > 1 {
+		t.Errorf("%d sessions are followed, and one was looked at", count)
 	}
 }
 

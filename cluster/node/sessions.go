@@ -22,11 +22,26 @@ type seen struct {
 // Look brings the copy of a session up to date if it was not confirmed within Options.Freshness, and follows it from
 // then on. It waits for Bound at most where there is a copy, and returns nil then; else it returns
 // ctxabi.ErrUnreachable, ctxabi.ErrDenied, or ctxabi.ErrIO if the session cannot be a copy.
-func (n *Node) Look(ctx context.Context, x *session.Session) error {
+func (n *Node) Look(ctx context.Context, x *session.Session) error { return n.look(ctx, x, n.follow) }
+
+// Glance is Look for who looks at many sessions at once: one that is not followed is not followed from then on.
+func (n *Node) Glance(ctx context.Context, x *session.Session) error {
+	return n.look(ctx, x, func(x *session.Session) *seen {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if f := n.sessions[x]; f != nil || n.ctx.Err() != nil {
+			return f
+		}
+		return &seen{}
+	})
+}
+
+// look is Look with what the node knows of a session; as returns nil once the node ends.
+func (n *Node) look(ctx context.Context, x *session.Session, as func(*session.Session) *seen) error {
 	if !n.isShared(x.Ref(), x.ID()) || x.Removed() {
 		return nil
 	}
-	f := n.follow(x)
+	f := as(x)
 	if f == nil {
 		return nil // the node ends
 	}
@@ -116,13 +131,19 @@ func (n *Node) leaveSessions(since time.Time) {
 	}
 }
 
-// Followed returns how many sessions are followed, and when the one was confirmed that was confirmed longest ago; the
-// zero time if one never was, or there are none.
+// Followed returns how many sessions are followed, and when the one was confirmed that was confirmed longest ago, or
+// would have been if all were confirmed each [host.ConfirmEvery]; the zero time if one never was, or there are none.
 func (n *Node) Followed() (count int, oldest time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	now := time.Now()
 	for x := range n.sessions {
 		at := n.Complete(x)
+		if early := n.Due(x) - host.ConfirmEvery; early > 0 && !at.IsZero() {
+			if at = at.Add(early); at.After(now) {
+				at = now
+			}
+		}
 		if count++; count == 1 || at.Before(oldest) {
 			oldest = at
 		}
