@@ -24,7 +24,8 @@ type seen struct {
 // ctxabi.ErrUnreachable, ctxabi.ErrDenied, or ctxabi.ErrIO if the session cannot be a copy.
 func (n *Node) Look(ctx context.Context, x *session.Session) error { return n.look(ctx, x, n.follow) }
 
-// Glance is Look for who looks at many sessions at once: one that is not followed is not followed from then on.
+// Glance is Look for who looks at many sessions at once: one that is not followed is not followed from then on. It returns
+// the errors of Look.
 func (n *Node) Glance(ctx context.Context, x *session.Session) error {
 	return n.look(ctx, x, func(x *session.Session) *seen {
 		n.mu.Lock()

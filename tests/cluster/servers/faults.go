@@ -119,6 +119,9 @@ func (c *Cluster) Heal() {
 // Store returns the directory of a server's entries.
 func (c *Cluster) Store(i int) string { return c.nodes[i].dir }
 
+// PID returns the process id of a server, which runs.
+func (c *Cluster) PID(i int) int { return c.nodes[i].cmd.Process.Pid }
+
 // Log returns the file of what a server prints.
 func (c *Cluster) Log(i int) string { return c.nodes[i].log() }
 
