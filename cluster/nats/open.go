@@ -185,6 +185,17 @@ func (e *Engine) Unsafe() []string { return slices.Clone(e.unsafe) }
 // Hedges returns how many requests were answered over another link than the one that was asked first.
 func (e *Engine) Hedges() int64 { return e.hedges.Load() }
 
+// Received returns how many bytes the servers have sent: answers, entries that are followed, and requests of other
+// hosts, with their headers. It takes no lock.
+func (e *Engine) Received() (n int64) {
+	for _, c := range e.links.conns {
+		if c != nil {
+			n += int64(atomic.LoadUint64(&c.InBytes))
+		}
+	}
+	return n
+}
+
 // Close ends feeds and connections. Calls that wait for an answer end with ErrUnknown or ErrUnreachable
 // at their time limit. It returns nil.
 func (e *Engine) Close() error {

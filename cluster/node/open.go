@@ -206,5 +206,5 @@ func (u *uplink) status() [][2]string {
 	waited, refused, unattested := f.gate.Stats()
 	return append(list, [2]string{"cluster_hosts", strings.Join(hosts, ",")}, [2]string{"cluster_hedges", fmt.Sprint(f.e.Hedges())},
 		[2]string{"cluster_first_copies_waited", fmt.Sprint(waited)}, [2]string{"cluster_first_copies_refused", fmt.Sprint(refused)},
-		[2]string{"cluster_unattested_shards", fmt.Sprint(unattested)})
+		[2]string{"cluster_unattested_shards", fmt.Sprint(unattested)}, [2]string{"cluster_received_bytes", fmt.Sprint(f.e.Received())})
 }

@@ -33,6 +33,9 @@ type parts struct {
 	// source reads sealed parts that lie among the objects; nil: there are none.
 	source session.PartSource
 
+	// fetched returns how many bytes source has read of objects.
+	fetched func() int64
+
 	// gate waits until a journal may be read of which this host has no copy, or returns why it may not; nil: it
 	// always may.
 	gate func(ctx context.Context, s engine.Subject) error
@@ -52,6 +55,7 @@ func newParts(n *Node) parts {
 	shelf := tend.NewShelf(tend.ShelfOptions{Engine: n.o.Engine, Host: n.o.Name, Logger: n.log})
 	maps.Copy(p.handlers, shelf.Handlers())
 	p.restore, p.resume, p.parked, p.source = shelf.Restore, shelf.Resume, shelf.Parked, shelf.Parts()
+	p.fetched = shelf.Parts().Fetched
 	p.run = append(p.run, func(ctx context.Context) { shelf.Run(ctx, n.Host) })
 	return p
 }

@@ -44,6 +44,7 @@ func (n *Node) Status() [][2]string {
 	add("gaps", s.Gaps)
 	add("repaired", s.Repaired)
 	add("homes", n.Homes())
+	add("parts_fetched_bytes", n.parts.fetched())
 	return list
 }
 

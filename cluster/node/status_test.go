@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 )
 
@@ -13,5 +14,13 @@ func TestMetricsHaveWhatStatusHas(t *testing.T) {
 		"# TYPE ctxfs_mount info\nctxfs_mount_info{cluster=\"abc\",cluster_state=\"stale \\\"x\\\"\"} 1\n# EOF\n"
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+func TestStatusCountsWhatIsFetchedOfParts(t *testing.T) {
+	m := newRig(t).mount("a", t.TempDir())
+	m.parts.fetched = func() int64 { return 12345 }
+	if list := m.Status(); !slices.Contains(list, [2]string{"cluster_parts_fetched_bytes", "12345"}) {
+		t.Errorf("%v", list)
 	}
 }
