@@ -305,9 +305,9 @@ func shareAll(t tester, s *Store, x *session.Session) (shared [2][]Part) {
 
 // smallParts makes parts and their frames small while a test runs.
 func smallParts(t *testing.T) {
-	most, frame := partMost, frameTarget
-	partMost, frameTarget = 40000, 2000
-	t.Cleanup(func() { partMost, frameTarget = most, frame })
+	most, frame, once := partMost, frameTarget, stride
+	partMost, frameTarget, stride = 40000, 2000, 100
+	t.Cleanup(func() { partMost, frameTarget, stride = most, frame, once })
 }
 
 // at is a place in a journal.

@@ -314,3 +314,41 @@ func TestPartsDoNotDependOnTheHost(t *testing.T) {
 		t.Errorf("%+v and %+v, %v, %v", a, b, err, failed)
 	}
 }
+
+// What lies around a frame is fetched with it, and nothing is fetched twice, in whatever order a part is read.
+func TestTheNeighboursOfAFrameAreFetchedWithIt(t *testing.T) {
+	for _, backward := range []bool{false, true} {
+		h := newShared(t)
+		stride = 1500
+		want := contentOf(t, h.x.Messages())
+		sizes, asked := int64(0), 0
+		for _, p := range h.snap.Logs[0].Parts {
+			sizes += p.File.Size
+		}
+		const step = 500
+		for n := range (len(want) + step - 1) / step {
+			off := n * step
+			if backward {
+				off = max(0, len(want)-(n+1)*step)
+			}
+			b, before := make([]byte, min(step, len(want)-off)), h.parts.Fetched()
+			if _, err := h.y.Messages().ReadAt(b, int64(off)); err != nil && err != io.EOF || !bytes.Equal(b, want[off:off+len(b)]) {
+				t.Fatalf("%d bytes at %d: %v", len(b), off, err)
+			}
+			if h.parts.Fetched() > before {
+				asked++
+			}
+		}
+		if got := h.parts.Fetched(); got != sizes {
+			t.Errorf("all made it fetch %d bytes of %d", got, sizes)
+		}
+		frames := 0
+		for i := range h.snap.Logs[0].Parts {
+			frames += len(h.snap.Logs[0].Parts[i].Sums) / 8
+		}
+		if asked >= frames {
+			t.Errorf("%d reads fetched something, of %d frames", asked, frames)
+		}
+		sameSession(t, h.x, h.y)
+	}
+}

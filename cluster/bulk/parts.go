@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,9 +28,9 @@ import (
 // Parts reads sealed parts of sessions from the objects, frame by frame. It is the [archive.Source] of
 // a store, and safe for concurrent use.
 //
-// A frame is fetched when a byte of it is read, checked against the whole hash that the part's own
-// description has for it, and kept in a file with holes, where the next read finds it and checks it
-// again. The description is checked against the hash in the row of the part. What cannot be had, or is
+// A frame is fetched when a byte of it is read, with what lies around it, checked against the whole hash that
+// the part's own description has for it, and kept in a file with holes, where the next read finds it and
+// checks it again. The description is checked against the hash in the row of the part. What cannot be had, or is
 // wrong, is [archive.ErrAway]: no byte of it is returned, and the next read tries again.
 type Parts struct {
 	objects engine.Objects
@@ -170,8 +171,8 @@ func (f *partFile) frame(frame *archive.Frame, at int64) ([]byte, error) {
 }
 
 // get returns bytes of the file for which is returns true: those that are kept, or else those that the
-// objects have, which are kept from then on. It returns engine.ErrDiffers if the objects have others,
-// and the errors of [Store.Range].
+// objects have, which are kept from then on, with what lies around them. It returns engine.ErrDiffers if
+// the objects have others, and the errors of [Store.Range].
 func (f *partFile) get(at, size int64, is func([]byte) bool) ([]byte, error) {
 	b := make([]byte, size)
 	if f.kept != nil && vfs.ReadFull(f.kept, b, at) == nil && is(b) {
@@ -179,19 +180,44 @@ func (f *partFile) get(at, size int64, is func([]byte) bool) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), f.s.timeout)
 	defer cancel()
-	name := f.row.Name(f.id)
-	b, err := f.from.Range(ctx, name, at, size)
-	if err != nil {
-		return nil, err
+	for _, anew := range []bool{false, true} {
+		whole, err := f.fetch(ctx, b, at, anew)
+		if err != nil {
+			return nil, err
+		}
+		if is(b) {
+			return b, nil
+		}
+		if whole {
+			break
+		}
 	}
-	f.s.fetched.Add(size)
-	if !is(b) {
-		return nil, fmt.Errorf("%w: bytes %d to %d of %s", engine.ErrDiffers, at, at+size, name)
+	return nil, fmt.Errorf("%w: bytes %d to %d of %s", engine.ErrDiffers, at, at+size, f.row.Name(f.id))
+}
+
+// fetch fills b, which has what is kept of the file from a byte on and zeros elsewhere, with what the objects have: in
+// the pieces of stride bytes of which nothing is kept, or in all of them if anew is set. whole is true if these were
+// all. It returns the errors of [Store.Range].
+func (f *partFile) fetch(ctx context.Context, b []byte, at int64, anew bool) (whole bool, err error) {
+	whole = true
+	for from, end := at/stride*stride, at+int64(len(b)); from < end; from += stride {
+		to := min(from+stride, f.row.File.Size)
+		piece := b[max(0, from-at) : min(end, to)-at]
+		if !anew && slices.ContainsFunc(piece, func(c byte) bool { return c != 0 }) {
+			whole = false
+			continue
+		}
+		data, err := f.from.Range(ctx, f.row.Name(f.id), from, to-from)
+		if err != nil {
+			return whole, err
+		}
+		f.s.fetched.Add(to - from)
+		copy(piece, data[max(0, at-from):])
+		if w, ok := f.kept.(io.WriterAt); ok {
+			w.WriteAt(data, from) // what is wrong in it is fetched again by who reads it; so is all on a full disk
+		}
 	}
-	if w, ok := f.kept.(io.WriterAt); ok {
-		w.WriteAt(b, at) // a full disk costs the next read a fetch
-	}
-	return b, nil
+	return whole, nil
 }
 
 // endOf is the end of a file, from a byte on.

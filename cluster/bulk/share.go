@@ -20,6 +20,10 @@ import (
 
 // Sizes of shared parts. They are variables for tests that cannot afford large records.
 var (
+	// stride is how many bytes of a part are fetched at once, from a multiple of it on: engines keep objects in pieces of
+	// that size and send whole ones, and who reads a frame reads its neighbours soon.
+	stride int64 = engine.MaxPayload
+
 	partMost    int64 = 16 << 20                  // bytes of records, at most, but for one commit that is longer
 	frameTarget       = log.DefaultLimits().Frame // bytes of records in a frame, about: what a read fetches
 )
