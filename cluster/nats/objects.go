@@ -181,6 +181,9 @@ func (o objectStore) Get(ctx context.Context, key engine.Key, off, n int64) ([]b
 	if err := key.Check(); err != nil {
 		return nil, err
 	}
+	if data, ok := o.within(ctx, key, off, n); ok {
+		return data, nil
+	}
 	info, first, err := o.head(ctx, key)
 	if err != nil {
 		return nil, err
@@ -209,6 +212,25 @@ func (o objectStore) Get(ctx context.Context, key engine.Key, off, n int64) ([]b
 		return nil, fmt.Errorf("%w: %s", engine.ErrDiffers, key.Name)
 	}
 	return data, nil
+}
+
+// within returns n bytes of an object from off on, where these lie behind its first part and one replica has all of
+// them: the first part, which would tell how long the object is, need not be sent then. ok is false where Get has to
+// look at it.
+func (o objectStore) within(ctx context.Context, key engine.Key, off, n int64) (data []byte, ok bool) {
+	if off < partSize || n <= 0 || n > engine.MaxObject {
+		return nil, false
+	}
+	data = make([]byte, 0, n)
+	for start := off / partSize * partSize; start < off+n; start += partSize {
+		m, found, err := o.e.lastOf(ctx, partPlace(key, int(start/partSize)))
+		to := min(off+n-start, partSize)
+		if err != nil || !found || m.ID == "" || int64(len(m.Payload)) < to {
+			return nil, false
+		}
+		data = append(data, m.Payload[max(0, off-start):to]...)
+	}
+	return data, true
 }
 
 // List implements [engine.Objects] and returns the errors documented there.
