@@ -37,7 +37,10 @@ func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 		err = c.applyAll(ctx, list)
 		switch {
 		case errors.Is(err, journal.ErrGap) && namesSnapshot(list[0]) && c.restore(ctx, err) == nil:
-			err = nil
+			list = slices.DeleteFunc(list, func(e engine.Entry) bool { return e.Seq <= c.at.Seq })
+			if err = c.applyAll(ctx, list); breaks(err) {
+				err = nil // what is behind the snapshot is read again
+			}
 		case err != nil && !leader && breaks(err), err == nil && c.at.Seq == was && !leader:
 			leader = true // this replica has lost something, or does not have it yet
 			continue
