@@ -54,9 +54,9 @@ soak-cluster: ## three mounts of a cluster of three servers, while all of it bre
 	@dist/setup.sh run
 	CTXFS_SOAK=1 CTXFS_RANDOM=1 SOAK_DIR="$(SOAK_DIR)" SOAK_DURATION=$(or $(DURATION),62m) $(GO) test ./tests/cluster/soak -run 'TestSoak$$' -count=1 -v -timeout 48h
 
-bench-cluster: ## a cluster beside a bare client of the same servers (BENCH=smoke: a short look)
+bench-cluster: ## a cluster beside a bare client of the same servers (BENCH=smoke: a short look, ONLY=append, other, large or leader)
 	@dist/setup.sh run
-	CTXFS_MATRIX=1 CLUSTER_BENCH=$(if $(filter smoke,$(BENCH)),,full) $(GO) test ./tests/cluster/bench -run 'TestBench$$' -count=1 -v -timeout 1h
+	CTXFS_MATRIX=1 CLUSTER_ONLY=$(ONLY) CLUSTER_BENCH=$(if $(filter smoke,$(BENCH)),,full) $(GO) test ./tests/cluster/bench -run 'TestBench$$' -count=1 -v -timeout 1h
 
 race: ## the packages with concurrency in them, under the race detector
 	@dist/setup.sh race

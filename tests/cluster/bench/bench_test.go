@@ -20,20 +20,33 @@ type row struct {
 	met                               bool
 }
 
-// TestBench measures all of it, in full where CLUSTER_BENCH is "full".
+// TestBench measures all of it, in full where CLUSTER_BENCH is "full"; what one file has alone where CLUSTER_ONLY names
+// that.
 func TestBench(t *testing.T) {
 	suite.Matrix(t, "three servers, two mounts, and elections of many seconds")
 	b := newRig(t, os.Getenv("CLUSTER_BENCH") == "full")
 	before := load()
-	b.oneWriter()
-	b.manyWriters()
-	b.twoHosts()
-	b.otherHost()
-	b.catchUp(1<<10, 30)
-	b.catchUp(64<<10, 120)
-	b.election("killed", 7*time.Second)
-	if b.full {
-		b.election("isolated", 13*time.Second)
+	only := os.Getenv("CLUSTER_ONLY")
+	for _, part := range []struct {
+		name    string
+		measure func()
+	}{
+		{"append", func() { b.oneWriter(); b.manyWriters(); b.twoHosts() }},
+		{"other", func() { b.otherHost(); b.catchUp(1<<10, 30); b.catchUp(64<<10, 120) }},
+		{"large", b.large},
+		{"leader", func() {
+			b.election("killed", 7*time.Second)
+			if b.full {
+				b.election("isolated", 13*time.Second)
+			}
+		}},
+	} {
+		if only == "" || only == part.name {
+			part.measure()
+		}
+	}
+	if len(b.rows) == 0 {
+		t.Fatalf("no part is called %q", only)
 	}
 	var w strings.Builder
 	fmt.Fprintf(&w, "load %s before, %s after; %d processors; each figure and the one beside it are of the same seconds\n\n", before, load(), runtime.NumCPU())

@@ -4,6 +4,7 @@
 //
 //	make bench-cluster               the goals, met or missed; some minutes
 //	make bench-cluster BENCH=smoke   the same in a short form, which says whether all of it still works
+//	make bench-cluster ONLY=large    what large_test.go has alone; CLUSTER_LARGE=100 makes its session one of 100 MB
 //
 // Nothing fails because it is slow.
 //
@@ -13,6 +14,7 @@
 //	append_test.go   appends of one host
 //	hosts_test.go    appends of two hosts to one session
 //	other_test.go    what the other host sees, and how it catches up
+//	large_test.go    a session of 1 GB on a host that never saw it
 //	leader_test.go   elections
 //	rig_test.go      servers, mounts, a bare client
 package bench
