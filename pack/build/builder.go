@@ -252,7 +252,6 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		e.last, e.kept = g, kept
 		return e.build, nil
 	}
-	b.indexAhead(e, x, in.History().Len())
 	e.memo.Context = ctx
 	build, err := b.compileEpoch(x, e, &in, c, around)
 	if err != nil {
@@ -260,6 +259,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	}
 	e.swap.Note(x, in.History(), build.Left)
 	b.foldAhead(e, &in)
+	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
 	b.summarizeNext(ctx, x, e, g, &in, c, build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made, e.kept = g, build, in, kept
