@@ -32,7 +32,7 @@ import (
 // large has a mount that never saw a session of 1 GB, of which nearly all lies among the objects, show its end
 // and a pack, beside the mount of the host that wrote it, which has all of it. CLUSTER_LARGE sets another size, in MB.
 func (b *rig) large() {
-	size := int64(40)
+	size := int64(20)
 	if b.full {
 		size = 1000
 	}
