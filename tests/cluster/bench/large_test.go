@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -158,6 +159,21 @@ func (b *rig) fill(ref ctxabi.Ref, size int64) (store string) {
 		t.Fatal(err)
 	}
 	defer packs.Close()
+	maintenance := b.c.Open(t, "maintenance")
+	keeper := tend.New(tend.Options{Engine: maintenance, Host: "maintenance", Dir: t.TempDir(), Handlers: rows.New(maintenance).Handlers(), ParkAfter: -1, CollectAfter: -1})
+	tending, written := context.WithCancel(t.Context())
+	var tends sync.WaitGroup
+	tends.Go(func() { // as a maintainer does: servers need not have room for all of the journal
+		for tending.Err() == nil {
+			keeper.Round(tending) // a round that fails is done again
+			select {
+			case <-time.After(time.Second):
+			case <-tending.Done():
+			}
+		}
+	})
+	stop := func() { written(); tends.Wait() }
+	defer stop()
 	begin := time.Now()
 	var next atomic.Int64
 	for k := range int64(4) { // as an agent does, so that what is remembered for packs is there
@@ -167,7 +183,8 @@ func (b *rig) fill(ref ctxabi.Ref, size int64) (store string) {
 		}
 	}
 	wrote := time.Since(begin)
-	b.trimmed(e, x)
+	stop()
+	b.trimmed(e, keeper, x)
 	t.Logf("%d records, %d bytes: written in %.1f s, trimmed after %.1f s", 2*next.Load(), x.Messages().Len(), wrote.Seconds(), time.Since(begin).Seconds())
 	packs.Close()
 	end()
@@ -238,10 +255,8 @@ func exchange(i int) []byte {
 
 // trimmed waits until all of a session but its last records is in parts that a snapshot names, and its journal begins
 // with that snapshot.
-func (b *rig) trimmed(e *nats.Engine, x *session.Session) {
+func (b *rig) trimmed(e *nats.Engine, keeper *tend.Tender, x *session.Session) {
 	b.t.Helper()
-	maintenance := b.c.Open(b.t, "maintenance")
-	keeper := tend.New(tend.Options{Engine: maintenance, Host: "maintenance", Dir: b.t.TempDir(), Handlers: rows.New(maintenance).Handlers(), ParkAfter: -1, CollectAfter: -1})
 	harness.Eventually(b.t, "the session is trimmed", func() bool {
 		if _, err := keeper.Round(b.t.Context()); err != nil {
 			return false
