@@ -141,6 +141,7 @@ func TestOneLinkIsCut(t *testing.T) {
 	l.check(t)
 }
 
+// A server without room is done without; when none has any, appends fail until there is room again.
 func TestADiskIsFull(t *testing.T) {
 	suite.Matrix(t, slow)
 	c := servers.Start(t)
@@ -158,6 +159,20 @@ func TestADiskIsFull(t *testing.T) {
 	c.Free(t, n)
 	c.Shut(n) // a server whose disk was full wants a start
 	c.Restart(t, n)
+	l.progress(t, 200)
+
+	agree(t, c)
+	for i := range 3 {
+		c.Fill(t, i)
+	}
+	l.failures(t, 20)
+	for i := range 3 {
+		c.Free(t, i)
+	}
+	for i := range 3 {
+		c.Shut(i)
+		c.Restart(t, i)
+	}
 	l.progress(t, 200)
 	l.check(t)
 }

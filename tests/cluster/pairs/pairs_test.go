@@ -74,7 +74,6 @@ var leftOut = map[string]string{
 	"TestTheLastGoodRecipeSurvivesTheDaemon":          "each life of a mount of a cluster reports a wrong recipe once",
 	"TestPlantedSymlinksLeadNowhereForTheDaemon":      ofStore,
 	"TestExtremesThroughTheMount":                     "its mount goes on while other tests have their turn, and the name of a host is one mount's",
-	"TestPosix/memory/ParallelFileOpen":               "an open of a shared file may fail with ESTALE while several handles of it are closed",
 }
 
 // TestSuitesOverTwoMounts runs them.
