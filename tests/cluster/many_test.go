@@ -196,11 +196,12 @@ func (c *crowd) same(t *testing.T) {
 	for _, k := range all[:crowdSample] {
 		x := c.session(0, k)
 		want := messageOf(c.text(k, 0)) + messageOf(c.text(k, 1)) + messageOf(c.text(k, 2))
+		harness.Eventually(t, fmt.Sprintf("these messages of session %d:\n%s", k, want), func() bool {
+			got, err := os.ReadFile(x.Path(ctxabi.MessagesFile))
+			return err == nil && string(got) == want
+		})
 		for i := range c.hosts[1:] {
 			sameOnBoth(t, x, c.session(i+1, k))
-		}
-		if got, err := os.ReadFile(x.Path(ctxabi.MessagesFile)); err != nil || string(got) != want {
-			t.Errorf("session %d has\n%s%v, and should have\n%s", k, got, err, want)
 		}
 		harness.Eventually(t, fmt.Sprint("equal packs of session ", k), func() bool {
 			ids := map[string]bool{}
