@@ -86,4 +86,7 @@ show "tail -n 1 on-a/messages.jsonl"
 
 title "Both build the same prompt, and every record is there once."
 show "sha256sum on-a/context/pack.md on-b/context/pack.md | cut -c1-20,65-; wc -l on-a/messages.jsonl on-b/messages.jsonl | head -n 2"
+patiently cmp on-a/context/pack.md on-b/context/pack.md
+patiently cmp on-a/messages.jsonl on-b/messages.jsonl
+[ "$(wc -l <on-a/messages.jsonl)" = 3 ]
 title "All of it is removed now. docs/cluster.md has how to run it on three machines."
