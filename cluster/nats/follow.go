@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	feedLength  = 32      // entries that wait for one follower, who reads the journal if they are more: there may be thousands
+	feedLength  = 64      // entries that wait for one follower, who reads the journal if they are more: there may be thousands
 	feedsLength = 8 << 10 // entries that wait for the goroutine that hands them out
 )
 

@@ -258,9 +258,7 @@ func exchange(i int) []byte {
 func (b *rig) trimmed(e *nats.Engine, keeper *tend.Tender, x *session.Session) {
 	b.t.Helper()
 	harness.Eventually(b.t, "the session is trimmed", func() bool {
-		if _, err := keeper.Round(b.t.Context()); err != nil {
-			return false
-		}
+		keeper.Round(b.t.Context()) // an error may be about a journal in which bare clients have put what is no entry
 		list, err := e.Read(b.t.Context(), host.Subject(x), engine.Range{From: 1, Count: 1})
 		if err != nil || len(list) == 0 {
 			return false
