@@ -98,7 +98,7 @@ func (r *rig) add(name string) *node {
 // start starts the host on what its disk has.
 func (n *node) start() {
 	n.shelf = NewShelf(ShelfOptions{Engine: n.engine, Host: n.name, Entries: 5, Now: func() time.Time { return n.r.now }})
-	n.h = host.New(host.Options{Name: n.name, Engine: n.engine, Peers: n.r.net.Host(n.name), Pause: func(context.Context, time.Duration) {},
+	n.h = host.New(host.Options{Name: n.name, Engine: n.engine, Peers: n.r.net.Host(n.name), Timeout: 5 * time.Second, Pause: func(context.Context, time.Duration) {},
 		Handlers: n.shelf.Handlers(), Restore: n.shelf.Restore, Parked: n.shelf.Parked})
 	var err error
 	if n.s, err = session.Open("/store", session.Options{VFS: n.disk, Now: n.disk.Now, Committer: n.h, Parts: n.shelf.Parts()}); err != nil {
