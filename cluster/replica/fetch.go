@@ -11,10 +11,10 @@ import (
 )
 
 // CatchUp applies what the journal has behind the copy's position, at least up to the sequence to, of
-// which the caller knows that it exists. While entries are applied the next ones are read. What one replica of
-// the engine lacks, or has otherwise than the chain allows, is read from the leader. CatchUp returns ErrBehind if the engine does not find it,
-// ErrTrimmed if it lies in a snapshot that cannot be restored, the errors of Apply, and those of the
-// engine. What was applied until then stays.
+// which the caller knows that it exists. While entries are applied the next ones are read. What one replica
+// of the engine lacks, or has otherwise than the chain allows, is read from the leader. CatchUp returns
+// ErrBehind if the engine does not find it, ErrTrimmed if it lies in a snapshot that cannot be restored, the
+// errors of Apply, and those of the engine. What was applied until then stays.
 func (c *Copy) CatchUp(ctx context.Context, to uint64) error {
 	leader := false
 	var ahead readAhead
