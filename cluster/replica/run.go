@@ -49,10 +49,10 @@ func (c *Copy) applyAll(ctx context.Context, list []engine.Entry) error {
 }
 
 // run returns the entries at the beginning of list that can be applied together: as many as maxRun allows. Of
-// one that has anything else than records, does not fit, or was begun before, Apply knows what to do. run returns the
-// error of a log that cannot be opened.
+// one that is alone, has anything else than records, does not fit, or was begun before, Apply knows what to do. run
+// returns the error of a log that cannot be opened.
 func (c *Copy) run(ctx context.Context, list []engine.Entry) (run entries, err error) {
-	if c.at.Ended || len(c.begun) > 0 {
+	if len(list) == 1 || c.at.Ended || len(c.begun) > 0 {
 		return run, nil
 	}
 	ends, err := c.ends()
@@ -99,12 +99,11 @@ func (c *Copy) applyRun(ctx context.Context, run entries) error {
 		}
 		done += len(results)
 	}
-	c.begun = run.begun(len(run.rows))
 	at := run.ends[len(run.ends)-1]
 	if err := c.note(&at); err != nil {
+		c.begun = run.begun(len(run.rows))
 		return err
 	}
-	c.begun = nil
 	c.set(at)
 	if c.o.Applied != nil {
 		for _, a := range run.list {

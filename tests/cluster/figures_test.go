@@ -53,23 +53,11 @@ func (c *crowd) figures(t *testing.T, when string) {
 		t.Logf("%s: server n%d: %v; disk %s", when, i+1, look(t, c.servers.PID(i)), usage(c.servers.Store(i)))
 	}
 	for _, h := range c.hosts {
-		t.Logf("%s: host %s: %v; store %s; %s", when, h.Name, look(t, h.PID()), usage(h.Store), followed(h.Dir))
+		is := statusOf(t, h)
+		t.Logf("%s: host %s: %v; store %s; it follows %s sessions, and is the home of %s; %s s behind", when, h.Name, look(t, h.PID()), usage(h.Store),
+			is["cluster_followed"], is["cluster_homes"], is["cluster_behind_seconds"])
 	}
 	t.Logf("%s: load %s", when, loadavg())
-}
-
-// followed returns the lines of the status of a mount that say what it follows.
-func followed(mount string) string {
-	b, _ := os.ReadFile(filepath.Join(mount, "status"))
-	var list []string
-	for line := range strings.Lines(string(b)) {
-		for _, key := range []string{"cluster_followed", "cluster_behind_seconds", "cluster_homes"} {
-			if strings.HasPrefix(line, key) {
-				list = append(list, strings.TrimSpace(line))
-			}
-		}
-	}
-	return strings.Join(list, " ")
 }
 
 // usage returns how much of the disk files below a directory take, and how many there are.

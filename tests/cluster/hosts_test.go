@@ -94,8 +94,7 @@ func TestHostsShareASession(t *testing.T) {
 	n := peers.NewNetwork()
 	id := strings.Repeat("5a", 16)
 	hosts := []*member{join(t, c, n, "a", id), join(t, c, n, "b", id)}
-	load, _ := os.ReadFile("/proc/loadavg")
-	t.Logf("load of the machine: %s", strings.TrimSpace(string(load)))
+	t.Logf("load of the machine: %s", loadavg())
 	text := strings.Repeat("x", 950)
 	total := besideTheEngine(t, c.Open(t, "c"), hosts[0], text)
 	for _, round := range []struct{ hosts, writers, each int }{{1, 1, 200}, {1, 64, 50}, {2, 4, 200}} {

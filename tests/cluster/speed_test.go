@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -37,8 +35,7 @@ func TestSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load, _ := os.ReadFile("/proc/loadavg")
-	t.Logf("load of the machine: %s", strings.TrimSpace(string(load)))
+	t.Logf("load of the machine: %s", loadavg())
 	payload := make([]byte, 1024)
 	rand.Read(payload)
 	for _, writers := range []int{1, 8} {

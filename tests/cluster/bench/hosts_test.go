@@ -100,8 +100,10 @@ func (b *rig) twoHosts() {
 
 // daemon is a host without a mount that other hosts can reach: all of a mount's daemon but the filesystem.
 type daemon struct {
-	n *node.Node
-	s *session.Store
+	n   *node.Node
+	s   *session.Store
+	dir string // of the store
+	end func()
 }
 
 // host starts a daemon without a mount.
@@ -111,7 +113,8 @@ func (b *rig) host(name string) *daemon {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	s, err := session.Open(b.t.TempDir(), session.Options{Committer: n, Parts: n.Parts()})
+	dir := b.t.TempDir()
+	s, err := session.Open(dir, session.Options{Committer: n, Parts: n.Parts()})
 	if err == nil {
 		err = n.Attach(s)
 	}
@@ -119,8 +122,9 @@ func (b *rig) host(name string) *daemon {
 		n.Close()
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { n.Close(); s.Close() })
-	return &daemon{n, s}
+	end := sync.OnceFunc(func() { n.Close(); s.Close() })
+	b.t.Cleanup(end)
+	return &daemon{n, s, dir, end}
 }
 
 // make makes a session on a daemon, and enter finds it on another one.

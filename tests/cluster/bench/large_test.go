@@ -20,7 +20,6 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/nats"
-	"github.com/ctxfs/ctxfs/cluster/node"
 	"github.com/ctxfs/ctxfs/cluster/rows"
 	"github.com/ctxfs/ctxfs/cluster/tend"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -128,30 +127,9 @@ func status(b *rig, h *mounts.Host, key string) int64 {
 // parts, and trims its journal. It returns the store of that host, "h0", which has ended.
 func (b *rig) fill(ref ctxabi.Ref, size int64) (store string) {
 	t := b.t
-	e := b.c.Open(t, "h0")
-	is, err := e.Statement(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := node.New(node.Setup{Name: "h0", Cluster: is.Store, Engine: e, Owners: e.Owners, Timeout: harness.Patience})
-	store = t.TempDir()
-	s, err := session.Open(store, session.Options{Committer: n, Parts: n.Parts()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	end := sync.OnceFunc(func() { n.Close(); s.Close() })
-	t.Cleanup(end)
-	if err := n.Attach(s); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Enter(t.Context(), ref); err != nil {
-		t.Fatal(err)
-	}
-	x, err := s.Create(ref, session.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
-	if err == nil {
-		err = x.SetControl(ctxabi.BudgetFile, []byte("32000\n"))
-	}
-	if err != nil {
+	d := b.host("h0")
+	x := b.make(d, ref)
+	if err := x.SetControl(ctxabi.BudgetFile, []byte("32000\n")); err != nil {
 		t.Fatal(err)
 	}
 	packs, err := build.NewBuilder(build.Config{})
@@ -184,11 +162,11 @@ func (b *rig) fill(ref ctxabi.Ref, size int64) (store string) {
 	}
 	wrote := time.Since(begin)
 	stop()
-	b.trimmed(e, keeper, x)
+	b.trimmed(maintenance, keeper, x)
 	t.Logf("%d records, %d bytes: written in %.1f s, trimmed after %.1f s", 2*next.Load(), x.Messages().Len(), wrote.Seconds(), time.Since(begin).Seconds())
 	packs.Close()
-	end()
-	return store
+	d.end()
+	return d.dir
 }
 
 // converse has 48 writers append what a coding agent says and its tools answer, from the pair behind next on, until a
