@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -37,9 +38,19 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 			list = append(list, ref)
 		}
 	}
-	s.lookAt(list)
-	list = slices.DeleteFunc(list, func(ref ctxabi.Ref) bool { return len(names(ref.Path(), ctxabi.ChildDir)) == 0 })
-	return list, err
+	may, known := list, true
+	shared, ok := s.looker.(Parental)
+	if ok {
+		may, known = shared.Parents(context.Background(), list)
+	}
+	s.lookAt(may)
+	with := slices.DeleteFunc(slices.Clone(may), func(ref ctxabi.Ref) bool { return len(names(ref.Path(), ctxabi.ChildDir)) == 0 })
+	if !known && err == nil {
+		if err := shared.NoteParents(context.Background(), list, with); err != nil {
+			s.o.Logger.Debug("sessions with children are looked for again next time", "err", err)
+		}
+	}
+	return with, err
 }
 
 // Link is the place of a session as a child: its parent, and its name there.

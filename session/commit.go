@@ -150,6 +150,17 @@ func (s *Store) enter(ref ctxabi.Ref) {
 	e.Enter(ctx, ref)
 }
 
+// Parental is a [Looker] that knows which sessions may have children, so that the others need not be looked at by who
+// looks for the parents of one.
+type Parental interface {
+	// Parents returns those of the sessions list, which are of one owner, that may have children. known is false if that
+	// is not known, and all may.
+	Parents(ctx context.Context, list []ctxabi.Ref) (may []ctxabi.Ref, known bool)
+	// NoteParents has it known from now on, after all sessions of an owner were looked at, and parents are those with
+	// children. It returns the errors of a commit; then it is known another time.
+	NoteParents(ctx context.Context, looked, parents []ctxabi.Ref) error
+}
+
 // lookAllWithin is how long who looks for something in all sessions of an owner waits for what this host lacks.
 const lookAllWithin = time.Minute
 

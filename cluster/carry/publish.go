@@ -79,7 +79,11 @@ func (c *Carrier) publish(ctx context.Context, x *session.Session, s engine.Subj
 	if err != nil {
 		return err
 	}
-	op := names.PublishSession{CreateSession: names.CreateSession{Agent: ref.Agent, Session: ref.Session, ID: x.ID()},
+	children, err := x.Children()
+	if err != nil {
+		return err
+	}
+	op := names.PublishSession{CreateSession: names.CreateSession{Agent: ref.Agent, Session: ref.Session, ID: x.ID()}, Parent: len(children) > 0,
 		Parked: names.Parked{I: saved.At.I, Hash: hex.EncodeToString(saved.Object.SHA[:])}}
 	at := replica.Position{Position: w.at}
 	if w.seq > 0 {

@@ -152,6 +152,16 @@ func (c *change) name(n Name) error {
 		replace(c, &x.parked, Parked{n.I, n.Hash})
 		c.touched.Sessions[n.ID] = true
 		return nil
+	case Parent:
+		x, ok := c.ids[n.ID]
+		if !ok {
+			return refuse("mkdir", "", ctxabi.ErrNotFound, "there is no session %s", n.ID)
+		}
+		replace(c, &x.parent, true)
+		return nil
+	case Parents:
+		replace(c, &c.parents, true)
+		return nil
 	}
 	if n.Session == "" {
 		return c.changeAgent(n)

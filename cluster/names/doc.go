@@ -13,7 +13,7 @@
 // parsed and encoded again is the same, byte for byte. Rows have no bodies.
 //
 //	n  Name      a home, an agent or a session is made; a session, or an agent with all it has, is
-//	             renamed or removed; a session is parked
+//	             renamed or removed; a session is parked, or may have children
 //	f  File      an ordinary file has this content: its hash, size, mode, owner, time and attributes
 //	k  Link      mkdir, rmdir, unlink, symlink, rename, and attributes of a directory
 //	S  Snapshot  the state before this entry lies among the objects
@@ -30,6 +30,14 @@
 //
 // [State.Encode] returns one form of equal states. [Replica.Checkpoint] stores it, names it in the journal and
 // removes the entries before; a replica that finds the beginning of a journal gone goes on from there.
+//
+// # Parents
+//
+// Which sessions are the children of another one stands in the journal of that one. So that who renames or removes a
+// session need not read the journals of all, a row [Parent] notes that a session may have children, before its first
+// child is made; it stays noted. A row [Parents], which stands with the one that makes the owner's home, says that none
+// has children that is not noted. Journals that began before there were such rows get them when a host has looked at all
+// sessions. Both are of [ParentsVersion], and so is a state that has applied one.
 //
 // # Ordinary files
 //

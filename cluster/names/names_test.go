@@ -56,6 +56,12 @@ func drawRow(t *rapid.T) row {
 		n.Op = Remove
 		of()
 	case 9:
+		switch rapid.IntRange(0, 3).Draw(t, "note") {
+		case 0:
+			return Name{Op: Parent, ID: id(rapid.IntRange(1, 5).Draw(t, "id"))}
+		case 1:
+			return Name{Op: Parents}
+		}
 		return Name{Op: Park, ID: id(rapid.IntRange(1, 5).Draw(t, "id")), I: 7, Hash: hash("snapshot")}
 	case 10, 11:
 		f := File{Path: file("path"), Hash: hash(pick(sessions, "content")), Size: 1, Mode: 0o644, UID: 1000, MTime: 5}
@@ -225,6 +231,9 @@ var example = [][]row{
 	{Name{Op: MakeAgent, Agent: "../x", Owner: owner}},
 	{Name{Op: "paint", Agent: "x"}},
 	{File{Path: "agent/b/memory/x", Hash: hash("x"), Size: MaxFile + 1}},
+	{Name{Op: Parent, ID: id(1)}},
+	{Name{Op: Parent, ID: id(9)}},
+	{Name{Op: Parents}},
 }
 
 // Rows, states and refusals stay what they are: hosts with other versions of this program read them.
@@ -327,7 +336,7 @@ func TestLaterVersionsStopAState(t *testing.T) {
 		want error
 	}{
 		{journal.Row{Kind: 'z'}, journal.ErrVersion},
-		{journal.Row{Kind: journal.Name, Content: []byte(`{"v":2,"op":"anything","x":[1]}`)}, journal.ErrVersion},
+		{journal.Row{Kind: journal.Name, Content: []byte(`{"v":3,"op":"anything","x":[1]}`)}, journal.ErrVersion},
 		{journal.Row{Kind: journal.Message, Content: []byte(`{}`)}, nil},
 		{journal.Row{Kind: journal.Name, Content: []byte(`{"v":1, "op":"home"}`)}, nil},
 		{journal.Row{Kind: journal.Name, Content: []byte(`{"v":1,"op":"remove","agent":"a","extra":1}`)}, nil},

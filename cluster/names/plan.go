@@ -24,9 +24,9 @@ func rowsOf(list ...row) (rows []journal.Row) {
 // CreateHome makes the owner's home: that of a shared space, since a user's is made with his first agent.
 type CreateHome struct{ Owner Owner }
 
-// Plan returns a row that makes the home; it returns no error.
+// Plan returns the rows that make the home, in which no session has children; it returns no error.
 func (o CreateHome) Plan(*State, string) ([]journal.Row, error) {
-	return rowsOf(Name{Op: MakeHome, Owner: o.Owner}), nil
+	return rowsOf(Name{Op: MakeHome, Owner: o.Owner}, Name{Op: Parents}), nil
 }
 
 // CreateAgent makes an agent's home, and that of its user.
@@ -48,8 +48,8 @@ func planAgent(s *State, agent string, o Owner) ([]journal.Row, error) {
 	if s.subject.Owner[0] != 'u' {
 		return nil, refuse("mkdir", "", ctxabi.ErrNotFound, "there is no such shared space; make it with ctxfs space new")
 	}
-	home := Owner{UID: o.UID, GID: o.GID, Mode: 0o700}
-	return append(rowsOf(Name{Op: MakeHome, Owner: home}), rows...), nil
+	home, err := CreateHome{Owner{UID: o.UID, GID: o.GID, Mode: 0o700}}.Plan(s, "")
+	return append(home, rows...), err
 }
 
 // CreateSession makes a session, and the directories above it.
@@ -73,15 +73,41 @@ func (o CreateSession) Plan(s *State, _ string) (rows []journal.Row, err error) 
 type PublishSession struct {
 	CreateSession
 	Parked Parked
+	Parent bool // it has children
 }
 
-// Plan returns the rows of CreateSession, and one that parks the session, or the errors of that.
+// Plan returns the rows of CreateSession, and those that park the session and note its children, or the errors of that.
 func (o PublishSession) Plan(s *State, host string) (rows []journal.Row, err error) {
 	rows, err = o.CreateSession.Plan(s, host)
 	if err == nil && o.Parked.I > 0 {
 		rows = append(rows, Name{Op: Park, ID: o.ID, I: o.Parked.I, Hash: o.Parked.Hash}.Row())
 	}
+	if err == nil && o.Parent {
+		rows = append(rows, Name{Op: Parent, ID: o.ID}.Row())
+	}
 	return rows, err
+}
+
+// NoteParents notes sessions that may have children, journal.MaxRows at most; with All set, that no others have any.
+type NoteParents struct {
+	IDs []string
+	All bool
+}
+
+// Plan returns a row for each session that is not noted yet, and one for All. It returns ctxabi.ErrNotFound if one is not there.
+func (o NoteParents) Plan(s *State, _ string) (rows []journal.Row, err error) {
+	for _, id := range o.IDs {
+		if _, ok := s.ids[id]; !ok {
+			return nil, refuse("mkdir", "", ctxabi.ErrNotFound, "there is no session %s any more", id)
+		}
+		if !s.IsParent(id) {
+			rows = append(rows, Name{Op: Parent, ID: id}.Row())
+		}
+	}
+	if o.All && !s.parents {
+		rows = append(rows, Name{Op: Parents}.Row())
+	}
+	return rows, nil
 }
 
 // RenameName renames an agent, or the session Session of it if that is not "".

@@ -70,7 +70,7 @@ func (c *cluster) op(t *rapid.T, r *Replica) Op {
 	agents, sessions := []string{"a", "b"}, []string{"s", "t", "u"}
 	path := pick(append(files, dirs...))
 	c.made++
-	switch rapid.IntRange(0, 11).Draw(t, "op") {
+	switch rapid.IntRange(0, 12).Draw(t, "op") {
 	case 0:
 		return CreateAgent{pick(agents), owner}
 	case 1, 2, 3:
@@ -87,6 +87,8 @@ func (c *cluster) op(t *rapid.T, r *Replica) Op {
 		return c.write(r, path)
 	case 10:
 		return ChangeLink{Link{Op: Mkdir, Path: path, Mode: 0o755}}
+	case 11:
+		return NoteParents{IDs: []string{id(rapid.IntRange(1, c.made).Draw(t, "parent"))}, All: rapid.Bool().Draw(t, "all")}
 	default:
 		f := fileRow(path, fmt.Sprint("content ", c.made), "")
 		return MoveFile{From: pick(append(files, "agent/a/scratch")), To: path, File: &f}

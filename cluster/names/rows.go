@@ -16,17 +16,23 @@ import (
 // Version is the version of rows and snapshots.
 const Version = 1
 
+// ParentsVersion is the version of rows and snapshots of which one without children knows nothing: the rows [Parent] and
+// [Parents], and states that have applied one.
+const ParentsVersion = 2
+
 // NameOp is what a [Name] does.
 type NameOp string
 
 // The operations on names.
 const (
-	MakeHome    NameOp = "home"   // the owner has files: of Owner
-	MakeAgent   NameOp = "agent"  // there is an agent Agent: of Owner
-	MakeSession NameOp = "create" // there is a session Session of Agent with the id ID: of Owner
-	Rename      NameOp = "rename" // the agent Agent, or its session Session with the id ID, is called ToAgent, or ToSession of ToAgent
-	Remove      NameOp = "remove" // the agent Agent, which is empty unless All is set, or its session Session with the id ID, is removed
-	Park        NameOp = "park"   // the first I entries of the journal of the session ID lie in the snapshot Hash
+	MakeHome    NameOp = "home"    // the owner has files: of Owner
+	MakeAgent   NameOp = "agent"   // there is an agent Agent: of Owner
+	MakeSession NameOp = "create"  // there is a session Session of Agent with the id ID: of Owner
+	Rename      NameOp = "rename"  // the agent Agent, or its session Session with the id ID, is called ToAgent, or ToSession of ToAgent
+	Remove      NameOp = "remove"  // the agent Agent, which is empty unless All is set, or its session Session with the id ID, is removed
+	Park        NameOp = "park"    // the first I entries of the journal of the session ID lie in the snapshot Hash
+	Parent      NameOp = "parent"  // the session ID may have children
+	Parents     NameOp = "parents" // each session that may have children has a Parent row
 )
 
 // Owner is to whom files belong: numeric ids, and the mode of directories.
@@ -108,7 +114,7 @@ type row interface {
 
 // Row returns the row of the journal.
 func (n Name) Row() journal.Row {
-	n.V = Version
+	n.V = n.version()
 	return journal.Row{Kind: journal.Name, Content: encode(n)}
 }
 
@@ -155,10 +161,22 @@ func parseRow(r journal.Row) (row, error) {
 	return nil, fmt.Errorf("%w: a row of kind %q", journal.ErrVersion, r.Kind)
 }
 
+// version returns the version in which a row is written.
+func (n Name) version() int {
+	if n.Op == Parent || n.Op == Parents {
+		return ParentsVersion
+	}
+	return Version
+}
+
 // parse reads the one form of a row.
 func parse[T row](content []byte) (row, error) {
 	var v T
-	if err := decode(content, &v); err != nil {
+	newest := Version
+	if _, ok := any(v).(Name); ok {
+		newest = ParentsVersion
+	}
+	if err := decode(content, &v, newest); err != nil {
 		return nil, err
 	}
 	if err := v.check(); err != nil {
@@ -167,19 +185,19 @@ func parse[T row](content []byte) (row, error) {
 	return v, nil
 }
 
-// decode reads JSON that encode made of this version. It returns journal.ErrVersion or ctxabi.ErrMalformed.
-func decode(content []byte, v any) error {
+// decode reads JSON that encode made, of the version newest at most. It returns journal.ErrVersion or ctxabi.ErrMalformed.
+func decode(content []byte, v any, newest int) error {
 	var head struct {
 		V int `json:"v"`
 	}
 	err := json.Unmarshal(content, &head)
-	if err == nil && head.V > Version {
+	if err == nil && head.V > newest {
 		return fmt.Errorf("%w: names of version %d", journal.ErrVersion, head.V)
 	}
-	if err == nil && head.V == Version {
+	if err == nil && head.V >= Version {
 		err = json.Unmarshal(content, v)
 	}
-	if err != nil || head.V != Version || !bytes.Equal(encode(v), content) {
+	if err != nil || head.V < Version || !bytes.Equal(encode(v), content) {
 		return refuse("parse", "", ctxabi.ErrMalformed, "%.100q has not the form of names", content)
 	}
 	return nil
@@ -210,7 +228,9 @@ func (n Name) check() error {
 		names(n.Session)
 		only.Session, only.ID, valid = n.Session, n.ID, valid && hexDigits(n.ID, 32)
 	}
-	if n.Op != MakeHome && n.Op != Park {
+	switch n.Op {
+	case MakeHome, Park, Parent, Parents:
+	default:
 		names(n.Agent)
 		only.Agent = n.Agent
 	}
@@ -237,10 +257,13 @@ func (n Name) check() error {
 	case Park:
 		only.ID, only.I, only.Hash = n.ID, n.I, n.Hash
 		valid = valid && hexDigits(n.ID, 32) && hexDigits(n.Hash, 64) && n.I > 0
+	case Parent:
+		only.ID, valid = n.ID, valid && hexDigits(n.ID, 32)
+	case Parents:
 	default:
 		valid = false
 	}
-	if !valid || n != only {
+	if !valid || n != only || n.V != 0 && n.V != n.version() {
 		return refuse("parse", "", ctxabi.ErrMalformed, "%+v is no change of names", n)
 	}
 	return nil

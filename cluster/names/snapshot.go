@@ -14,13 +14,14 @@ import (
 
 // stateForm is the one form of a state in bytes: lists are in the order of their names.
 type stateForm struct {
-	V      int         `json:"v"`
-	Owner  string      `json:"owner"`
-	I      uint64      `json:"i"`
-	Chain  string      `json:"chain"`
-	Home   Owner       `json:"home"`
-	Agents []agentForm `json:"agents"`
-	Files  []fileForm  `json:"files"`
+	V       int         `json:"v"` // ParentsVersion if there are parents, or all are known
+	Owner   string      `json:"owner"`
+	I       uint64      `json:"i"`
+	Chain   string      `json:"chain"`
+	Home    Owner       `json:"home"`
+	Agents  []agentForm `json:"agents"`
+	Files   []fileForm  `json:"files"`
+	Parents bool        `json:"parents,omitempty"`
 }
 
 type agentForm struct {
@@ -36,6 +37,7 @@ type sessionForm struct {
 	ID     string `json:"id"`
 	Owner  Owner  `json:"owner"`
 	Parked Parked `json:"parked,omitzero"`
+	Parent bool   `json:"parent,omitempty"`
 }
 
 type fileForm struct {
@@ -45,13 +47,19 @@ type fileForm struct {
 
 // Encode returns the state in bytes. Equal states have equal bytes.
 func (s *State) Encode() []byte {
-	f := stateForm{V: Version, Owner: s.subject.Owner, I: s.at.I, Chain: hex.EncodeToString(s.at.Chain[:]), Home: s.home, Files: s.own.forms()}
+	f := stateForm{V: Version, Owner: s.subject.Owner, I: s.at.I, Chain: hex.EncodeToString(s.at.Chain[:]), Home: s.home, Files: s.own.forms(), Parents: s.parents}
+	if s.parents {
+		f.V = ParentsVersion
+	}
 	for _, name := range s.Agents() {
 		a := s.agents[name]
 		form := agentForm{Name: name, Born: a.tree.born, Owner: a.owner, Files: a.tree.forms()}
 		for _, session := range slices.Sorted(maps.Keys(a.sessions)) {
 			x := a.sessions[session]
-			form.Sessions = append(form.Sessions, sessionForm{session, x.id, x.owner, x.parked})
+			form.Sessions = append(form.Sessions, sessionForm{session, x.id, x.owner, x.parked, x.parent})
+			if x.parent {
+				f.V = ParentsVersion
+			}
 		}
 		f.Agents = append(f.Agents, form)
 	}
@@ -69,11 +77,11 @@ func (t *tree) forms() (list []fileForm) {
 // of a later version, and ctxabi.ErrMalformed if the bytes are no state, not its one form, or of another owner.
 func Decode(subject engine.Subject, data []byte) (*State, error) {
 	var f stateForm
-	if err := decode(data, &f); err != nil {
+	if err := decode(data, &f, ParentsVersion); err != nil {
 		return nil, err
 	}
 	s := New(subject)
-	s.at.I, s.home = f.I, f.Home
+	s.at.I, s.home, s.parents = f.I, f.Home, f.Parents
 	chain, err := hex.DecodeString(f.Chain)
 	if err != nil || copy(s.at.Chain[:], chain) != len(s.at.Chain) || f.Owner != subject.Owner {
 		return nil, refuse("parse", "", ctxabi.ErrMalformed, "a state of %q at %q", f.Owner, f.Chain)
@@ -83,7 +91,7 @@ func Decode(subject engine.Subject, data []byte) (*State, error) {
 		a := &agent{name: form.Name, owner: form.Owner, sessions: map[string]*named{}, tree: tree{form.Born, map[string]Node{}}}
 		a.tree.take(form.Files)
 		for _, x := range form.Sessions {
-			n := &named{x.Name, x.ID, a, x.Owner, x.Parked}
+			n := &named{x.Name, x.ID, a, x.Owner, x.Parked, x.Parent}
 			a.sessions[x.Name], s.ids[x.ID] = n, n
 		}
 		s.agents[form.Name] = a

@@ -21,6 +21,7 @@ type State struct {
 	agents  map[string]*agent
 	ids     map[string]*named
 	own     tree // what lies in the owner's home itself
+	parents bool // each session that may have children is a parent
 }
 
 // agent is an agent's home.
@@ -38,6 +39,7 @@ type named struct {
 	agent  *agent
 	owner  Owner
 	parked Parked
+	parent bool // it may have children
 }
 
 // tree is a tree of ordinary files that moves as a whole.
@@ -217,6 +219,15 @@ func (s *State) Sessions(agent string) (list []Session) {
 	}
 	return list
 }
+
+// IsParent reports whether a session was noted as one that may have children.
+func (s *State) IsParent(id string) bool {
+	n, ok := s.ids[id]
+	return ok && n.parent
+}
+
+// ParentsKnown reports whether no session has children that is not noted. Else one may.
+func (s *State) ParentsKnown() bool { return s.parents }
 
 func (s *State) session(n *named) Session {
 	ref, _ := OwnerOf(s.subject)

@@ -20,6 +20,7 @@ var (
 	_ session.BlobCommitter   = (*Node)(nil)
 	_ session.Looker          = (*Node)(nil)
 	_ session.Enterer         = (*Node)(nil)
+	_ session.Parental        = (*Node)(nil)
 )
 
 // Commit commits records as [host.Host.Commit] does and returns the errors of that, and ctxabi.ErrDenied for a
@@ -42,6 +43,11 @@ func (n *Node) CommitChange(ctx context.Context, x *session.Session, c session.C
 			return x.Apply(c)
 		}
 		return err
+	}
+	if c.Kind == session.MakeChild {
+		if err := n.noteParent(ctx, x); err != nil {
+			return err
+		}
 	}
 	return n.Host.CommitChange(ctx, x, c)
 }

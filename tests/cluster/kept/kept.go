@@ -6,7 +6,7 @@
 //	}
 //
 // Each version of journals has a file testdata/NAME.jsonl with an entry in each line, and testdata/NAME.want with what hosts
-// show of them. What is there stays. Once journal.Version or ctxabi.FormatVersion is raised, Present becomes a new name, and
+// show of them. What is there stays. Once journal.Version, ctxabi.FormatVersion or a version of names is raised, Present becomes a new name, and
 // this makes its files:
 //
 //	CTXFS_UPDATE=1 go test -count=1 ./tests/cluster/kept
@@ -28,7 +28,7 @@ var files embed.FS
 
 // Present is the name of the journals of this version, Later of those of a later one.
 const (
-	Present = "journals-1"
+	Present = "journals-2"
 	Later   = "journals-later"
 )
 
