@@ -21,7 +21,7 @@ func benchBusy(t *testing.T, z sizes, tab *table) {
 	for _, p := range serving {
 		log[p.name] = p.log(t, "busy")
 		takeTurns(t, p, log[p.name], "turn", 0, 1)
-		one.add(p.name, memoryOf(t, p.daemon()).resident)
+		one.add(p.name, harness.UsageOf(t, p.daemon()).Resident)
 	}
 	const batch = 50
 	for taken := 0; taken < z.packs; taken += batch {
@@ -30,10 +30,10 @@ func benchBusy(t *testing.T, z sizes, tab *table) {
 		}
 	}
 	for _, p := range serving {
-		m := memoryOf(t, p.daemon())
-		many.add(p.name, m.resident)
-		private.add(p.name, m.private)
-		peak.add(p.name, m.peak)
+		m := harness.UsageOf(t, p.daemon())
+		many.add(p.name, m.Resident)
+		private.add(p.name, m.Private)
+		peak.add(p.name, m.Peak)
 	}
 	tab.compare("the daemon's memory after one pack", "bytes", one, 50, "")
 	r := tab.compare(fmt.Sprintf("... after %s packs of one session", thousands(z.packs)), "bytes", many, 50, "")

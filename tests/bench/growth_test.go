@@ -223,10 +223,10 @@ func afterStart(t *testing.T, z sizes, tab *table, serving []*site, sessions []*
 				wall.add(p.name, p.run(t, "read", filepath.Join(filepath.Dir(s.log[p.name]), ctxabi.PackFile), 1, 128<<10)[0])
 				cpu.add(p.name, cpuClock(p.mount.PID())-from)
 				stop()
-				m := memoryOf(t, p.mount.PID())
-				private.add(p.name, m.private)
-				mapped.add(p.name, m.mapped)
-				peak.add(p.name, m.peak)
+				m := harness.UsageOf(t, p.mount.PID())
+				private.add(p.name, m.Private)
+				mapped.add(p.name, m.Mapped)
+				peak.add(p.name, m.Peak)
 			}
 		}
 		first := tab.compare(fmt.Sprintf("first pack after a start, %s messages, the daemon's processor", thousands(s.n)), "ns", cpu, 50, "")
@@ -270,7 +270,7 @@ func withoutIndex(t *testing.T, z sizes, tab *table, serving []*site, s *grownSe
 			}
 			p.mount.Restart()
 			wall.add(p.name, p.run(t, "read", filepath.Join(filepath.Dir(s.log[p.name]), ctxabi.PackFile), 1, 128<<10)[0])
-			held.add(p.name, memoryOf(t, p.daemon()).peak)
+			held.add(p.name, harness.UsageOf(t, p.daemon()).Peak)
 		}
 	}
 	tab.compare(fmt.Sprintf("first pack after a start, %s messages, index removed, on the clock", thousands(s.n)), "ns", wall, 50, "")

@@ -73,7 +73,7 @@ func benchMany(t *testing.T, z sizes, tab *table) {
 				}
 			}))
 			started.add(p.name, cpuClock(p.daemon()))
-			held.add(p.name, memoryOf(t, p.daemon()).resident)
+			held.add(p.name, harness.UsageOf(t, p.daemon()).Resident)
 			stat.add(p.name, elapsed(func() {
 				names, err := os.ReadDir(agents(p))
 				if err != nil || len(names) != z.sessions {
@@ -85,9 +85,9 @@ func benchMany(t *testing.T, z sizes, tab *table) {
 					}
 				}
 			})/float64(z.sessions))
-			after.add(p.name, memoryOf(t, p.daemon()).resident)
+			after.add(p.name, harness.UsageOf(t, p.daemon()).Resident)
 			time.Sleep(z.idle / 4) // a daemon that nobody asks returns what is free
-			idle.add(p.name, memoryOf(t, p.daemon()).resident)
+			idle.add(p.name, harness.UsageOf(t, p.daemon()).Resident)
 		}
 	}
 	of := thousands(z.sessions) + " sessions"
@@ -167,7 +167,7 @@ func searchMany(t *testing.T, z sizes, tab *table, serving []*site, dir func(p *
 		}
 	}
 	for _, p := range serving {
-		held.add(p.name, memoryOf(t, p.daemon()).resident)
+		held.add(p.name, harness.UsageOf(t, p.daemon()).Resident)
 	}
 	tab.compare("the next ones, p50", "ns", wall, 50, "")
 	tab.compare("... p95", "ns", wall, 95, "")

@@ -76,7 +76,7 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 	tab.absolute(fmt.Sprintf("... in time of the processor, the questions meanwhile included (%.3g MB/s)", float64(size)/1e6/(spent/1e9)), "ns", spent, 0)
 	tab.reach("indexing", float64(size)/1e6/(spent/1e9))
 	benchFTS5(t, z, tab, filepath.Join(store, ref.Path(), ctxabi.MessagesFile), float64(size))
-	_, peak := rss(t, m.PID())
+	peak := harness.UsageOf(t, m.PID()).Peak
 	tab.absolute("... the daemon's peak of memory", "bytes", peak, 0)
 	index := 0.0
 	segments, _ := filepath.Glob(filepath.Join(store, ref.Owner(), ctxabi.InternalDir, "search", "*"))
@@ -147,7 +147,7 @@ func benchSearch(t *testing.T, z sizes, tab *table) {
 	f.Close()
 	m.Restart()
 	tab.absolute("first search after a start, index present", "ns", elapsed(func() { look(word(4000)) }), 0)
-	resident, _ := rss(t, m.PID())
+	resident := harness.UsageOf(t, m.PID()).Resident
 	tab.absolute("... the daemon's memory after it", "bytes", resident, 0)
 	m.Stop()
 }

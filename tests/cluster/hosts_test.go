@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
+	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 // member is a host with a store.
@@ -94,7 +95,7 @@ func TestHostsShareASession(t *testing.T) {
 	n := peers.NewNetwork()
 	id := strings.Repeat("5a", 16)
 	hosts := []*member{join(t, c, n, "a", id), join(t, c, n, "b", id)}
-	t.Logf("load of the machine: %s", loadavg())
+	t.Logf("load of the machine: %s", harness.Load())
 	text := strings.Repeat("x", 950)
 	total := besideTheEngine(t, c.Open(t, "c"), hosts[0], text)
 	for _, round := range []struct{ hosts, writers, each int }{{1, 1, 200}, {1, 64, 50}, {2, 4, 200}} {

@@ -148,7 +148,7 @@ func (c *crowd) each(t *testing.T, what string, do func(k int) error) {
 		t.FailNow()
 	}
 	took := time.Since(began)
-	t.Logf("%d sessions %s: %v, %.0f/s; load %s", len(c.names), what, took.Round(time.Millisecond), float64(len(c.names))/took.Seconds(), loadavg())
+	t.Logf("%d sessions %s: %v, %.0f/s; load %s", len(c.names), what, took.Round(time.Millisecond), float64(len(c.names))/took.Seconds(), harness.Load())
 }
 
 // listed waits until hosts list all sessions and no others, and prints how long the last reading of all names took.

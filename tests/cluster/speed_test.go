@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
+	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 // TestSpeed prints how long an append takes beside a bare message of the client library with the same
@@ -35,7 +36,7 @@ func TestSpeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("load of the machine: %s", loadavg())
+	t.Logf("load of the machine: %s", harness.Load())
 	payload := make([]byte, 1024)
 	rand.Read(payload)
 	for _, writers := range []int{1, 8} {

@@ -17,10 +17,10 @@ func BenchmarkTenThousandSessions(b *testing.B) {
 	m := harness.Start(b, harness.Options{})
 	many(b, m)
 	for b.Loop() {
-		quiet := cpu(b, m.PID())
+		quiet := harness.UsageOf(b, m.PID()).CPU
 		const idle = 20 * time.Second
 		time.Sleep(idle) // the measure itself
-		quiet = cpu(b, m.PID()) - quiet
+		quiet = harness.UsageOf(b, m.PID()).CPU - quiet
 
 		x := open(b, 120, 30)
 		began := time.Now()
@@ -35,41 +35,11 @@ func BenchmarkTenThousandSessions(b *testing.B) {
 		if _, err := fmt.Sscan(string(children), &pid); err != nil {
 			b.Fatal(err)
 		}
-		top, daemon := cpu(b, pid), cpu(b, m.PID())
+		top, daemon := harness.UsageOf(b, pid).CPU, harness.UsageOf(b, m.PID()).CPU
 		time.Sleep(idle)
-		b.ReportMetric(float64((cpu(b, pid)-top).Microseconds())/idle.Seconds(), "µs-cpu/s-top")
-		b.ReportMetric(float64((cpu(b, m.PID())-daemon-quiet).Microseconds())/idle.Seconds(), "µs-cpu/s-daemon")
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for line := range strings.Lines(string(status)) {
-			var kib float64
-			if _, err := fmt.Sscanf(line, "VmRSS: %f kB", &kib); err == nil {
-				b.ReportMetric(kib/1024, "MiB")
-			}
-		}
+		b.ReportMetric(float64((harness.UsageOf(b, pid).CPU-top).Microseconds())/idle.Seconds(), "µs-cpu/s-top")
+		b.ReportMetric(float64((harness.UsageOf(b, m.PID()).CPU-daemon-quiet).Microseconds())/idle.Seconds(), "µs-cpu/s-daemon")
+		b.ReportMetric(harness.UsageOf(b, pid).Resident/(1<<20), "MiB")
 		x.quit("q")
 	}
-}
-
-// cpu returns how long a process has run.
-func cpu(b *testing.B, pid int) (sum time.Duration) {
-	b.Helper()
-	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, t := range tasks {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, t.Name()))
-		if err != nil {
-			continue // it has ended
-		}
-		var ns int64
-		if _, err := fmt.Sscan(string(text), &ns); err != nil {
-			b.Fatal(err)
-		}
-		sum += time.Duration(ns)
-	}
-	return sum
 }

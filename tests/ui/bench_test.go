@@ -2,9 +2,7 @@ package ui
 
 import (
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,7 +44,7 @@ func BenchmarkPages(b *testing.B) {
 			x.await(fmt.Sprintf(`+document.querySelector("[data-ribbon]").getAttribute("aria-valuemax") >= %d`, n))
 			times[2] = append(times[2], float64(time.Since(began).Milliseconds()))
 		}
-		b.ReportMetric(mostMemory(b, x.s.PID), "MiB-at-most")
+		b.ReportMetric(harness.UsageOf(b, x.s.PID).Peak/(1<<20), "MiB-at-most")
 	})
 	if slices.ContainsFunc(times[:], func(t []float64) bool { return t == nil }) {
 		return // -bench named one part alone
@@ -68,21 +66,4 @@ func verdict(met bool) string {
 func middle(times []float64) float64 {
 	sorted := slices.Sorted(slices.Values(times))
 	return sorted[len(sorted)/2]
-}
-
-// mostMemory returns the most memory that a process has had so far, in MiB.
-func mostMemory(b *testing.B, pid int) float64 {
-	b.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for line := range strings.Lines(string(status)) {
-		var kib float64
-		if _, err := fmt.Sscanf(line, "VmHWM: %f kB", &kib); err == nil {
-			return kib / 1024
-		}
-	}
-	b.Fatal("the kernel says nothing of the memory")
-	return 0
 }

@@ -64,8 +64,7 @@ func TestBench(t *testing.T) {
 func (b *rig) add(r row) { b.rows = append(b.rows, r) }
 
 func load() string {
-	data, _ := os.ReadFile("/proc/loadavg")
-	one, _, _ := strings.Cut(string(data), " ")
+	one, _, _ := strings.Cut(harness.Load(), " ")
 	return one
 }
 
