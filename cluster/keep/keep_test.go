@@ -21,7 +21,7 @@ func status() Status {
 	replica := engine.Replica{Server: "n1", First: 1, Last: 9, Entries: 9, Lost: 2}
 	return Status{
 		Cluster: `me"mory\`, Store: "abc", Format: 1, Hosts: []nats.HostRow{{Host: "a", Version: "1.2", Sessions: 3, BehindMs: 4000}, {Host: "b"}}, Expires: time.Unix(2e9, 0), Problems: []string{"x"},
-		Servers: []Server{{Name: "n1", Answers: true, SyncAlways: true, Leads: 1}, {Name: "n2"}},
+		Servers: []Server{{Name: "n1", Answers: true, SyncAlways: true, Leads: 1}, {Name: "n2"}}, Quorum: true,
 		Streams: []Stream{{Name: "CTXJ_00", Leader: "n1", Replicas: []engine.Replica{replica}, Problems: []string{"1 of 3"}}},
 		Attest:  &Report{At: time.Unix(1e9, 0)}, Unsafe: &Unsafe{Reasons: []string{"y"}},
 	}
@@ -66,7 +66,7 @@ func TestMetricsHaveTheirForm(t *testing.T) {
 	}
 	for _, want := range []string{
 		`ctxfs_cluster_store_info{cluster="me\"mory\\",store="abc",format="1"} 1`, "ctxfs_cluster_problems 1", "ctxfs_cluster_ran_unsafe 1",
-		`ctxfs_cluster_server_up{server="n1"} 1`, `ctxfs_cluster_server_up{server="n2"} 0`, `ctxfs_cluster_stream_replicas{stream="CTXJ_00"} 1`,
+		"ctxfs_cluster_quorum 1", `ctxfs_cluster_stream_led{stream="CTXJ_00"} 1`, `ctxfs_cluster_server_up{server="n1"} 1`, `ctxfs_cluster_server_up{server="n2"} 0`, `ctxfs_cluster_stream_replicas{stream="CTXJ_00"} 1`,
 		`ctxfs_cluster_replica_lost_entries{stream="CTXJ_00",server="n1"} 2`, "ctxfs_cluster_attest_timestamp_seconds 1000000000",
 	} {
 		if !strings.Contains(text, want+"\n") {

@@ -24,6 +24,7 @@ type Status struct {
 	Store    string         `json:"store,omitempty"` // "" if there is none, or nobody says
 	Format   int            `json:"format,omitempty"`
 	Servers  []Server       `json:"servers"`
+	Quorum   bool           `json:"quorum"`            // more than half of them answer this machine: appends go on
 	Streams  []Stream       `json:"streams"`           // as they are now where the machine maintains, else as in the last report
 	Hosts    []nats.HostRow `json:"hosts"`             // those that live; where the machine maintains
 	Attest   *Report        `json:"attest,omitempty"`  // the last look at all replicas; its streams are not repeated
@@ -77,7 +78,7 @@ func Look(ctx context.Context, m member.Machine) Status {
 			bad("server %s at %s does not answer: %s", server.Name, server.Address, server.Why)
 		}
 	}
-	if up <= len(m.Servers)/2 {
+	if s.Quorum = up > len(m.Servers)/2; !s.Quorum {
 		bad("no quorum: %d of %d servers answer; appends wait until two do", up, len(m.Servers))
 	}
 	if up == 0 {

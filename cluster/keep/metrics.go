@@ -40,6 +40,8 @@ func WriteMetrics(w io.Writer, s Status) error {
 	line(p+"ran_unsafe", bit(s.Unsafe != nil))
 	family(p+"hosts", "gauge", "", "How many hosts live.")
 	line(p+"hosts", len(s.Hosts))
+	family(p+"quorum", "gauge", "", "Whether more than half of the servers answer this machine, so that appends go on.")
+	line(p+"quorum", bit(s.Quorum))
 	family(p+"server_up", "gauge", "", "Whether a server answers this machine.")
 	for _, server := range s.Servers {
 		line(p+"server_up", bit(server.Answers), "server", server.Name)
@@ -55,6 +57,10 @@ func WriteMetrics(w io.Writer, s Status) error {
 	family(p+"stream_replicas", "gauge", "", "How many replicas of a stream answer.")
 	for _, stream := range s.Streams {
 		line(p+"stream_replicas", len(stream.Replicas), "stream", stream.Name)
+	}
+	family(p+"stream_led", "gauge", "", "Whether a stream has a leader, which takes appends.")
+	for _, stream := range s.Streams {
+		line(p+"stream_led", bit(stream.Leader != ""), "stream", stream.Name)
 	}
 	family(p+"stream_problems", "gauge", "", "How many problems a stream has.")
 	for _, stream := range s.Streams {

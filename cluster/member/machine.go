@@ -53,6 +53,8 @@ type Machine struct {
 	Owners  []string  `json:"owners,omitempty"` // whom the host serves; all if empty
 	Token   string    `json:"token,omitempty"`  // hash of the token that it joined with
 	Makes   bool      `json:"makes,omitempty"`  // its server makes the streams of a cluster that has none
+	// Uids are those of users where the cluster was made, by name, by the time of the token; none if they need not be the same.
+	Uids map[string]uint32 `json:"uids,omitempty"`
 
 	dir string
 }

@@ -261,8 +261,24 @@ func TestUidsMeanTheSame(t *testing.T) {
 	if _, err := Join(dir, word, false); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "root is 0 here and 4242 there") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Join(dir, word, true); err != nil {
-		t.Errorf("%v", err)
+	if m, err := Join(dir, word, true); err != nil || m.CheckUids() != nil {
+		t.Errorf("%v, %v", err, m.CheckUids())
+	}
+	b.Uids = map[string]uint32{"root": 0, "nobody-has-this-name": 4242}
+	if word, err = b.token(); err != nil {
+		t.Fatal(err)
+	}
+	dir = filepath.Join(t.TempDir(), "later")
+	m, err := Join(dir, word, false)
+	if err != nil || m.CheckUids() != nil {
+		t.Fatalf("%v, %v", err, m.CheckUids())
+	}
+	m.Uids["root"] = 4242 // as if a user had got another uid since
+	if err := WriteJSON(filepath.Join(dir, machineFile), m); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = Read(dir); err != nil || !errors.Is(m.CheckUids(), ErrConfig) {
+		t.Errorf("%v, %v", err, m.CheckUids())
 	}
 }
 

@@ -102,6 +102,7 @@ func Join(dir, word string, anyUids bool) (Machine, error) {
 		if err := compareUids(b.Uids, b.Machine.Owners); err != nil {
 			return Machine{}, err
 		}
+		b.Machine.Uids = b.Uids
 	}
 	b.Machine.Token = hash
 	if err := install(dir, b.Files, b.Machine); err != nil {

@@ -39,6 +39,10 @@ func people() map[string]uint32 {
 	return list
 }
 
+// CheckUids returns ErrConfig if users have other uids on this machine, of those whom it serves, than where the cluster was
+// made. Join refuses that; users may come later.
+func (m Machine) CheckUids() error { return compareUids(m.Uids, m.Owners) }
+
 // compareUids returns ErrConfig with all users that are known here under another uid, or whose uid is
 // somebody else's here. It looks at those that are among the owners, at all if there are none.
 func compareUids(there map[string]uint32, owners []string) error {

@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/doctor"
 )
 
-// checkCluster checks the cluster of this machine, if it is of one: how far the servers are, and what
-// ctxfs cluster status names.
+// checkCluster checks the cluster of this machine, if it is of one: how far the servers are, whether uids mean the same,
+// and what ctxfs cluster status names.
 func checkCluster(ctx context.Context) (found []doctor.Finding) {
 	m, err := member.Read(clusterDir(""))
 	if err != nil {
@@ -26,6 +26,9 @@ func checkCluster(ctx context.Context) (found []doctor.Finding) {
 			f.State, f.Text, f.Remedy = doctor.Note, fmt.Sprintf("server %s at %s does not answer: %s", x.Name, x.Address, x.Why), "ctxfs cluster serve on that machine"
 		}
 		found = append(found, f)
+	}
+	if err := m.CheckUids(); err != nil {
+		found = append(found, doctor.Finding{Check: "cluster", State: doctor.Note, Text: err.Error(), Remedy: "usermod -u UID NAME on this machine, or on the others"})
 	}
 	if s.Attest != nil {
 		if off := time.Since(s.Attest.At).Round(time.Second); off < -time.Minute || off > 5*time.Minute {
