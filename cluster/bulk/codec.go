@@ -15,7 +15,7 @@ var ErrDamaged = errors.New("it is not in the form that ctxfs writes")
 // All that this package writes begins with a magic text, which rows do not have, and the number of a
 // version. Numbers are unsigned varints in their shortest form; bytes stand behind their length.
 
-// version is the version of everything here.
+// version is the version of everything here, and the first one of what has several.
 const version = 1
 
 func appendNumber(b []byte, n uint64) []byte { return binary.AppendUvarint(b, n) }
@@ -33,20 +33,27 @@ type decoder struct {
 	err  error
 }
 
-// decode returns a decoder of what stands behind a magic text and a version that it knows.
+// decode returns a decoder of what stands behind a magic text and the version.
 func decode(what, magic string, b []byte) *decoder {
+	d, _ := decodeTo(version, what, magic, b)
+	return d
+}
+
+// decodeTo is decode of something that has several versions, up to newest. It returns which one it is.
+func decodeTo(newest uint64, what, magic string, b []byte) (*decoder, uint64) {
 	d := &decoder{what: what, rest: b}
 	if len(b) < len(magic) || string(b[:len(magic)]) != magic {
 		d.fail("it does not begin as one")
-		return d
+		return d, 0
 	}
 	d.rest = b[len(magic):]
-	if v := d.number(math.MaxUint32); d.err == nil && v > version {
+	v := d.number(math.MaxUint32)
+	if d.err == nil && v > newest {
 		d.err = fmt.Errorf("%s: %w: version %d", what, journal.ErrVersion, v)
-	} else if v != version {
+	} else if v < version {
 		d.fail("version %d", v)
 	}
-	return d
+	return d, v
 }
 
 // fail notes the first error.

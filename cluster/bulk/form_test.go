@@ -25,6 +25,7 @@ var (
 	sampleSaved    = Saved{At: journal.Position{I: 1000, Chain: hashOf(7)}, Object: Ref{hashOf(8), 12345}}
 	sampleRef      = Ref{hashOf(9), 300 << 10}
 	sampleIndex    = Index{Rows: []byte("row\nrow\n"), Index: []byte("index"), Counts: nil}
+	sampleEnd      = Index{Rows: []byte("row\n"), Index: []byte("index"), Counts: []byte("counts"), Trailer: []byte("end")}
 	sampleSnapshot = Snapshot{Session: idA, At: journal.Position{I: 5, Chain: hashOf(10)}, Created: 1760000000123456789,
 		Logs: [2]Log{
 			{Parts: []Part{{Log: ctxabi.MessagesFile, Size: 5000, Records: 2, Sums: make([]byte, 8), File: Ref{hashOf(11), 700}, Trailer: Ref{hashOf(12), 300}, Index: Ref{hashOf(13), 400}}},
@@ -44,30 +45,37 @@ type form struct {
 	name    string
 	encoded []byte
 	again   func([]byte) ([]byte, error) // parses, and encodes what it got
+	newest  byte                         // version; 0: version
 }
 
 func forms() []form {
-	return []form{
-		{"part", samplePart.Encode(), func(b []byte) ([]byte, error) { p, err := ParsePart(b); return p.Encode(), err }},
-		{"saved", sampleSaved.Encode(), func(b []byte) ([]byte, error) { s, err := ParseSaved(b); return s.Encode(), err }},
-		{"reference", sampleRef.Encode(), func(b []byte) ([]byte, error) { r, err := ParseRef(b); return r.Encode(), err }},
-		{"index", sampleIndex.Encode(), func(b []byte) ([]byte, error) {
-			x, err := ParseIndex(b)
-			if err != nil {
-				return nil, err
-			}
-			return x.Encode(), nil
-		}},
+	index := func(b []byte) ([]byte, error) {
+		x, err := ParseIndex(b)
+		if err != nil {
+			return nil, err
+		}
+		return x.Encode(), nil
+	}
+	list := []form{
+		{"part", samplePart.Encode(), func(b []byte) ([]byte, error) { p, err := ParsePart(b); return p.Encode(), err }, 0},
+		{"saved", sampleSaved.Encode(), func(b []byte) ([]byte, error) { s, err := ParseSaved(b); return s.Encode(), err }, 0},
+		{"reference", sampleRef.Encode(), func(b []byte) ([]byte, error) { r, err := ParseRef(b); return r.Encode(), err }, 0},
+		{"index", sampleIndex.Encode(), index, indexVersion},
 		{"snapshot", sampleSnapshot.Encode(), func(b []byte) ([]byte, error) {
 			s, err := ParseSnapshot(b)
 			if err != nil {
 				return nil, err
 			}
 			return s.Encode(), nil
-		}},
-		{"unnamed", sampleUnnamed.Encode(), func(b []byte) ([]byte, error) { u, err := ParseUnnamed(b); return u.Encode(), err }},
-		{"heads", sampleHeads.Encode(), func(b []byte) ([]byte, error) { h, err := ParseHeads(b); return h.Encode(), err }},
+		}, 0},
+		{"unnamed", sampleUnnamed.Encode(), func(b []byte) ([]byte, error) { u, err := ParseUnnamed(b); return u.Encode(), err }, 0},
+		{"heads", sampleHeads.Encode(), func(b []byte) ([]byte, error) { h, err := ParseHeads(b); return h.Encode(), err }, 0},
+		{"index with an end", sampleEnd.Encode(), index, indexVersion},
 	}
+	for i := range list {
+		list[i].newest = max(list[i].newest, version)
+	}
+	return list
 }
 
 // What is stored stays readable.
@@ -113,7 +121,7 @@ func TestFormsAreStrict(t *testing.T) {
 			at = 0
 		}
 		later := bytes.Clone(f.encoded)
-		later[at] = version + 1
+		later[at] = f.newest + 1
 		if _, err := f.again(later); !errors.Is(err, journal.ErrVersion) {
 			t.Errorf("%s of a later version: %v", f.name, err)
 		}

@@ -74,22 +74,33 @@ func (s *Parts) OpenPart(dir *disk.Dir, log string, e *archive.Entry) (vfs.File,
 	if err != nil {
 		return nil, err
 	}
-	row, err := ParsePart(raw)
+	row, err := ParseAway(raw)
 	if err == nil && (row.Log != log || row.Off != e.Off || row.Size != e.Size || hex.EncodeToString(row.SHA[:]) != e.SHA256) {
 		err = fmt.Errorf("%w: the row of %s is that of other records", ErrDamaged, name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	f := &partFile{s: s, from: NewStore(s.objects, Owner(dir.Ref())), id: dir.ID(), row: row, name: name}
-	flag := os.O_RDWR | os.O_CREATE
-	if dir.Root.ReadOnly {
-		flag = os.O_RDONLY
-	}
-	if f.kept, err = dir.Root.FS.OpenFile(dir.Path(archive.AwayFrames(log, e.Number)), flag, 0o600); errors.Is(err, ctxabi.ErrNoFiles) {
+	f := &partFile{s: s, from: NewStore(s.objects, Owner(dir.Ref())), id: dir.ID(), row: row, name: name, dir: dir, frames: archive.AwayFrames(log, e.Number)}
+	if _, err := f.keep(0); errors.Is(err, ctxabi.ErrNoFiles) {
 		return nil, err
 	}
-	return f, nil // what cannot be kept is fetched again
+	return f, nil
+}
+
+// keep returns the file of what is kept of the part, which is opened unless it is open; flag may be os.O_CREATE. It returns
+// the error of the disk: what cannot be kept is fetched again.
+func (f *partFile) keep(flag int) (kept vfs.File, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept != nil {
+		return f.kept, nil
+	}
+	if flag |= os.O_RDWR; f.dir.Root.ReadOnly {
+		flag = os.O_RDONLY
+	}
+	f.kept, err = f.dir.Root.FS.OpenFile(f.dir.Path(f.frames), flag, 0o600)
+	return f.kept, err
 }
 
 // partFile is a part that is open.
@@ -97,9 +108,13 @@ type partFile struct {
 	s    *Parts
 	from *Store
 	id   string
-	row  Part
+	row  Away
 	name string
-	kept vfs.File // with holes; nil: nothing is kept
+
+	dir    *disk.Dir
+	frames string // of the file of what is kept, in dir
+	mu     sync.Mutex
+	kept   vfs.File // with holes; nil: nothing was kept yet; guarded by mu
 }
 
 var _ vfs.File = (*partFile)(nil)
@@ -141,10 +156,13 @@ func (f *partFile) describe() (*description, error) {
 		return d, nil
 	}
 	r := &f.row
-	at := r.File.Size - r.Trailer.Size
-	trailer, err := f.get(at, r.Trailer.Size, func(b []byte) bool { return RefOf(b) == r.Trailer })
-	if err != nil {
-		return nil, err
+	at := r.File.Size - r.Part.Trailer.Size
+	trailer := r.Trailer
+	if trailer == nil {
+		var err error
+		if trailer, err = f.get(at, r.Part.Trailer.Size, func(b []byte) bool { return RefOf(b) == r.Part.Trailer }); err != nil {
+			return nil, err
+		}
 	}
 	m, err := archive.ReadMeta(endOf{trailer, at}, r.File.Size)
 	if err != nil {
@@ -175,7 +193,7 @@ func (f *partFile) frame(frame *archive.Frame, at int64) ([]byte, error) {
 // the objects have others, and the errors of [Store.Range].
 func (f *partFile) get(at, size int64, is func([]byte) bool) ([]byte, error) {
 	b := make([]byte, size)
-	if f.kept != nil && vfs.ReadFull(f.kept, b, at) == nil && is(b) {
+	if kept, err := f.keep(0); err == nil && vfs.ReadFull(kept, b, at) == nil && is(b) {
 		return b, nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), f.s.timeout)
@@ -213,7 +231,8 @@ func (f *partFile) fetch(ctx context.Context, b []byte, at int64, anew bool) (wh
 		}
 		f.s.fetched.Add(to - from)
 		copy(piece, data[max(0, at-from):])
-		if w, ok := f.kept.(io.WriterAt); ok {
+		kept, err := f.keep(os.O_CREATE)
+		if w, ok := kept.(io.WriterAt); ok && err == nil {
 			w.WriteAt(data, from) // what is wrong in it is fetched again by who reads it; so is all on a full disk
 		}
 	}
@@ -238,6 +257,8 @@ func (f *partFile) Truncate(int64) error      { return fs.ErrPermission }
 func (f *partFile) Sync() error               { return nil }
 
 func (f *partFile) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.kept == nil {
 		return nil
 	}

@@ -3,7 +3,6 @@ package bulk
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -113,26 +112,23 @@ func (r *restorer) log(l *Log, name string) (end log.Mark, err error) {
 	list := new(archive.List)
 	var rows []byte
 	var caches cacheFiles
-	indexes, err := r.indexes(l)
-	if err != nil {
-		return end, err
-	}
+	next, stop := r.indexes(l, chain)
+	defer stop()
 	for i := range l.Parts {
-		p, x := &l.Parts[i], indexes[i]
-		if chain, err = follow(chain, x.Rows, p.End(), nil); err != nil {
+		p := &l.Parts[i]
+		x, err := next()
+		if err != nil {
 			return end, err
-		}
-		if journal.Hash(chain.Value) != p.Chain {
-			return end, fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
 		}
 		rows = append(rows, x.Rows...)
 		caches.add(p, x)
 		list.Parts = append(list.Parts, p.Entry(i+1))
-		if err := r.part(p, i+1); err != nil {
+		if err := r.part(p, x, i+1); err != nil {
 			return end, err
 		}
+		chain = behind(p)
 	}
-	behind, err := r.content(l.Rows)
+	last, err := r.content(l.Rows)
 	if err != nil {
 		return end, err
 	}
@@ -143,13 +139,13 @@ func (r *restorer) log(l *Log, name string) (end log.Mark, err error) {
 	if tail == nil {
 		tail = []byte{} // these are looked at
 	}
-	if chain, err = follow(chain, behind, l.Size, tail); err != nil {
+	if chain, err = follow(chain, last, l.Size, tail); err != nil {
 		return end, err
 	}
 	if journal.Hash(chain.Value) != l.Chain {
 		return end, fmt.Errorf("%w: it has another chain", ErrDamaged)
 	}
-	rows = append(rows, behind...)
+	rows = append(rows, last...)
 	end = log.Mark{Size: l.Size, Arrivals: int64(len(rows))}
 	if err := r.fill(log.ArrivalsFile(name), rows, l.Time); err != nil {
 		return end, err
@@ -166,10 +162,14 @@ func (r *restorer) log(l *Log, name string) (end log.Mark, err error) {
 	return end, caches.write(r, name)
 }
 
-// part writes what the store has of a part: the file, or where to find it.
-func (r *restorer) part(p *Part, number int) error {
+// part writes what the store has of a part, whose index is x: the file, or where to find it.
+func (r *restorer) part(p *Part, x *Index, number int) error {
 	if !r.whole {
-		return r.inner(archive.AwayRow(p.Log, number), p.Encode(), 0)
+		away := Away{Part: *p}
+		if RefOf(x.Trailer) == p.Trailer {
+			away.Trailer = x.Trailer
+		}
+		return r.inner(archive.AwayRow(p.Log, number), away.Encode(), 0)
 	}
 	data, err := r.s.Get(r.ctx, p.Name(r.snap.Session), p.File.Size)
 	if err != nil {
@@ -181,41 +181,66 @@ func (r *restorer) part(p *Part, number int) error {
 // fetchers is how many objects are fetched at a time.
 const fetchers = 8
 
-// indexes returns the index objects of all parts of a log.
-func (r *restorer) indexes(l *Log) ([]*Index, error) {
-	list, errs := make([]*Index, len(l.Parts)), make([]error, fetchers)
+// indexes begins to fetch the index objects of all parts of a log, which begins with a chain. next returns one after the
+// other, in the order of the parts, once its rows were held against the chain of its part; it returns the errors of
+// [Store.Get], and [ErrDamaged]. stop ends what is under way, and waits for it.
+func (r *restorer) indexes(l *Log, begin arrival.Chain) (next func() (*Index, error), stop func()) {
+	type result struct {
+		x   *Index
+		err error
+	}
 	ctx, cancel := context.WithCancel(r.ctx)
-	defer cancel()
-	var next atomic.Int64
+	come := make([]chan result, len(l.Parts))
+	for i := range come {
+		come[i] = make(chan result, 1)
+	}
+	var taken atomic.Int64
 	var all sync.WaitGroup
-	for k := range min(fetchers, len(list)) {
+	for range min(fetchers, len(come)) {
 		all.Go(func() {
-			for errs[k] == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(list) {
-					return
+			for i := int(taken.Add(1)) - 1; i < len(come); i = int(taken.Add(1)) - 1 {
+				from := begin
+				if i > 0 {
+					from = behind(&l.Parts[i-1])
 				}
-				list[i], errs[k] = r.s.index(ctx, r.snap.Session, &l.Parts[i])
+				x, err := r.s.index(ctx, r.snap.Session, &l.Parts[i], from)
+				come[i] <- result{x, err}
 			}
-			cancel() // the others need not go on
 		})
 	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil && (!errors.Is(err, context.Canceled) || r.ctx.Err() != nil) {
-			return nil, err
-		}
+	i := -1
+	next = func() (*Index, error) {
+		i++
+		got := <-come[i]
+		return got.x, got.err
 	}
-	return list, errors.Join(errs...)
+	return next, func() { cancel(); all.Wait() }
 }
 
-// index returns the index object of a part.
-func (s *Store) index(ctx context.Context, id string, p *Part) (*Index, error) {
+// behind returns the chain of a log behind a part.
+func behind(p *Part) arrival.Chain {
+	return arrival.Chain{Value: arrival.Hash(p.Chain), Next: p.End(), Known: true}
+}
+
+// index returns the index of a part, whose rows follow a chain up to that of the part. It returns the errors of Get, and
+// [ErrDamaged].
+func (s *Store) index(ctx context.Context, id string, p *Part, from arrival.Chain) (*Index, error) {
 	data, err := s.Get(ctx, p.IndexName(id), p.Index.Size)
 	if err != nil {
 		return nil, err
 	}
-	return ParseIndex(data)
+	x, err := parseIndexObject(data)
+	if err != nil {
+		return nil, err
+	}
+	chain, err := follow(from, x.Rows, p.End(), nil)
+	if err == nil && journal.Hash(chain.Value) != p.Chain {
+		err = fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // cacheFiles are the files of caches of a log, as far as its parts have them.

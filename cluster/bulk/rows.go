@@ -74,6 +74,36 @@ func ParsePart(b []byte) (Part, error) {
 	return p, nil
 }
 
+// Away is what a host keeps of a part that has no file there: its row, and the end of its file if that is known.
+type Away struct {
+	Part
+	Trailer []byte // nil: it is not known
+}
+
+// Encode returns the content of the file [archive.AwayRow].
+func (a *Away) Encode() []byte {
+	b := a.Part.Encode()
+	if a.Trailer != nil {
+		b = appendBytes(b, a.Trailer)
+	}
+	return b
+}
+
+// ParseAway returns what [Away.Encode] wrote. It returns [ErrDamaged] for any other bytes, also for a trailer that is not the one
+// of the row, and journal.ErrVersion for those of a later version.
+func ParseAway(b []byte) (a Away, err error) {
+	d := decode("a row of a part", "", b)
+	a.Part = d.part()
+	if len(d.rest) > 0 {
+		a.Trailer = d.bytes()
+		d.want(RefOf(a.Trailer) == a.Part.Trailer, "another end of the part")
+	}
+	if err := d.end(); err != nil {
+		return Away{}, err
+	}
+	return a, nil
+}
+
 func (d *decoder) part() (p Part) {
 	p.Log = logNumbers[d.number(uint64(len(logNumbers)-1))]
 	p.Off, p.Size, p.Records = d.size(), d.size(), int(d.number(math.MaxInt32))

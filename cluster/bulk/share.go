@@ -56,7 +56,7 @@ func (s *Store) Share(ctx context.Context, x *session.Session, l *session.Log, s
 	if err != nil {
 		return nil, err
 	}
-	beside := (&Index{Rows: r.rows, Index: index, Counts: counts}).Encode()
+	beside := (&Index{Rows: r.rows, Index: index, Counts: counts, Trailer: trailer}).object()
 	p.Records, p.SHA = m.Records, sha256.Sum256(r.data)
 	p.Sums, _ = hex.DecodeString(m.Sums())
 	p.File, p.Trailer, p.Index = RefOf(file.Bytes()), RefOf(trailer), RefOf(beside)
@@ -99,7 +99,7 @@ func readBehind(x *session.Session, l *session.Log, shared []Part, most int64) (
 	r := &stretch{chain: arrival.ChainFrom(x.ID(), l.Name())}
 	if n := len(shared); n > 0 {
 		r.off = shared[n-1].End()
-		r.chain = arrival.Chain{Value: arrival.Hash(shared[n-1].Chain), Next: r.off, Known: true}
+		r.chain = behind(&shared[n-1])
 	}
 	rows, end, err := l.RowsBehind(r.off, most)
 	if err != nil {

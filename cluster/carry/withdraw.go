@@ -156,7 +156,7 @@ func (c *Carrier) fetchPart(ctx context.Context, x *session.Session, objects *bu
 	if missing != nil {
 		return missing
 	}
-	p, err := bulk.ParsePart(row)
+	p, err := bulk.ParseAway(row)
 	if err != nil {
 		return err
 	}
