@@ -250,6 +250,10 @@ func asFile(text string) []byte {
 // [Log.Timeline] of messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
 
+// MayLieElsewhere reports whether sealed parts of the logs may lie where [Options.Parts] of the store has them, and be fetched
+// when they are read.
+func (x *Session) MayLieElsewhere() bool { return x.store.o.Parts != nil }
+
 // MessagesAt returns how many messages the session had at a time; see [Log.LinesAt]. It returns the
 // errors of that.
 func (x *Session) MessagesAt(when time.Time) (int, error) { return x.messages.LinesAt(when) }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -36,6 +38,8 @@ type Parts struct {
 	objects engine.Objects
 	timeout time.Duration
 	fetched atomic.Int64
+
+	flights singleflight.Group // of pieces that are fetched, by the name of the object and their place
 
 	mu    sync.Mutex
 	known lru.Cache[journal.Hash, *description] // by the hash of the part; guarded by mu
@@ -225,18 +229,35 @@ func (f *partFile) fetch(ctx context.Context, b []byte, at int64, anew bool) (wh
 			whole = false
 			continue
 		}
-		data, err := f.from.Range(ctx, f.row.Name(f.id), from, to-from)
+		data, err := f.piece(ctx, from, to)
 		if err != nil {
 			return whole, err
 		}
-		f.s.fetched.Add(to - from)
 		copy(piece, data[max(0, at-from):])
+	}
+	return whole, nil
+}
+
+// piece returns the bytes of the file from one place to another as the objects have them, and keeps them. Who asks while
+// they are fetched gets the same. It returns the errors of [Store.Range].
+func (f *partFile) piece(ctx context.Context, from, to int64) ([]byte, error) {
+	name := f.row.Name(f.id)
+	data, err, _ := f.s.flights.Do(fmt.Sprintf("%s %s %d", f.from.owner, name, from), func() (any, error) {
+		data, err := f.from.Range(ctx, name, from, to-from)
+		if err != nil {
+			return nil, err
+		}
+		f.s.fetched.Add(to - from)
 		kept, err := f.keep(os.O_CREATE)
 		if w, ok := kept.(io.WriterAt); ok && err == nil {
 			w.WriteAt(data, from) // what is wrong in it is fetched again by who reads it; so is all on a full disk
 		}
+		return data, nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	return whole, nil
+	return data.([]byte), nil
 }
 
 // endOf is the end of a file, from a byte on.

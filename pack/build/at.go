@@ -120,7 +120,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 		p.builds = append(slices.Delete(p.builds, at, at+1), build)
 		return build, nil
 	}
-	p.memo.Context = ctx
+	p.memo.Context, p.memo.Fetch = ctx, fetcher(ctx, x, t)
 	build, err := pack.CompileWith(in, p.memo)
 	if err != nil {
 		return nil, err

@@ -252,7 +252,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		e.last, e.kept = g, kept
 		return e.build, nil
 	}
-	e.memo.Context = ctx
+	e.memo.Context, e.memo.Fetch = ctx, fetcher(ctx, x, t)
 	build, err := b.compileEpoch(x, e, &in, c, around)
 	if err != nil {
 		return nil, err

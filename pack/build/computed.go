@@ -69,7 +69,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 		return nil, err
 	}
 	mm := pack.NewMemo()
-	mm.Finds, mm.Context = e.findsOf(x), ctx
+	mm.Finds, mm.Context, mm.Fetch = e.findsOf(x), ctx, fetcher(ctx, x, t)
 	build, err := pack.CompileWith(&in, mm)
 	if err != nil {
 		return nil, err

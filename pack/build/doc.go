@@ -35,5 +35,6 @@
 //	outputs_store.go     outputs on the disk
 //	redacted.go          derived files without secrets
 //	shared.go            what packs of all hosts show
+//	fetch.go             records that lie among the objects of a cluster
 //	kept.go              findings, and the index by which questions are answered, that are kept
 package build

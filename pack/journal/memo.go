@@ -36,6 +36,7 @@ type Memo struct {
 	Decided   []Decided         // that it shows
 	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
 
+	Fetch   func(list []record.Address)         // brings records here at once that are read one by one next; nil: they are here
 	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
 	Counted func(at record.Address, tokens int) // told of each new one
 }

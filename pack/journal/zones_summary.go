@@ -219,7 +219,46 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 	if n <= 0 {
 		return nil
 	}
-	stretches = min(stretches, n)
+	out := b.gistPlaces(span, min(stretches, n))
+	if b.mm.Fetch != nil {
+		var places []record.Address
+		for _, list := range out {
+			for i := range list {
+				places = append(places, record.AddressOf(b.m, list[i].at))
+			}
+		}
+		b.mm.Fetch(places)
+	}
+	for k, places := range out {
+		list := places[:0]
+		for _, g := range places {
+			one, ok := b.mm.digests.of(b.m, g.at)
+			b.unread = b.unread || !ok
+			if len(one.points) > 0 {
+				g.points = one.points
+				list = append(list, g)
+			}
+		}
+		slices.SortStableFunc(list, func(a, b gist) int {
+			if a.ends != b.ends {
+				if a.ends {
+					return -1
+				}
+				return 1
+			}
+			if x, y := a.points[a.best()].Worth, b.points[b.best()].Worth; x != y {
+				return y - x
+			}
+			return b.at - a.at
+		})
+		out[k] = list
+	}
+	return out
+}
+
+// gistPlaces are the records of a span that gists reads, without what they say, in their order.
+func (b *zoner) gistPlaces(span ctxabi.Span, stretches int) [][]gist {
+	n := span.To - span.From + 1
 	window := b.window()
 	out := make([][]gist, stretches)
 	asked := 0
@@ -229,7 +268,6 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 			from = max(from, to-gistScanned+1)
 			asked = 0
 		}
-		var list []gist
 		looked := 0
 		for at := from; at <= to; at++ {
 			e := b.m.At(at)
@@ -247,25 +285,8 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 				}
 				looked++
 			}
-			one, ok := b.mm.digests.of(b.m, at)
-			b.unread = b.unread || !ok
-			if len(one.points) > 0 {
-				list = append(list, gist{at, ends, asked, one.points})
-			}
+			out[k] = append(out[k], gist{at: at, ends: ends, asked: asked})
 		}
-		slices.SortStableFunc(list, func(a, b gist) int {
-			if a.ends != b.ends {
-				if a.ends {
-					return -1
-				}
-				return 1
-			}
-			if x, y := a.points[a.best()].Worth, b.points[b.best()].Worth; x != y {
-				return y - x
-			}
-			return b.at - a.at
-		})
-		out[k] = list
 	}
 	return out
 }
