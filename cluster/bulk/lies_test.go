@@ -397,7 +397,7 @@ func TestTheEndOfAnotherPartIsNotKept(t *testing.T) {
 	h := newShared(t)
 	r := restorer{root: h.store.Disk(), dir: h.y.Dir()}
 	first := &h.snap.Logs[0].Parts[0]
-	if err := r.part(first, &Index{Trailer: []byte("another")}, 1); err != nil {
+	if err := r.part(ctx, first, &Index{Trailer: []byte("another")}, 1); err != nil {
 		t.Fatal(err)
 	}
 	h.parts = NewParts(h.liar, time.Minute)

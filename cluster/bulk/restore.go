@@ -123,9 +123,6 @@ func (r *restorer) log(l *Log, name string) (end log.Mark, err error) {
 		rows = append(rows, x.Rows...)
 		caches.add(p, x)
 		list.Parts = append(list.Parts, p.Entry(i+1))
-		if err := r.part(p, x, i+1); err != nil {
-			return end, err
-		}
 		chain = behind(p)
 	}
 	last, err := r.content(l.Rows)
@@ -163,7 +160,7 @@ func (r *restorer) log(l *Log, name string) (end log.Mark, err error) {
 }
 
 // part writes what the store has of a part, whose index is x: the file, or where to find it.
-func (r *restorer) part(p *Part, x *Index, number int) error {
+func (r *restorer) part(ctx context.Context, p *Part, x *Index, number int) error {
 	if !r.whole {
 		away := Away{Part: *p}
 		if RefOf(x.Trailer) == p.Trailer {
@@ -171,7 +168,7 @@ func (r *restorer) part(p *Part, x *Index, number int) error {
 		}
 		return r.inner(archive.AwayRow(p.Log, number), away.Encode(), 0)
 	}
-	data, err := r.s.Get(r.ctx, p.Name(r.snap.Session), p.File.Size)
+	data, err := r.s.Get(ctx, p.Name(r.snap.Session), p.File.Size)
 	if err != nil {
 		return err
 	}
@@ -182,8 +179,9 @@ func (r *restorer) part(p *Part, x *Index, number int) error {
 const fetchers = 8
 
 // indexes begins to fetch the index objects of all parts of a log, which begins with a chain. next returns one after the
-// other, in the order of the parts, once its rows were held against the chain of its part; it returns the errors of
-// [Store.Get], and [ErrDamaged]. stop ends what is under way, and waits for it.
+// other, in the order of the parts, once its rows were held against the chain of its part and what the store has of that
+// is written; it returns the errors of [Store.Get] and of the disk, and [ErrDamaged]. stop ends what is under way, and
+// waits for it.
 func (r *restorer) indexes(l *Log, begin arrival.Chain) (next func() (*Index, error), stop func()) {
 	type result struct {
 		x   *Index
@@ -204,6 +202,9 @@ func (r *restorer) indexes(l *Log, begin arrival.Chain) (next func() (*Index, er
 					from = behind(&l.Parts[i-1])
 				}
 				x, err := r.s.index(ctx, r.snap.Session, &l.Parts[i], from)
+				if err == nil {
+					err = r.part(ctx, &l.Parts[i], x, i+1)
+				}
 				come[i] <- result{x, err}
 			}
 		})
