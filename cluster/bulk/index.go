@@ -91,6 +91,11 @@ func ParseIndex(b []byte) (*Index, error) {
 	return x, nil
 }
 
+// behind returns the chain of a log behind a part.
+func behind(p *Part) arrival.Chain {
+	return arrival.Chain{Value: arrival.Hash(p.Chain), Next: p.End(), Known: true}
+}
+
 // follow returns the chain of a log behind rows, if they continue c and end at a byte. data is the
 // records that they announce, or nil if these are not looked at. It returns [ErrDamaged] if a row is
 // damaged, does not follow the one before it, or announces other records.

@@ -218,32 +218,6 @@ func (r *restorer) indexes(l *Log, begin arrival.Chain) (next func() (*Index, er
 	return next, func() { cancel(); all.Wait() }
 }
 
-// behind returns the chain of a log behind a part.
-func behind(p *Part) arrival.Chain {
-	return arrival.Chain{Value: arrival.Hash(p.Chain), Next: p.End(), Known: true}
-}
-
-// index returns the index of a part, whose rows follow a chain up to that of the part. It returns the errors of Get, and
-// [ErrDamaged].
-func (s *Store) index(ctx context.Context, id string, p *Part, from arrival.Chain) (*Index, error) {
-	data, err := s.Get(ctx, p.IndexName(id), p.Index.Size)
-	if err != nil {
-		return nil, err
-	}
-	x, err := parseIndexObject(data)
-	if err != nil {
-		return nil, err
-	}
-	chain, err := follow(from, x.Rows, p.End(), nil)
-	if err == nil && journal.Hash(chain.Value) != p.Chain {
-		err = fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
 // cacheFiles are the files of caches of a log, as far as its parts have them.
 type cacheFiles struct {
 	index, counts []byte

@@ -1,6 +1,7 @@
 package bulk
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
@@ -109,5 +110,28 @@ func TestFsckOfPartsThatLieElsewhere(t *testing.T) {
 	if h.y, err = h.store.Session(refA); err != nil {
 		t.Fatal(err)
 	}
+	sameSession(t, h.x, h.y)
+}
+
+// The end of a part that stands in an index counts if it is the one of the part's row.
+func TestTheEndOfAnotherPartIsNotKept(t *testing.T) {
+	p := samplePart
+	p.Trailer = RefOf([]byte("the end"))
+	for _, c := range []struct {
+		away Away
+		want error
+	}{{Away{Part: p}, nil}, {Away{p, []byte("the end")}, nil}, {Away{p, []byte("another")}, ErrDamaged}, {Away{p, []byte{}}, ErrDamaged}} {
+		if got, err := ParseAway(c.away.Encode()); !errors.Is(err, c.want) || err == nil && !bytes.Equal(got.Encode(), c.away.Encode()) {
+			t.Errorf("%q: %+v, %v", c.away.Trailer, got, err)
+		}
+	}
+	h := newShared(t)
+	r := restorer{root: h.store.Disk(), dir: h.y.Dir()}
+	first := &h.snap.Logs[0].Parts[0]
+	if err := r.part(ctx, first, &Index{Trailer: []byte("another")}, 1); err != nil {
+		t.Fatal(err)
+	}
+	h.parts = NewParts(h.liar, time.Minute)
+	h.again(t, session.Options{Parts: h.parts})
 	sameSession(t, h.x, h.y)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Store is the objects of one owner. It checks all that an object store returns of them. It is safe
@@ -49,6 +50,27 @@ func (s *Store) Get(ctx context.Context, n Name, size int64) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s has the hash %x", engine.ErrDiffers, n, sum)
 	}
 	return data, nil
+}
+
+// index returns the index of a part, whose rows follow a chain up to that of the part. It returns the errors of Get, and
+// [ErrDamaged].
+func (s *Store) index(ctx context.Context, id string, p *Part, from arrival.Chain) (*Index, error) {
+	data, err := s.Get(ctx, p.IndexName(id), p.Index.Size)
+	if err != nil {
+		return nil, err
+	}
+	x, err := parseIndexObject(data)
+	if err != nil {
+		return nil, err
+	}
+	chain, err := follow(from, x.Rows, p.End(), nil)
+	if err == nil && journal.Hash(chain.Value) != p.Chain {
+		err = fmt.Errorf("%w: the part at byte %d has another chain", ErrDamaged, p.Off)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // Range returns size bytes of an object from off on, which the caller holds against a hash that it

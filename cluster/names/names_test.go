@@ -56,13 +56,8 @@ func drawRow(t *rapid.T) row {
 		n.Op = Remove
 		of()
 	case 9:
-		switch rapid.IntRange(0, 3).Draw(t, "note") {
-		case 0:
-			return Name{Op: Parent, ID: id(rapid.IntRange(1, 5).Draw(t, "id"))}
-		case 1:
-			return Name{Op: Parents}
-		}
-		return Name{Op: Park, ID: id(rapid.IntRange(1, 5).Draw(t, "id")), I: 7, Hash: hash("snapshot")}
+		n = Name{ID: id(rapid.IntRange(1, 5).Draw(t, "id"))}
+		return rapid.SampledFrom([]Name{{Op: Park, ID: n.ID, I: 7, Hash: hash("snapshot")}, {Op: Parent, ID: n.ID}, {Op: Parents}}).Draw(t, "note")
 	case 10, 11:
 		f := File{Path: file("path"), Hash: hash(pick(sessions, "content")), Size: 1, Mode: 0o644, UID: 1000, MTime: 5}
 		f.Base = pick([]string{"", f.Hash, hash("s"), hash("t")}, "base")

@@ -46,7 +46,7 @@ func (n *Node) CommitChange(ctx context.Context, x *session.Session, c session.C
 	}
 	if c.Kind == session.MakeChild {
 		if err := n.noteParent(ctx, x); err != nil {
-			return err
+			return kinded(err)
 		}
 	}
 	return n.Host.CommitChange(ctx, x, c)

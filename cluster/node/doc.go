@@ -55,8 +55,8 @@
 //	node.go      a node on any engine
 //	commit.go    commits of the store
 //	carry.go     sessions that come into the cluster, and leave it
-//	owners.go    owners that are entered
 //	parents.go   which sessions may have children
+//	owners.go    owners that are entered
 //	sessions.go  sessions that are followed
 //	flight.go    waiting for what is under way, and how long ago a moment is
 //	parts.go     what other packages bring

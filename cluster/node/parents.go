@@ -19,7 +19,7 @@ func (n *Node) noteParent(ctx context.Context, x *session.Session) error {
 		return err
 	}
 	_, err := n.keeper.Commit(ctx, x.Ref(), names.NoteParents{IDs: []string{x.ID()}}, nil)
-	return kinded(err)
+	return err
 }
 
 // Parents implements [session.Parental].
@@ -44,7 +44,8 @@ func (n *Node) Parents(ctx context.Context, list []ctxabi.Ref) (may []ctxabi.Ref
 	return may, known
 }
 
-// NoteParents implements [session.Parental]. Owners whose journal is older than rows that note parents need it once.
+// NoteParents implements [session.Parental] and returns the errors documented there. Owners whose journal is older than
+// rows that note parents need it once.
 func (n *Node) NoteParents(ctx context.Context, looked, parents []ctxabi.Ref) error {
 	if len(looked) == 0 {
 		return nil
@@ -73,10 +74,10 @@ func (n *Node) NoteParents(ctx context.Context, looked, parents []ctxabi.Ref) er
 	}
 	for len(ids) >= journal.MaxRows {
 		if _, err := n.keeper.Commit(ctx, looked[0], names.NoteParents{IDs: ids[:journal.MaxRows]}, nil); err != nil {
-			return kinded(err)
+			return err
 		}
 		ids = ids[journal.MaxRows:]
 	}
 	_, err := n.keeper.Commit(ctx, looked[0], names.NoteParents{IDs: ids, All: true}, nil)
-	return kinded(err)
+	return err
 }

@@ -25,7 +25,7 @@
 //	fits.go              whether a pin or a budget can be set
 //	check.go             kinds of files for fsck
 //	outputs_look.go      what the cache of an output goes by
-//	remembered.go        what is remembered of a session
+//	remembered.go        what is remembered of a session, and records that lie among the objects of a cluster
 //	notes.go             notes that are derived
 //	room.go              memory kept free, and work that nobody waits for
 //	notes_events.go      notes of events
@@ -35,6 +35,5 @@
 //	outputs_store.go     outputs on the disk
 //	redacted.go          derived files without secrets
 //	shared.go            what packs of all hosts show
-//	fetch.go             records that lie among the objects of a cluster
 //	kept.go              findings, and the index by which questions are answered, that are kept
 package build
