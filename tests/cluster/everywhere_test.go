@@ -128,6 +128,8 @@ func TestAllServersLoseAnEntry(t *testing.T) {
 		}
 	}
 	m.Serve(t, all, "--scrub-every=0")
+	d := servers.Make(t) // for the backup; they come up meanwhile
+	d.Serve(t, all)
 	mounts.Run(t, b)
 	for _, l := range losses {
 		shows(t, l.here, l.want...)
@@ -168,8 +170,6 @@ func TestAllServersLoseAnEntry(t *testing.T) {
 		m.Shut(i)
 	}
 
-	d := servers.Make(t)
-	d.Serve(t, all)
 	whole(t, d, "n1")
 	d.Run(t, "n1", "restore", "--from", backup)
 	c := mountOf(t, d, "n1")
