@@ -12,7 +12,8 @@ import (
 // List may lack it for a moment, and all calls may still have one that was deleted a moment ago.
 type Objects interface {
 	// Put stores data under key. It returns once the object is on the disks of a majority, was read
-	// back and was found equal. If the object is there already it is read and compared instead. Put
+	// back and was found equal. If the object is there already it is read and compared instead, and what
+	// the servers have lost of it is stored anew. Put
 	// returns ErrDiffers if there is, or was read back, other content, ErrFull, ErrDenied, ErrTooLarge
 	// above MaxObject, and ErrUnreachable or ErrUnknown when it should be repeated.
 	Put(ctx context.Context, key Key, data []byte) error

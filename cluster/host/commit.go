@@ -272,10 +272,13 @@ func (m *member) place(ctx context.Context, rows []journal.Row, list []*request,
 }
 
 // revival returns the row that begins the journal again, which is parked at a position. It returns the
-// errors of Options.Parked, and replica.ErrOlder if the journal is not parked there.
+// errors of Options.Parked and of [replica.Copy.Empty], and replica.ErrOlder if the journal is not parked there.
 func (m *member) revival(ctx context.Context, at replica.Position) (journal.Row, error) {
 	if m.h.o.Parked == nil {
 		return journal.Row{}, fmt.Errorf("%w: it has no entries", replica.ErrOlder)
+	}
+	if err := m.copy.Empty(ctx); err != nil {
+		return journal.Row{}, err
 	}
 	p, ok, err := m.h.o.Parked(ctx, m.subject)
 	if err == nil && (!ok || p.Position != at.Position) {

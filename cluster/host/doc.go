@@ -64,5 +64,6 @@
 //	handoff.go  homes
 //	member.go   one session
 //	request.go  one request, and what became of it
+//	stuck.go    journals that cannot be continued
 //	recent.go   keys of the last rows
 package host

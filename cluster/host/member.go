@@ -23,6 +23,7 @@ type member struct {
 	mu    sync.Mutex
 	queue []*request // guarded by mu
 	works bool       // somebody commits what is in the queue; guarded by mu
+	stuck stuck      // guarded by mu
 
 	isOpen atomic.Bool // copy is there
 	copy   *replica.Copy
@@ -156,6 +157,7 @@ func (m *member) find(key log.Key) *request {
 func (m *member) confirm(ctx context.Context) error {
 	asked := m.h.o.Now()
 	err := m.copy.Confirm(ctx)
+	m.found(err)
 	if err == nil {
 		m.confirmed.Store(max(1, int64(asked.Sub(m.h.began))))
 	}

@@ -36,6 +36,7 @@
 //	tables.go   the same for people
 //	metrics.go  the same for a monitor
 //	scrub.go    all that servers have is read
+//	stuck.go    journals that hosts cannot continue
 //	notes.go    what stands in CTX_META about repairs and scrubs
 //	damage.go   what a replica lacks that the two others have
 //	whole.go    whether a leader has all

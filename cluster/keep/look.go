@@ -157,13 +157,11 @@ func (s *Status) ask(ctx context.Context, e *nats.Engine, maintains bool) {
 	if !maintains {
 		servers = statement.Servers
 	} else {
-		names, err := e.Hosts(ctx)
+		hosts, err := livingHosts(ctx, e)
 		fail(err)
-		for _, name := range names {
-			row, seq, err := e.HostRow(ctx, name)
-			if fail(err); seq > 0 {
-				s.Hosts = append(s.Hosts, row)
-			}
+		s.Hosts = append(s.Hosts, hosts...)
+		for _, f := range stuck(hosts) {
+			s.Problems = append(s.Problems, f.String())
 		}
 	}
 	for key, into := range map[string]any{nats.MetaAttest: &s.Attest, nats.MetaUnsafe: &s.Unsafe, nats.MetaScrub: &s.Scrub, nats.MetaHeal: &s.Healing} {

@@ -18,9 +18,9 @@ const (
 	scrubAgain   = 10 * time.Minute    // when a scrub that failed begins again
 )
 
-// Scrub reads all that each server has, under the name of a machine, in a share of the time, and writes what it has found. What is bad
+// Scrub reads all that each server has, under the name of a machine, in a share of the time, and writes what it has found, with the journals that hosts cannot continue. What is bad
 // on one server alone it asks to be made anew. progress is called with each stream before it is read. It returns
-// ErrUnreachable if not all three servers have the stream that it reads, and the errors of AskToHeal.
+// ErrUnreachable if not all three servers have the stream that it reads, and the errors of livingHosts and AskToHeal.
 func Scrub(ctx context.Context, e *nats.Engine, by string, objects bool, share float64, progress func(stream string)) (s Scrubbed, err error) {
 	before, _, err := readScrubbed(ctx, e)
 	if err != nil {
@@ -55,14 +55,20 @@ func Scrub(ctx context.Context, e *nats.Engine, by string, objects bool, share f
 			return s, err
 		}
 	}
+	asks := repairable(s.Findings) // what hosts say is no reason against it
+	hosts, err := livingHosts(ctx, e)
+	if err != nil {
+		return s, err
+	}
+	s.Findings = append(s.Findings, stuck(hosts)...)
 	if s.At = time.Now().UTC().Truncate(time.Second); objects {
 		s.Objects = s.At
 	}
 	if err := putScrubbed(ctx, e, func(Scrubbed) Scrubbed { return s }); err != nil {
 		return s, err
 	}
-	if list := repairable(s.Findings); len(list) > 0 {
-		return s, AskToHeal(ctx, e, list...)
+	if len(asks) > 0 {
+		return s, AskToHeal(ctx, e, asks...)
 	}
 	return s, nil
 }
@@ -116,7 +122,7 @@ func (k *Keeper) scrub(ctx context.Context) error {
 		}
 		sentence := ""
 		if bad != nil {
-			sentence = "ALARM: a scrub has found " + strings.Join(bad, "; ") + ". What one server has otherwise is made anew; what is bad on all servers, hosts with a copy still have: ctxfs cluster restore"
+			sentence = "ALARM: a scrub has found " + strings.Join(bad, "; ") + ". What one server has otherwise is made anew"
 		}
 		k.say("scrub", sentence)
 	}

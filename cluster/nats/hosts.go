@@ -34,6 +34,16 @@ type HostRow struct {
 	// What it is doing, for people; see package node.
 	Sessions int   `json:"sessions,omitempty"`  // that it follows
 	BehindMs int64 `json:"behind_ms,omitempty"` // since when its oldest copy was not confirmed
+
+	Stuck []StuckRow `json:"stuck,omitempty"` // journals that it cannot continue: the servers lack something of them
+}
+
+// StuckRow is a journal that a host cannot continue, as the host tells it. Nobody has looked whether that is true.
+type StuckRow struct {
+	Owner   string `json:"owner"`
+	Session string `json:"session"`
+	Seq     uint64 `json:"seq"` // where its copy ends
+	Why     string `json:"why"`
 }
 
 // lives is what is known of hosts.

@@ -54,7 +54,7 @@ func (o objectStore) Put(ctx context.Context, key engine.Key, data []byte) error
 		if is != want {
 			return fmt.Errorf("%w: %s", engine.ErrDiffers, key.Name)
 		}
-		return o.readBack(ctx, key, data)
+		return o.complete(ctx, key, data)
 	} else if !errors.Is(err, engine.ErrNotFound) {
 		return err
 	}
@@ -75,10 +75,18 @@ func (o objectStore) Put(ctx context.Context, key engine.Key, data []byte) error
 	return o.comparePart(ctx, key, 0, partOf(data, 0))
 }
 
-// readBack compares a whole object with data.
-func (o objectStore) readBack(ctx context.Context, key engine.Key, data []byte) error {
+// complete compares an object that is there with data, which has its hash, and stores the parts that the servers have
+// lost. What they can read is never replaced.
+func (o objectStore) complete(ctx context.Context, key engine.Key, data []byte) error {
 	for n := range parts(int64(len(data))) {
-		if err := o.comparePart(ctx, key, n, partOf(data, n)); err != nil {
+		_, found, err := o.e.lastOf(ctx, partPlace(key, n))
+		if err == nil && !found && n > 0 { // the first part was read just now
+			err = o.putPart(ctx, key, n, nil, partOf(data, n))
+		}
+		if err == nil {
+			err = o.comparePart(ctx, key, n, partOf(data, n))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
@@ -134,6 +135,7 @@ func (n *Node) live(e *nats.Engine, row nats.HostRow) {
 		if late := time.Since(oldest); count > 0 && !oldest.IsZero() && late > 2*host.ConfirmEvery {
 			row.BehindMs = late.Milliseconds()
 		}
+		row.Stuck = stuckRows(n.Stuck())
 		if err := e.Tell(row); err != nil {
 			n.log.Debug("nobody is told that this host lives", "err", err)
 		}
@@ -145,6 +147,21 @@ func (n *Node) live(e *nats.Engine, row nats.HostRow) {
 			return
 		}
 	}
+}
+
+// maxStuck is how many journals a host names that it cannot continue, and maxWhy how long the reason is.
+const (
+	maxStuck = 8
+	maxWhy   = 300
+)
+
+// stuckRows returns the first of the journals that a host cannot continue as it tells them.
+func stuckRows(list []host.Stuck) (rows []nats.StuckRow) {
+	for _, s := range list[:min(len(list), maxStuck)] {
+		why := s.Why.Error()
+		rows = append(rows, nats.StuckRow{Owner: s.Subject.Owner, Session: s.Subject.Session, Seq: s.Seq, Why: strings.ToValidUTF8(why[:min(len(why), maxWhy)], "")})
+	}
+	return rows
 }
 
 // told looks at what a host tells of itself: the one of two with the same name that began earlier gives up.

@@ -26,8 +26,8 @@ var (
 	ErrOlder = errors.New("the journal ends before what this host has read of it")
 	// ErrBehind is the error of an engine that cannot find entries that are known to exist.
 	ErrBehind = errors.New("the cluster does not find entries that it has; try again")
-	// ErrTrimmed is the error of a journal whose next entry was trimmed: it lies in a snapshot.
-	ErrTrimmed = errors.New("the next entry of the journal was trimmed")
+	// ErrTrimmed is the error of a journal whose next entry was trimmed, and lies in a snapshot, or is lost.
+	ErrTrimmed = errors.New("the next entry of the journal was trimmed or is lost")
 )
 
 // Result is what became of a row that was applied.

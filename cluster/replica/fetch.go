@@ -126,7 +126,7 @@ func (c *Copy) restore(ctx context.Context, cause error) error {
 	}
 	at, err := c.o.Restore(ctx, c.x, c.subject, c.at.I)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrTrimmed, err)
+		return fmt.Errorf("%w: %w: %w", ErrTrimmed, cause, err)
 	}
 	if at.I <= c.at.I {
 		return fmt.Errorf("%w: %w: the snapshot ends at entry %d", ErrTrimmed, cause, at.I)
@@ -169,7 +169,8 @@ func (c *Copy) emptied(ctx context.Context, otherwise error) error {
 }
 
 // Confirm asks the leader for the end of the journal and catches up to it. Once it returns nil the copy
-// has all that was acknowledged before. It returns ErrOlder if the journal ends before the copy,
+// has all that was acknowledged before. It returns ErrOlder if the journal ends before the copy
+// or has entries and no end,
 // journal.ErrChain if another entry stands where the copy ends, and the errors of CatchUp.
 func (c *Copy) Confirm(ctx context.Context) error {
 	end, err := c.o.Engine.Last(ctx, c.subject, true)
@@ -180,6 +181,9 @@ func (c *Copy) Confirm(ctx context.Context) error {
 	case err != nil:
 		return err
 	case end.Seq == 0 && c.at.I == 0:
+		if err := c.Empty(ctx); err != nil {
+			return err
+		}
 		return c.emptied(ctx, nil)
 	case end.Seq == 0: // parked, since when the copy was last told, or anew
 		return c.emptied(ctx, fmt.Errorf("%w: it has no entries, and %d were read", ErrOlder, c.at.I))
@@ -191,6 +195,26 @@ func (c *Copy) Confirm(ctx context.Context) error {
 		return fmt.Errorf("%w: at its end, sequence %d", journal.ErrChain, end.Seq)
 	}
 	return nil
+}
+
+// Empty returns nil if the journal has no entry at all. A server answers that it has none, too, if it cannot read the
+// last one. Empty returns ErrOlder if others are there, and the errors of the engine.
+func (c *Copy) Empty(ctx context.Context) error {
+	list, err := c.o.Engine.Read(ctx, c.subject, engine.Range{From: 1, Count: 1, Leader: true})
+	if errors.Is(err, engine.ErrDenied) {
+		list, err = c.o.Engine.Read(ctx, c.subject, engine.Range{From: 1, Count: 1})
+	}
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	end, err := c.o.Engine.Last(ctx, c.subject, true) // it may have begun meanwhile
+	if errors.Is(err, engine.ErrDenied) {
+		end, err = c.o.Engine.Last(ctx, c.subject, false)
+	}
+	if err != nil || end.Seq > 0 {
+		return err
+	}
+	return fmt.Errorf("%w: its last entry cannot be read, and the one at sequence %d can", ErrOlder, list[0].Seq)
 }
 
 // Offer takes an entry of a feed: it is applied if it is the next one; if there is a gap before it, the

@@ -38,16 +38,19 @@ type Finding struct {
 	What    string `json:"what"`
 }
 
-// String returns it as a sentence.
+// String returns it as a sentence, with the remedy for a journal that is bad on all servers.
 func (f Finding) String() string {
-	where, journal := f.Server, ""
+	where, journal, remedy := f.Server, "", ""
 	if where == "" {
 		where = "all servers"
+	}
+	if f.Server == "" && f.Journal != "" {
+		remedy = "; hosts that have read it go on to show it, and ctxfs cluster restore makes it from the last backup"
 	}
 	if f.Journal != "" {
 		journal = " of journal " + f.Journal
 	}
-	return fmt.Sprintf("%s: entry %d%s on %s: %s", f.Stream, f.Seq, journal, where, f.What)
+	return fmt.Sprintf("%s: entry %d%s on %s: %s%s", f.Stream, f.Seq, journal, where, f.What, remedy)
 }
 
 // Sum is how much was read.
