@@ -73,7 +73,6 @@
 //	store.go    objects put and read
 //	snapshot.go the form of snapshots
 //	index.go    the form of index objects
-//	heads.go    the form of heads
 //	shared.go   what a host knows of the shared parts of a session
 //	rows.go     the form of rows
 //	files.go    which files a snapshot has

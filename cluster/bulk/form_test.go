@@ -36,7 +36,6 @@ var (
 		Files: []File{{".ctxfs/outputs/x", 1, Content{Data: []byte("o")}}, {"context/child/a/artifact/d/f", 2, Content{}}, {"context/child/a/status", 2, Content{Data: []byte("done\n")}},
 			{"context/pinned/p.md", 3, Content{Ref: Ref{hashOf(17), 65537}}}, {"state", 4, Content{Data: []byte("idle\n")}}},
 		Blobs: []Blob{{Ref{hashOf(18), 0}, 1000, 5}, {Ref{hashOf(19), 1 << 20}, 0, 6}}}
-	sampleHeads   = Heads{idA: {I: 9, Chain: hashOf(22)}, strings.Repeat("f", 32): {I: 0, Chain: hashOf(23)}}
 	sampleUnnamed = Unnamed{BlobName(hashOf(20)): time.Unix(0, 99), SnapshotName(idA, 4, hashOf(21)): time.Unix(1760000000, 0)}
 )
 
@@ -69,7 +68,6 @@ func forms() []form {
 			return s.Encode(), nil
 		}, 0},
 		{"unnamed", sampleUnnamed.Encode(), func(b []byte) ([]byte, error) { u, err := ParseUnnamed(b); return u.Encode(), err }, 0},
-		{"heads", sampleHeads.Encode(), func(b []byte) ([]byte, error) { h, err := ParseHeads(b); return h.Encode(), err }, 0},
 		{"index with an end", sampleEnd.Encode(), index, indexVersion},
 	}
 	for i := range list {
@@ -164,7 +162,7 @@ func TestASnapshotHasNoOtherFiles(t *testing.T) {
 }
 
 var names = []Name{BlobName(hashOf(1)), PartName(idA, ctxabi.MessagesFile, 0, hashOf(2)), PartName(idA, ctxabi.EventsFile, 1<<40, hashOf(3)),
-	IndexName(idA, ctxabi.EventsFile, 7, hashOf(4)), SnapshotName(idA, 1<<63, hashOf(5)), HeadsName(16, 1760000000123456789, hashOf(6))}
+	IndexName(idA, ctxabi.EventsFile, 7, hashOf(4)), SnapshotName(idA, 1<<63, hashOf(5))}
 
 func TestNames(t *testing.T) {
 	for _, n := range names {
@@ -179,13 +177,13 @@ func TestNames(t *testing.T) {
 	for _, s := range []string{"", "b", "b/", "b/" + sha[1:], "b/" + sha + "0", "b/" + strings.ToUpper(names[0].String()[2:]) + "F", "b/x/" + sha, "c/" + sha, "p/" + sha,
 		"p/" + idA + "/messages.jsonl/0-" + sha, "p/" + idA + "/messages/00-" + sha, "p/" + idA + "/messages/-1-" + sha, "p/" + idA + "/messages/9223372036854775808-" + sha,
 		"p/" + idA + "x/messages/0-" + sha, "p/" + idA + "/messages/0" + sha, "x/" + idA + "//0-" + sha, "s/" + idA + "/18446744073709551616-" + sha, "s/" + idA + "/+1-" + sha,
-		"h/17/0-" + sha, "h/-1/0-" + sha, "h/01/0-" + sha, "h/x/0-" + sha, "/b/" + sha, "b/" + sha + "/"} {
+		"h/1/0-" + sha, "/b/" + sha, "b/" + sha + "/"} {
 		if n, err := ParseName(s); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%q is %+v, %v", s, n, err)
 		}
 	}
 	for _, n := range []Name{{}, {Kind: 'z'}, PartName("x", ctxabi.EventsFile, 0, hashOf(1)), PartName(idA, "state", 0, hashOf(1)), PartName(idA, ctxabi.EventsFile, -1, hashOf(1)),
-		HeadsName(99, 0, hashOf(1)), HeadsName(0, -1, hashOf(1)), {Kind: BlobObject, Session: idA}} {
+		{Kind: BlobObject, Session: idA}} {
 		if err := n.check(); !errors.Is(err, engine.ErrInvalid) {
 			t.Errorf("%+v: %v", n, err)
 		}
@@ -230,8 +228,6 @@ func FuzzRef(f *testing.F)      { fuzz(f, "reference") }
 func FuzzIndex(f *testing.F)    { fuzz(f, "index") }
 func FuzzSnapshot(f *testing.F) { fuzz(f, "snapshot") }
 func FuzzUnnamed(f *testing.F)  { fuzz(f, "unnamed") }
-
-func FuzzHeads(f *testing.F) { fuzz(f, "heads") }
 
 func FuzzName(f *testing.F) {
 	for _, n := range names {

@@ -21,7 +21,6 @@ const (
 	PartObject     NameKind = 'p' // a sealed part of a log
 	IndexObject    NameKind = 'x' // the arrival rows of a part, and caches of it
 	SnapshotObject NameKind = 's' // a session at one moment
-	HeadsObject    NameKind = 'h' // ends of journals of a shard, as one host committed them
 )
 
 // Name is the name of an object of an owner. Two values of one name are equal.
@@ -29,8 +28,7 @@ type Name struct {
 	Kind    NameKind
 	Session string // its id; of parts, index objects and snapshots
 	Log     string // ctxabi.MessagesFile or ctxabi.EventsFile; of parts and index objects
-	At      uint64 // the byte of the log, the number of entries before a snapshot, or nanoseconds since 1970 of heads
-	Shard   int    // of heads
+	At      uint64 // the byte of the log, or the number of entries before a snapshot
 	SHA     journal.Hash
 }
 
@@ -52,11 +50,6 @@ func SnapshotName(session string, i uint64, sha journal.Hash) Name {
 	return Name{Kind: SnapshotObject, Session: session, At: i, SHA: sha}
 }
 
-// HeadsName returns the name of heads of a shard, of a time in nanoseconds since 1970.
-func HeadsName(shard int, at int64, sha journal.Hash) Name {
-	return Name{Kind: HeadsObject, Shard: shard, At: uint64(at), SHA: sha}
-}
-
 // logWords are what the logs are called in names.
 var logWords = map[string]string{ctxabi.MessagesFile: "messages", ctxabi.EventsFile: "events"}
 
@@ -69,8 +62,6 @@ func (n Name) String() string {
 		return string(n.Kind) + "/" + n.Session + "/" + logWords[n.Log] + "/" + at
 	case SnapshotObject:
 		return "s/" + n.Session + "/" + at
-	case HeadsObject:
-		return "h/" + strconv.Itoa(n.Shard) + "/" + at
 	}
 	return string(n.Kind) + "/" + sha
 }
@@ -79,7 +70,7 @@ func (n Name) String() string {
 func ParseName(s string) (Name, error) {
 	bad := fmt.Errorf("%w: %q is not the name of an object", engine.ErrInvalid, s)
 	fields := strings.Split(s, "/")
-	want := map[string]int{"b": 2, "p": 4, "x": 4, "s": 3, "h": 3}[fields[0]]
+	want := map[string]int{"b": 2, "p": 4, "x": 4, "s": 3}[fields[0]]
 	if want == 0 || len(fields) != want {
 		return Name{}, bad
 	}
@@ -97,12 +88,6 @@ func ParseName(s string) (Name, error) {
 		return Name{}, bad
 	}
 	switch n.Kind {
-	case HeadsObject:
-		shard, err := strconv.Atoi(fields[1])
-		if err != nil {
-			return Name{}, bad
-		}
-		n.Shard = shard
 	case PartObject, IndexObject:
 		for log, word := range logWords {
 			if word == fields[2] {
@@ -126,11 +111,9 @@ func (n Name) check() error {
 	case BlobObject:
 		ok = n == BlobName(n.SHA)
 	case PartObject, IndexObject:
-		ok = n.Shard == 0 && logWords[n.Log] != "" && n.At <= math.MaxInt64 && isSession(n.Session)
+		ok = logWords[n.Log] != "" && n.At <= math.MaxInt64 && isSession(n.Session)
 	case SnapshotObject:
-		ok = n.Shard == 0 && n.Log == "" && isSession(n.Session)
-	case HeadsObject:
-		ok = n.Session == "" && n.Log == "" && n.At <= math.MaxInt64 && engine.CheckShard(n.Shard) == nil
+		ok = n.Log == "" && isSession(n.Session)
 	}
 	if !ok {
 		return fmt.Errorf("%w: %+v is not the name of an object", engine.ErrInvalid, n)
