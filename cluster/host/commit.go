@@ -303,7 +303,7 @@ func (m *member) busy(ctx context.Context, t *attempts) error {
 // what this host has read, and errLost if that is not so even when it is asked again.
 func (m *member) older(ctx context.Context, last uint64, t *attempts) error {
 	t.older++
-	err := m.confirm(ctx)
+	err := m.confirmOnce(ctx)
 	if err != nil && !errors.Is(err, replica.ErrOlder) {
 		return err
 	}

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,8 +154,20 @@ func (m *member) find(key log.Key) *request {
 	return nil
 }
 
-// confirm catches up with what the leader has. It returns the errors of [replica.Copy.Confirm].
+// confirm catches up with what the leader has. It returns the errors of [replica.Copy.Confirm]. What this host has read
+// from another replica the leader may take in a moment later: it is asked again then, maxOlder times.
 func (m *member) confirm(ctx context.Context) error {
+	for n := 1; ; n++ {
+		err := m.confirmOnce(ctx)
+		if !errors.Is(err, replica.ErrOlder) || n >= maxOlder || ctx.Err() != nil {
+			return err
+		}
+		m.h.o.Pause(ctx, min(time.Millisecond<<min(n, 5), 20*time.Millisecond))
+	}
+}
+
+// confirmOnce is confirm that asks once.
+func (m *member) confirmOnce(ctx context.Context) error {
 	asked := m.h.o.Now()
 	err := m.copy.Confirm(ctx)
 	m.found(err)

@@ -7,12 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
-	"pgregory.net/rapid"
 )
 
 // world is hosts to which anything may happen, and what their appends returned.

@@ -62,7 +62,8 @@ type node struct {
 	s      *session.Store
 	x      *session.Session
 
-	followers bool // the host may not read from leaders, as one of some owners alone
+	followers bool                              // the host may not read from leaders, as one of some owners alone
+	wrap      func(engine.Engine) engine.Engine // what the host's engine does beside the fake; nil: nothing
 }
 
 // followers is an engine that refuses to read from leaders.
@@ -100,6 +101,9 @@ func (n *node) startWith(handlers map[journal.Kind]replica.Handler) {
 	var e engine.Engine = n.engine
 	if n.followers {
 		e = followers{n.engine}
+	}
+	if n.wrap != nil {
+		e = n.wrap(e)
 	}
 	n.h = New(Options{Name: n.name, Handlers: handlers, Engine: e, Peers: n.r.net.Host(n.name), Pause: func(context.Context, time.Duration) {}})
 	o := session.Options{VFS: n.fs, Committer: n.h}

@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
-	"pgregory.net/rapid"
 )
 
 // A host that is behind by many entries writes them together. Whatever befalls its disk meanwhile, it shows the

@@ -126,6 +126,9 @@ func (w *Writer) apply(e engine.Entry) error {
 // read, ErrOlder if it ends before, or an error of the engine.
 func (w *Writer) CatchUp(ctx context.Context) error {
 	end, err := w.e.Last(ctx, w.s, true)
+	for n := 0; n < 100 && err == nil && end.Seq < w.last; n++ { // a replica may have it a moment before its leader
+		end, err = w.e.Last(ctx, w.s, true)
+	}
 	if err != nil {
 		return err
 	}
