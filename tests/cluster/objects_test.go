@@ -20,7 +20,7 @@ import (
 func TestWhoStoresADamagedObjectAgainMakesItWhole(t *testing.T) {
 	suite.Matrix(t, slow)
 	t.Parallel()
-	for _, at := range []float64{0.1, 0.5, 0.99} {
+	for _, at := range []float64{0.1, 0.99} {
 		c := servers.Start(t)
 		data := make([]byte, 3<<20)
 		rand.Read(data)
