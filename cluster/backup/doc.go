@@ -4,6 +4,7 @@
 //	report, err := backup.Verify(dir, 0)                   // reads the directory alone
 //	pruned, err := backup.Prune(ctx, dir, backup.Keep{Last: 7}, time.Now())
 //	report, err := backup.Restore(ctx, dir, 0, cluster)    // into a cluster that has nothing
+//	report, err := backup.Mend(ctx, dir, 0, cluster)       // into one whose servers have lost objects
 //
 // # On disk
 //
@@ -40,6 +41,7 @@
 // # Files, from top to bottom
 //
 //	take.go      a backup is made
+//	mend.go      what servers have lost of objects
 //	restore.go   a backup into a cluster
 //	prune.go     old backups go
 //	verify.go    a backup held against its hashes

@@ -86,19 +86,7 @@ func (r *restorer) look(ctx context.Context) error {
 
 // owner puts the objects of an owner, and the journals of his sessions.
 func (r *restorer) owner(ctx context.Context, o *owner) error {
-	get := r.d.getter(o.Owner, r.lists[o.Owner])
-	err := each(ctx, objectsAtOnce, r.lists[o.Owner], func(ctx context.Context, x object) error {
-		data, err := get(ctx, x.name)
-		if err == nil {
-			err = r.insist(ctx, func() error { return r.c.Objects().Put(ctx, engine.Key{Owner: o.Owner, Name: x.name}, data) })
-		}
-		if err != nil {
-			return fmt.Errorf("object %s of %s: %w", x.name, o.Owner, err)
-		}
-		r.count(0, 1, x.size)
-		return nil
-	})
-	if err != nil {
+	if err := r.objects(ctx, o, func(err error) error { return err }); err != nil {
 		return err
 	}
 	return each(ctx, journalsAtOnce, o.Sessions, func(ctx context.Context, of saved) error {
@@ -106,6 +94,24 @@ func (r *restorer) owner(ctx context.Context, o *owner) error {
 		r.report.Sessions++
 		r.mu.Unlock()
 		return r.journal(ctx, engine.Subject{Owner: o.Owner, Session: of.ID}, of)
+	})
+}
+
+// objects puts the objects of an owner. failed is called with what went wrong with one, and returns the error with which objects
+// ends, or nil if it goes on.
+func (r *restorer) objects(ctx context.Context, o *owner, failed func(err error) error) error {
+	list := r.lists[o.Owner]
+	get := r.d.getter(o.Owner, list)
+	return each(ctx, objectsAtOnce, list, func(ctx context.Context, x object) error {
+		data, err := get(ctx, x.name)
+		if err == nil {
+			err = r.insist(ctx, func() error { return r.c.Objects().Put(ctx, engine.Key{Owner: o.Owner, Name: x.name}, data) })
+		}
+		if err != nil {
+			return failed(fmt.Errorf("object %s of %s: %w", x.name, o.Owner, err))
+		}
+		r.count(0, 1, x.size)
+		return nil
 	})
 }
 

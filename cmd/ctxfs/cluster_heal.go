@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/cluster/backup"
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
@@ -32,21 +33,21 @@ func maintenance(ctx context.Context, dir string, whatever bool) (*nats.Engine, 
 }
 
 func clusterHealCmd() *cobra.Command {
-	var dir, replica string
+	var dir, replica, from string
 	var limit time.Duration
 	c := &cobra.Command{
 		Use:   "heal [flags]",
 		Short: "Make damaged replicas anew, and wait until all are whole",
-		Long: `Have ctxfs cluster serve make replicas anew that lack what the two others have,
-also those that it gave up after three tries, and wait until there is none. serve
-does the same by itself: it stops its server, sets aside what that has of the
-stream, and starts it. It does so for one server at a time, and only when the two
-others agree.
+		Long: `Have ctxfs cluster serve make replicas anew that lack what the two others have, also
+those that it gave up after three tries, and wait until there is none. serve does the
+same by itself: it stops its server, sets aside what that has of the stream, and starts
+it, one server at a time, and only when the two others agree.
 
---replica names one that is to be made anew although nothing is seen to be wrong
-with it. A stream that all servers have lost is never made anew: ctxfs cluster
-restore makes it from the last backup.`,
-		Example: "  ctxfs cluster heal\n  ctxfs cluster heal --replica n2/CTXJ_03",
+--replica names one to be made anew although nothing is seen to be wrong with it. A
+stream that all have lost never is: ctxfs cluster restore makes it from a backup.
+--from puts the objects of the newest backup in DIR into the cluster again before, so
+that what all servers have lost of them is there. What they have stays.`,
+		Example: "  ctxfs cluster heal\n  ctxfs cluster heal --replica n2/CTXJ_03\n  ctxfs cluster heal --from /srv/backup",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(c.Context(), limit)
@@ -56,6 +57,13 @@ restore makes it from the last backup.`,
 				return err
 			}
 			defer e.Close()
+			out, said := c.OutOrStdout(), ""
+			if from != "" {
+				r, err := backup.Mend(ctx, from, 0, e)
+				if err := writeBackup(out, "Put the objects again of", r, false, err); err != nil {
+					return err
+				}
+			}
 			var asks []keep.Ask
 			if replica != "" {
 				server, stream, ok := strings.Cut(replica, "/")
@@ -67,7 +75,6 @@ restore makes it from the last backup.`,
 			if err := keep.AskToHeal(ctx, e, asks...); err != nil {
 				return err
 			}
-			out, said := c.OutOrStdout(), ""
 			for {
 				h, _, err := keep.Healings(ctx, e)
 				if err != nil {
@@ -95,6 +102,7 @@ restore makes it from the last backup.`,
 		},
 	}
 	clusterDirFlag(c, &dir)
+	c.Flags().StringVar(&from, "from", "", "`DIR` of backups, whose objects are put into the cluster again")
 	c.Flags().StringVar(&replica, "replica", "", "`SERVER/STREAM` to make anew")
 	c.Flags().DurationVar(&limit, "wait", 10*time.Minute, "`TIME` to wait at most")
 	return c

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -107,5 +108,24 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 	}
 	if _, err := b.x.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"user","content":"goes on"}` + "\n")}); err != nil {
 		t.Error(err)
+	}
+
+	loseObject(t, d, 0.5)
+	late := join(t, d, peers.NewNetwork(), "c", id)
+	short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := late.h.Fresh(short, late.x, 0); err == nil {
+		t.Error("a session is read whose object all servers have lost")
+	}
+	await(t, "the objects of the backup are whole again", func() bool {
+		r, err := backup.Mend(t.Context(), dir, 0, d.Open(t, "maintenance"))
+		if err != nil || len(r.Problems) > 0 {
+			t.Logf("%+v, %v", r, err)
+		}
+		return err == nil && len(r.Problems) == 0 && r.Objects > 0
+	})
+	await(t, "a whole session from whole objects", func() bool { return late.h.Fresh(t.Context(), late.x, 0) == nil })
+	if got, want := late.x.Messages().Len(), b.x.Messages().Len(); got != want {
+		t.Errorf("%d bytes are read from objects that came back, of %d", got, want)
 	}
 }

@@ -172,6 +172,9 @@ func TestAllServersLoseAnEntry(t *testing.T) {
 
 	whole(t, d, "n1")
 	d.Run(t, "n1", "restore", "--from", backup)
+	if out := d.Run(t, "n1", "heal", "--from", backup); !strings.Contains(out, "Put the objects again of backup 1:") || !strings.Contains(out, "All replicas are whole") {
+		t.Errorf("objects that are there were put again:\n%s", out)
+	}
 	c := mountOf(t, d, "n1")
 	mounts.Run(t, c)
 	for _, l := range losses {

@@ -28,17 +28,7 @@ func TestWhoStoresADamagedObjectAgainMakesItWhole(t *testing.T) {
 		if err := bulk.NewStore(c.Open(t, "a").Objects(), "u1000").Put(t.Context(), name, data); err != nil {
 			t.Fatal(err)
 		}
-		c.Shut(0, 1, 2)
-		for i := range 3 {
-			file, err := largest(filepath.Join(c.Store(i), "jetstream", "CTX", "streams", "CTXO"), "*.blk")
-			if err == nil {
-				err = flip(at)(file)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		c.Restart(t, 0, 1, 2)
+		loseObject(t, c, at)
 		b := bulk.NewStore(c.Open(t, "b").Objects(), "u1000")
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // it would wait for a replica that is behind
 		got, err := b.Get(ctx, name, int64(len(data)))
@@ -66,4 +56,20 @@ func TestWhoStoresADamagedObjectAgainMakesItWhole(t *testing.T) {
 			}
 		}
 	}
+}
+
+// loseObject changes a bit of what all servers have of objects, at a place of the largest file, while they are stopped.
+func loseObject(t *testing.T, c *servers.Cluster, at float64) {
+	t.Helper()
+	c.Shut(0, 1, 2)
+	for i := range 3 {
+		file, err := largest(filepath.Join(c.Store(i), "jetstream", "CTX", "streams", "CTXO"), "*.blk")
+		if err == nil {
+			err = flip(at)(file)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Restart(t, 0, 1, 2)
 }
