@@ -29,6 +29,7 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error))
 	}
 	var links []Link
 	if !s.alone() { // other hosts' entries come in the turns of the logs, too
+		s.lookAt([]ctxabi.Ref{ref}) // what it said last stays
 		if links, err = s.Parents(ref); err != nil {
 			return false, err
 		}

@@ -33,6 +33,11 @@ func (n *Node) Enter(ctx context.Context, ref ctxabi.Ref) error {
 	if at := o.at.Load(); at != 0 && time.Duration(now-at) < n.o.Freshness && (o.ref.Space == "" || n.knows(o)) {
 		return nil
 	}
+	return n.enterNow(ctx, o)
+}
+
+// enterNow is Enter however fresh the names are.
+func (n *Node) enterNow(ctx context.Context, o *entered) error {
 	bound := Bound
 	if o.at.Load() == 0 && !n.knows(o) {
 		bound = n.o.Timeout
@@ -43,10 +48,10 @@ func (n *Node) Enter(ctx context.Context, ref ctxabi.Ref) error {
 	}
 	if late || err != nil {
 		if !n.knows(o) {
-			return &ctxabi.Error{Op: "enter", Path: ref.Owner(), Kind: ctxabi.ErrUnreachable, Err: err, Why: "the cluster does not say what is in it, and this host has never read it"}
+			return &ctxabi.Error{Op: "enter", Path: o.ref.Owner(), Kind: ctxabi.ErrUnreachable, Err: err, Why: "the cluster does not say what is in it, and this host has never read it"}
 		}
 		if err != nil {
-			n.log.Debug("names may be old", "owner", ref.Owner(), "err", err)
+			n.log.Debug("names may be old", "owner", o.ref.Owner(), "err", err)
 		}
 	}
 	return nil

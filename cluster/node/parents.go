@@ -27,7 +27,7 @@ func (n *Node) Parents(ctx context.Context, list []ctxabi.Ref) (may []ctxabi.Ref
 	if len(list) == 0 {
 		return nil, true
 	}
-	if err := n.Enter(ctx, list[0]); err != nil {
+	if err := n.enterNow(ctx, n.owner(list[0])); err != nil {
 		return list, false
 	}
 	n.keeper.View(list[0], func(s *names.State) {

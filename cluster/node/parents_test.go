@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/names"
@@ -165,4 +166,63 @@ func TestAPublishedParentIsNoted(t *testing.T) {
 	}
 	a.linked(ref, "c", to)
 	b.linked(ref, "c", to)
+}
+
+// A link that another host had made within the last second was not followed by a rename on a host that had looked at the
+// parent just before.
+func TestALinkThatWasJustMadeIsFollowed(t *testing.T) {
+	r := newRig(t)
+	fresh := func(s *Setup) { s.Freshness = time.Hour }
+	a, b := r.mount("a", t.TempDir(), fresh), r.mount("b", t.TempDir(), fresh)
+	x, in := a.create(ref), named("in")
+	a.create(in)
+	a.link(x, "first", in, false)
+	b.open(in)
+	to, then := named("to"), named("then")
+	if err := b.s.Rename(in.Path(), to.Path()); err != nil {
+		t.Fatal(err)
+	}
+	a.link(x, "second", to, false)
+	other := named("other")
+	a.link(a.create(other), "third", to, false)
+	if err := b.s.Rename(to.Path(), then.Path()); err != nil {
+		t.Fatal(err)
+	}
+	for parent, child := range map[ctxabi.Ref]string{ref: "second", other: "third"} {
+		a.linked(parent, child, then)
+	}
+}
+
+// What a session had said last on another host was lost to its parent when a host removed it that had looked at it just before.
+func TestARemovalKeepsWhatWasSaidLast(t *testing.T) {
+	r := newRig(t)
+	fresh := func(s *Setup) { s.Freshness = time.Hour }
+	a, b := r.mount("a", t.TempDir(), fresh), r.mount("b", t.TempDir(), fresh)
+	x, in := a.create(ref), named("in")
+	work := a.create(in)
+	a.link(x, "c", in, false)
+	say := func(text string) {
+		if _, err := work.Messages().Append(t.Context(), session.Batch{Data: fmt.Appendf(nil, `{"role":"assistant","content":%q}`+"\n", text)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("a guess")
+	b.enter()
+	y, err := b.s.Session(in)
+	if err == nil {
+		err = b.Glance(t.Context(), y)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	say("the answer")
+	if err := b.s.Remove(in); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "a", func() string {
+		if data, _, _, err := a.open(ref).ChildFile("c", ctxabi.ChildResult); err != nil || string(data) != "the answer\n" {
+			return fmt.Sprintf("the result is %q, %v", data, err)
+		}
+		return ""
+	})
 }

@@ -22,10 +22,13 @@ type seen struct {
 // Look brings the copy of a session up to date if it was not confirmed within Options.Freshness, and follows it from
 // then on. It waits for Bound at most where there is a copy, and returns nil then; else it returns
 // ctxabi.ErrUnreachable, ctxabi.ErrDenied, or ctxabi.ErrIO if the session cannot be a copy.
-func (n *Node) Look(ctx context.Context, x *session.Session) error { return n.look(ctx, x, n.follow) }
+func (n *Node) Look(ctx context.Context, x *session.Session) error {
+	return n.look(ctx, x, n.follow, n.o.Freshness)
+}
 
-// Glance is Look for who looks at many sessions at once: one that is not followed is not followed from then on. It returns
-// the errors of Look.
+// Glance is Look for who looks for something in many sessions at once: however fresh a copy is it is brought up to date, since
+// what was just made on another host counts, and a session that is not followed is not followed from then on. It returns the
+// errors of Look.
 func (n *Node) Glance(ctx context.Context, x *session.Session) error {
 	return n.look(ctx, x, func(x *session.Session) *seen {
 		n.mu.Lock()
@@ -34,11 +37,12 @@ func (n *Node) Glance(ctx context.Context, x *session.Session) error {
 			return f
 		}
 		return &seen{}
-	})
+	}, 0)
 }
 
-// look is Look with what the node knows of a session; as returns nil once the node ends.
-func (n *Node) look(ctx context.Context, x *session.Session, as func(*session.Session) *seen) error {
+// look is Look with what the node knows of a session, and a copy that was confirmed within the time fresh; as returns nil once
+// the node ends.
+func (n *Node) look(ctx context.Context, x *session.Session, as func(*session.Session) *seen, fresh time.Duration) error {
 	if !n.isShared(x.Ref(), x.ID()) || x.Removed() {
 		return nil
 	}
@@ -46,7 +50,7 @@ func (n *Node) look(ctx context.Context, x *session.Session, as func(*session.Se
 	if f == nil {
 		return nil // the node ends
 	}
-	if n.isFresh(x) {
+	if fresh > 0 && n.isFresh(x) {
 		return nil
 	}
 	bound := Bound
