@@ -38,15 +38,15 @@ func clusterHealCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "heal [flags]",
 		Short: "Make damaged replicas anew, and wait until all are whole",
-		Long: `Have ctxfs cluster serve make replicas anew that lack what the two others have, also
-those that it gave up after three tries, and wait until there is none. serve does the
-same by itself: it stops its server, sets aside what that has of the stream, and starts
-it, one server at a time, and only when the two others agree.
+		Long: `Have ctxfs cluster serve make replicas anew that lack what the two others have,
+also those that it gave up after three tries, and wait until there is none. serve
+does so by itself: it stops its server, sets aside what that has of the stream, and
+starts it, one server at a time, and only when the two others agree.
 
 --replica names one to be made anew although nothing is seen to be wrong with it. A
 stream that all have lost never is: ctxfs cluster restore makes it from a backup.
---from puts the objects of the newest backup in DIR into the cluster again before, so
-that what all servers have lost of them is there. What they have stays.`,
+--from puts the objects of the newest backup in DIR into the cluster again before,
+so that what all servers have lost of them is there. What they have stays.`,
 		Example: "  ctxfs cluster heal\n  ctxfs cluster heal --replica n2/CTXJ_03\n  ctxfs cluster heal --from /srv/backup",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
