@@ -62,7 +62,7 @@ func findLine(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut)
 	n.fill(ctx, nil, &out.Attr)
 	out.SetAttrTimeout(foreverValid)
 	out.SetEntryTimeout(fixedTimeout)
-	return d.NewInode(ctx, newView(n), contentAttr(d.p.x.ID(), ctxabi.LineDir, name)), 0
+	return d.NewInode(ctx, newView(n), contentAttr(d.p.x.Instance(), ctxabi.LineDir, name)), 0
 }
 
 // lineSource is one record. It never changes, because history does not.

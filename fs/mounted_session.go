@@ -75,7 +75,7 @@ func (p *mountedSession) stat(rel string) (*unix.Statx_t, error) {
 
 // attr returns the identity of a session's own file or directory.
 func (p *mountedSession) attr(mode uint32, rel string) gofs.StableAttr {
-	return roleAttr(mode, p.x.ID(), rel)
+	return roleAttr(mode, p.x.Instance(), rel)
 }
 
 // refuse returns the errno of err and reports the reason in errors.jsonl.

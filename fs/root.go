@@ -172,7 +172,7 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 		if err != nil {
 			continue
 		}
-		e := role(x.ID(), id)
+		e := role(x.Instance(), id)
 		if e == nil {
 			continue
 		}

@@ -46,9 +46,7 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	s.lookAt(may)
 	with := slices.DeleteFunc(slices.Clone(may), func(ref ctxabi.Ref) bool { return len(names(ref.Path(), ctxabi.ChildDir)) == 0 })
 	if !known && err == nil {
-		if err := shared.NoteParents(context.Background(), list, with); err != nil {
-			s.o.Logger.Debug("sessions with children are looked for again next time", "err", err)
-		}
+		shared.NoteParents(context.Background(), list, with)
 	}
 	return with, err
 }
@@ -57,11 +55,33 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 type Link struct {
 	Parent ctxabi.Ref
 	Child  Child
+	at     *Session // the parent, whatever it is called by now
+}
+
+// maxRenamed is how often sessions are listed anew because one was renamed meanwhile, which may be in no list or in two.
+const maxRenamed = 20
+
+// unmoved calls do until no session or agent of the store was renamed meanwhile, maxRenamed times at most. It returns the error
+// of do.
+func (s *Store) unmoved(do func() error) (err error) {
+	for range maxRenamed {
+		before := s.renames.Load()
+		if err = do(); err != nil || before%2 == 0 && s.renames.Load() == before {
+			return err
+		}
+	}
+	return err
 }
 
 // Parents lists whose child the session at ref is. It walks over the sessions of one owner, since a
 // link never leads to another's. It returns the error of a disk that cannot list them.
 func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
+	err = s.unmoved(func() (err error) { links, err = s.parentsOf(ref); return err })
+	return links, err
+}
+
+// parentsOf is Parents while no session is renamed.
+func (s *Store) parentsOf(ref ctxabi.Ref) (links []Link, err error) {
 	parents, err := s.withChildren(ref)
 	if err != nil {
 		return nil, vfs.Failed("list", ctxabi.ChildDir, err, "the parent of the session is not known")
@@ -77,7 +97,7 @@ func (s *Store) Parents(ref ctxabi.Ref) (links []Link, err error) {
 		}
 		for _, c := range list {
 			if c.Linked && c.Ref == ref {
-				links = append(links, Link{Parent: parent, Child: c})
+				links = append(links, Link{Parent: parent, Child: c, at: x})
 			}
 		}
 	}
@@ -99,8 +119,7 @@ type lastWord struct {
 // back from a session that goes on.
 func (s *Store) lastWords(x *Session, links []Link) (before, after []lastWord, err error) {
 	for _, l := range links {
-		parent, err := s.Session(l.Parent)
-		if err != nil || parent == x {
+		if l.at == x || l.at.Removed() {
 			continue // it goes with it
 		}
 		if l.Child.ResultOrigin == ctxabi.OriginDerived {
@@ -110,15 +129,15 @@ func (s *Store) lastWords(x *Session, links []Link) (before, after []lastWord, e
 				return nil, nil, notKept(l.Parent, rel, err)
 			}
 			if len(text) > 0 {
-				before = append(before, lastWord{parent, rel, text})
+				before = append(before, lastWord{l.at, rel, text})
 			}
 		}
 		if l.Child.StatusOrigin == ctxabi.OriginDerived {
 			rel := ctxabi.ChildPath(l.Child.Name, ctxabi.ChildStatus)
 			if l.Child.Finished() {
-				before = append(before, lastWord{parent, rel, []byte(l.Child.Status + "\n")})
+				before = append(before, lastWord{l.at, rel, []byte(l.Child.Status + "\n")})
 			} else {
-				after = append(after, lastWord{parent, rel, []byte("error\n")})
+				after = append(after, lastWord{l.at, rel, []byte("error\n")})
 			}
 		}
 	}
@@ -194,21 +213,24 @@ func (s *Store) relink(from, to string) {
 	if err != nil {
 		return
 	}
-	parents, _ := s.withChildren(owner)
-	for _, parent := range parents {
-		x := s.known(parent)
-		if !s.alone() {
-			x, _ = s.Session(parent)
-		}
-		if x == nil {
-			continue
-		}
-		for _, name := range s.disk.Dirs(parent.Path(), ctxabi.ChildDir) {
-			if ctxabi.ValidName(name) == nil {
-				x.relink(name, from, to)
+	s.unmoved(func() error {
+		parents, _ := s.withChildren(owner)
+		for _, parent := range parents {
+			x := s.known(parent)
+			if !s.alone() {
+				x, _ = s.Session(parent)
+			}
+			if x == nil {
+				continue
+			}
+			for _, name := range s.disk.Dirs(parent.Path(), ctxabi.ChildDir) {
+				if ctxabi.ValidName(name) == nil {
+					x.relink(name, from, to)
+				}
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // relink does that for one child of x.

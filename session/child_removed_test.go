@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -163,5 +164,24 @@ func TestASessionThatIsItsOwnChildCanBeRemoved(t *testing.T) {
 	link(t, parent, "rev-1", refA.Agent, refA.Session)
 	if err := s.Remove(refA); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a session had said last was lost when its parent was renamed while it was removed.
+func TestAResultStaysWhereTheParentIsRenamedMeanwhile(t *testing.T) {
+	for range 15 {
+		s, parent, child := family(t)
+		say(t, child, "assistant", "the answer")
+		to := refA
+		to.Session = "renamed"
+		var both sync.WaitGroup
+		var renamed, removed error
+		both.Go(func() { renamed = s.Rename(refA.Path(), to.Path()) })
+		both.Go(func() { removed = s.Remove(childRef) })
+		both.Wait()
+		if renamed != nil || removed != nil {
+			t.Fatal(renamed, removed)
+		}
+		reads(t, parent, "rev-1", ctxabi.ChildResult, "the answer\n", ctxabi.OriginAgent)
 	}
 }

@@ -157,8 +157,8 @@ type Parental interface {
 	// is not known, and all may.
 	Parents(ctx context.Context, list []ctxabi.Ref) (may []ctxabi.Ref, known bool)
 	// NoteParents has it known from now on, after all sessions of an owner were looked at, and parents are those with
-	// children. It returns the errors of a commit; then it is known another time.
-	NoteParents(ctx context.Context, looked, parents []ctxabi.Ref) error
+	// children. Where that fails it is known another time.
+	NoteParents(ctx context.Context, looked, parents []ctxabi.Ref)
 }
 
 // lookAllWithin is how long who looks for something in all sessions of an owner waits for what this host lacks.

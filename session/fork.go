@@ -39,6 +39,11 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session,
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, false, err
 	}
+	if s.looker != nil {
+		if err := s.looker.Glance(context.Background(), x); err != nil {
+			return nil, false, err
+		}
+	}
 	t, err := x.Timeline()
 	if err != nil {
 		return nil, false, err

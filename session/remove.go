@@ -122,6 +122,9 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref) error {
 	x.mu.Lock()
 	x.outside = outside
 	x.mu.Unlock()
+	if !s.alone() {
+		x.dir.ComesAgain()
+	}
 	s.mu.Lock()
 	delete(s.sessions, ref)
 	s.mu.Unlock()

@@ -127,6 +127,9 @@ func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Sessio
 // ID returns the session's id: 32 hex digits, for life.
 func (x *Session) ID() string { return x.dir.ID() }
 
+// Instance returns what tells the session from an earlier one with its id; see [disk.Dir.Instance].
+func (x *Session) Instance() string { return x.dir.Instance() }
+
 // Ref returns where the session is now.
 func (x *Session) Ref() ctxabi.Ref { return x.dir.Ref() }
 

@@ -78,7 +78,8 @@ type Store struct {
 
 	open log.Set
 
-	create sync.Mutex // one session is made at a time
+	create  sync.Mutex    // one session is made at a time
+	renames atomic.Uint64 // of sessions and agents that have begun and ended so far
 
 	watcher atomic.Pointer[Watcher] // nil: nobody watches
 

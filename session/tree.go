@@ -239,6 +239,8 @@ func (s *Store) applyRename(from, to string) error {
 func (s *Store) rename(from, to string) error {
 	s.disk.Moving.Lock()
 	defer s.disk.Moving.Unlock()
+	s.renames.Add(1)
+	defer s.renames.Add(1)
 	if err := s.disk.FS.Rename(s.disk.Join(from), s.disk.Join(to)); err != nil {
 		return err
 	}

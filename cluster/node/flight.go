@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,6 +42,33 @@ func (f *flight) wait(ctx context.Context, bound time.Duration, do func() error)
 	case <-ctx.Done():
 	}
 	return true, nil
+}
+
+// deafFor is for how long nobody waits again for what was not answered in time, unless there is nothing to show: a directory
+// has many files, each of which is looked up.
+const deafFor = time.Second
+
+// deaf remembers that something was not answered in time. The zero deaf does not.
+type deaf struct {
+	until atomic.Int64 // ns after Node.began
+}
+
+// bound returns how long to wait: Bound, or not at all if an answer did not come in time, a moment ago. Where each look-up asks
+// it is Bound.
+func (d *deaf) bound(n *Node) time.Duration {
+	if n.o.Freshness > 0 && n.age(time.Now()) < d.until.Load() {
+		return 0
+	}
+	return Bound
+}
+
+// heard notes whether an answer came in time.
+func (d *deaf) heard(n *Node, ok bool) {
+	if ok {
+		d.until.Store(0)
+	} else if now := n.age(time.Now()); now >= d.until.Load() {
+		d.until.Store(now + int64(deafFor))
+	}
 }
 
 // age returns how many nanoseconds after the beginning of the node a moment is, at least 1, whatever is done to the

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -96,4 +99,52 @@ func TestWhichClusterAStoreIsOf(t *testing.T) {
 		}
 		is(want)
 	}
+}
+
+// silent is an engine whose servers say nothing while on is set.
+type silent struct {
+	engine.Engine
+	on atomic.Bool
+}
+
+func (s *silent) Last(ctx context.Context, j engine.Subject, leader bool) (engine.Entry, error) {
+	if s.on.Load() {
+		<-ctx.Done()
+		return engine.Entry{}, engine.ErrUnreachable
+	}
+	return s.Engine.Last(ctx, j, leader)
+}
+
+// Without a cluster each look-up of a file waited anew, and a list of a directory with many files did not end.
+func TestALookUpThatWasInVainIsNotWaitedForAgain(t *testing.T) {
+	r := newRig(t)
+	servers := &silent{}
+	a, b := r.mount("a", t.TempDir()), r.mount("b", t.TempDir(), func(o *Setup) {
+		servers.Engine, o.Engine, o.Freshness = o.Engine, servers, time.Millisecond
+	})
+	if err := appendTo(a.create(ref), "one"); err != nil {
+		t.Fatal(err)
+	}
+	x := b.open(ref)
+	servers.on.Store(true)
+	waited := 0
+	for range 100 {
+		began := time.Now()
+		if err := errors.Join(b.Enter(t.Context(), ref), b.Look(t.Context(), x)); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) > Bound/2 {
+			waited++
+		}
+	}
+	if waited == 0 || waited > 10 {
+		t.Errorf("%d of 100 look-ups waited", waited)
+	}
+	servers.on.Store(false)
+	if err := appendTo(a.open(ref), "two"); err != nil {
+		t.Fatal(err)
+	}
+	within(t, "b", func() string {
+		return map[bool]string{false: "it does not show what came since"}[strings.Contains(content(t, b.open(ref), ctxabi.MessagesFile), "two")]
+	})
 }

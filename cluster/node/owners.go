@@ -18,6 +18,7 @@ type entered struct {
 	used    atomic.Int64 // ns after Node.began when somebody looked
 	at      atomic.Int64 // ns after Node.began of a moment up to which all names were read, at least 1; 0: never
 	flight  flight
+	deaf    deaf
 	follows atomic.Bool
 	end     context.CancelFunc // ends the following; set with follows
 }
@@ -38,11 +39,20 @@ func (n *Node) Enter(ctx context.Context, ref ctxabi.Ref) error {
 
 // enterNow is Enter however fresh the names are.
 func (n *Node) enterNow(ctx context.Context, o *entered) error {
-	bound := Bound
+	bound := o.deaf.bound(n)
 	if o.at.Load() == 0 && !n.knows(o) {
 		bound = n.o.Timeout
 	}
-	late, err := o.flight.wait(ctx, bound, func() error { return n.enter(o) })
+	late, err := o.flight.wait(ctx, bound, func() error {
+		err := n.enter(o)
+		if err == nil {
+			o.deaf.heard(n, true)
+		}
+		return err
+	})
+	if late || err != nil {
+		o.deaf.heard(n, false)
+	}
 	if errors.Is(err, engine.ErrDenied) {
 		return nil // an owner of whom this host reaches nothing: what is here is of this host alone
 	}

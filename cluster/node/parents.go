@@ -44,12 +44,18 @@ func (n *Node) Parents(ctx context.Context, list []ctxabi.Ref) (may []ctxabi.Ref
 	return may, known
 }
 
-// NoteParents implements [session.Parental] and returns the errors documented there. Owners whose journal is older than
-// rows that note parents need it once.
-func (n *Node) NoteParents(ctx context.Context, looked, parents []ctxabi.Ref) error {
+// NoteParents implements [session.Parental]. Owners whose journal is older than rows that note parents need it once.
+func (n *Node) NoteParents(ctx context.Context, looked, parents []ctxabi.Ref) {
 	if len(looked) == 0 {
-		return nil
+		return
 	}
+	if err := n.noteParents(ctx, looked, parents); err != nil {
+		n.log.Debug("sessions with children are looked for again next time", "err", err)
+	}
+}
+
+// noteParents is NoteParents of some sessions. It returns the errors of a commit of names.
+func (n *Node) noteParents(ctx context.Context, looked, parents []ctxabi.Ref) error {
 	ctx, cancel := context.WithTimeout(ctx, n.o.Timeout)
 	defer cancel()
 	whole, ids := true, []string(nil)

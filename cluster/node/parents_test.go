@@ -3,6 +3,8 @@ package node
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -225,4 +227,53 @@ func TestARemovalKeepsWhatWasSaidLast(t *testing.T) {
 		}
 		return ""
 	})
+}
+
+// A link kept the dead name of its session where one host renamed that and another one the parent at the same time.
+func TestALinkIsFollowedWhileItsParentIsRenamed(t *testing.T) {
+	r := newRig(t)
+	a, b := r.mount("a", t.TempDir(), strict), r.mount("b", t.TempDir(), strict)
+	parent, in := ref, named("in")
+	a.create(in)
+	a.link(a.create(parent), "c", in, false)
+	b.open(parent)
+	b.open(in)
+	for i := range 20 {
+		to, then := named(fmt.Sprint("parent", i)), named(fmt.Sprint("in", i))
+		var both sync.WaitGroup
+		var one, other error
+		both.Go(func() { one = a.s.Rename(parent.Path(), to.Path()) })
+		both.Go(func() { other = b.s.Rename(in.Path(), then.Path()) })
+		both.Wait()
+		if one != nil || other != nil {
+			t.Fatal(one, other)
+		}
+		parent, in = to, then
+		for _, m := range []*mounted{a, b} {
+			m.enter()
+			m.linked(parent, "c", in)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// A fork on a host that had read nothing of a session was empty, and nobody was told.
+func TestAForkOfASessionThatWasNotReadHasAllOfIt(t *testing.T) {
+	r := newRig(t)
+	a, b := r.mount("a", t.TempDir()), r.mount("b", t.TempDir())
+	x := a.create(ref)
+	if err := appendTo(x, "one"); err != nil {
+		t.Fatal(err)
+	}
+	b.enter()
+	y, err := b.s.Session(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork, _, err := b.s.Fork(y, -1, named("fork"), owner)
+	if err != nil || !strings.Contains(content(t, fork, ctxabi.MessagesFile), "one") {
+		t.Errorf("the fork has %q, %v", content(t, fork, ctxabi.MessagesFile), err)
+	}
 }

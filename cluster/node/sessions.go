@@ -16,6 +16,7 @@ import (
 type seen struct {
 	used   atomic.Int64 // ns after Node.began when somebody looked
 	flight flight
+	deaf   deaf
 	end    context.CancelFunc
 }
 
@@ -53,11 +54,20 @@ func (n *Node) look(ctx context.Context, x *session.Session, as func(*session.Se
 	if fresh > 0 && n.isFresh(x) {
 		return nil
 	}
-	bound := Bound
+	bound := f.deaf.bound(n)
 	if !n.hasCopy(x) {
 		bound = n.o.Timeout
 	}
-	late, err := f.flight.wait(ctx, bound, func() error { return n.freshen(x) })
+	late, err := f.flight.wait(ctx, bound, func() error {
+		err := n.freshen(x)
+		if err == nil {
+			f.deaf.heard(n, true)
+		}
+		return err
+	})
+	if late || err != nil {
+		f.deaf.heard(n, false)
+	}
 	if (late || err != nil) && !n.hasCopy(x) && !x.Removed() {
 		if _, ok := errors.AsType[*ctxabi.Error](err); ok {
 			return err

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -17,6 +18,7 @@ import (
 type Dir struct {
 	Root    *Root
 	id      string
+	life    string
 	created int64 // unix ns
 	place   atomic.Pointer[place]
 	removed atomic.Bool // it was taken out of the store
@@ -27,8 +29,23 @@ type Dir struct {
 // Init makes x the directory of the session at ref, which has an id and was made at a time. It is
 // called once, before x is used.
 func (x *Dir) Init(root *Root, ref ctxabi.Ref, id string, created time.Time) {
-	x.Root, x.id, x.created = root, id, created.UnixNano()
+	x.Root, x.id, x.life, x.created = root, id, id, created.UnixNano()
+	if n, ok := root.lives.Load(id); ok {
+		x.life = fmt.Sprint(id, " ", n)
+	}
 	x.place.Store(&place{ref: ref, dir: root.Join(ref.Path())})
+}
+
+// Instance returns what tells the session from an earlier one with its id, for which ComesAgain was called. It is the id of
+// the first one.
+func (x *Dir) Instance() string { return x.life }
+
+// ComesAgain notes that the session goes out of the store, and that another one with its id may come: one that was withdrawn
+// from a cluster and published again.
+func (x *Dir) ComesAgain() {
+	n, _ := x.Root.lives.Load(x.id)
+	lives, _ := n.(int)
+	x.Root.lives.Store(x.id, lives+1)
 }
 
 // Names inside a session that only the store has.

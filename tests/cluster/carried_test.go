@@ -60,4 +60,14 @@ func TestASessionLeavesAClusterAndComesBack(t *testing.T) {
 	if got := x.Read(ctxabi.MessagesFile); got != want {
 		t.Errorf("the session has\n%s\nnot\n%s", got, want)
 	}
+
+	// A host that has read it and does not look meanwhile was told ever after that it is not there.
+	run("session", "withdraw", x.Dir)
+	run("session", "publish", x.Dir)
+	harness.Eventually(t, "the session on a host that had read it", func() bool {
+		got, err := os.ReadFile(there.Path(ctxabi.MessagesFile))
+		return err == nil && string(got) == want
+	})
+	say(there, "six")
+	sameOnBoth(t, x, there)
 }
