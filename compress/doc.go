@@ -21,6 +21,7 @@
 //	keylines.go     lines of a history that may be needed again
 //	vocabulary.go   texts as numbers of their words and lines
 //	lines.go        lines of a text as they are read for their words
+//	running.go      BM25 of a query that changes a little
 //	relevance.go    BM25 over texts
 //	paragraph.go    parts of Markdown
 //	headtail.go     both ends of a text

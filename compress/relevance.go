@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"sync"
 	"sync/atomic"
 )
 
@@ -162,48 +161,6 @@ type Corpus struct {
 	indexes []*Index
 	norms   []float64 // of each document; see normOf
 	few     []few     // likewise
-	scored  scored
-}
-
-// scored is what was found of the queries that were scored last: the request of a user is asked again at each step of an agent.
-type scored struct {
-	mu   sync.Mutex
-	last []*matched // the most recently used last
-}
-
-// matched is what stands of a query in each index of a corpus.
-type matched struct {
-	text  string
-	terms []termID
-	found [][]match // by index
-}
-
-// maxScored is how many queries are remembered.
-const maxScored = 4
-
-// find returns what stands of a query in each index.
-func (c *Corpus) find(text string) *matched {
-	s := &c.scored
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if i := slices.IndexFunc(s.last, func(m *matched) bool { return m.text == text }); i >= 0 {
-		m := s.last[i]
-		s.last = append(slices.Delete(s.last, i, i+1), m)
-		return m
-	}
-	q := newQuery(text)
-	m := &matched{text, q.terms, make([][]match, len(c.indexes))}
-	var all []match
-	for i, x := range c.indexes {
-		n := len(all)
-		all = x.match(q, all)
-		m.found[i] = all[n:len(all):len(all)]
-	}
-	if len(s.last) == maxScored {
-		s.last = slices.Delete(s.last, 0, 1)
-	}
-	s.last = append(s.last, m)
-	return m
 }
 
 // few is what a term adds to a document in which it stands once, twice and so on, as a share of
@@ -248,7 +205,7 @@ func (c *Corpus) Rank(query string) []Hit {
 	for i, x := range c.indexes {
 		found[i] = x.matchAgain(q)
 	}
-	c.add(q.terms, 1, scores, found)
+	c.eachGain(q.terms, 1, found, func(doc int, gain float64) { scores[doc] += gain })
 	var hits []Hit
 	for doc, score := range scores {
 		if score > 0 {
@@ -259,15 +216,9 @@ func (c *Corpus) Rank(query string) []Hit {
 	return hits
 }
 
-// Score adds to scores, one for each document, weight times its BM25 score for query.
-func (c *Corpus) Score(query string, weight float64, scores []float64) {
-	m := c.find(query)
-	c.add(m.terms, weight, scores, m.found)
-}
-
-// add adds to scores what terms are worth to the documents that have them: to each document in
-// the order of the terms. found is what stands of them in each index.
-func (c *Corpus) add(terms []termID, weight float64, scores []float64, found [][]match) {
+// eachGain calls add with what each of terms, times weight, gives to each document that has it: in the order of the
+// indexes, of the terms, and of the documents. found holds the matches of the terms in each index.
+func (c *Corpus) eachGain(terms []termID, weight float64, found [][]match, add func(doc int, gain float64)) {
 	having := make([]int, len(terms))
 	for i := range c.indexes {
 		for _, m := range found[i] {
@@ -278,17 +229,18 @@ func (c *Corpus) add(terms []termID, weight float64, scores []float64, found [][
 	for k, n := range having {
 		worth[k] = float64(weight * Worth(len(c.norms), n))
 	}
+
 	first := 0
 	for i, x := range c.indexes {
 		end := first + len(x.lengths)
-		to, few := scores[first:end], c.few[first:end]
+		few := c.few[first:end]
 		for _, m := range found[i] {
 			worth := worth[m.term]
 			for _, p := range x.postings[m.from:m.to] {
 				if n := uint(p.count - 1); n < uint(len(few[0])) {
-					to[p.doc] += float64(worth * few[p.doc][n])
+					add(first+int(p.doc), float64(worth*few[p.doc][n]))
 				} else {
-					to[p.doc] += float64(worth * saturated(int(p.count), c.norms[first+int(p.doc)]))
+					add(first+int(p.doc), float64(worth*saturated(int(p.count), c.norms[first+int(p.doc)])))
 				}
 			}
 		}
@@ -354,17 +306,24 @@ type query struct {
 }
 
 func newQuery(text string) *query {
-	q := &query{text: text}
+	var terms []termID
 	seen := map[termID]bool{}
 	eachTerm(text, func(t termID) {
-		if !seen[t] && len(q.terms) < maxQuery {
+		if !seen[t] && len(terms) < maxQuery {
 			seen[t] = true
-			q.sorted = append(q.sorted, int32(len(q.terms)))
-			q.terms = append(q.terms, t)
+			terms = append(terms, t)
 		}
 	})
+	return queryOf(text, terms)
+}
+
+// queryOf returns the query of distinct terms.
+func queryOf(text string, terms []termID) *query {
+	q := &query{text: text, terms: terms, sorted: make([]int32, len(terms)), at: make([]int32, len(terms))}
+	for i := range q.sorted {
+		q.sorted[i] = int32(i)
+	}
 	slices.SortFunc(q.sorted, func(a, b int32) int { return cmp.Compare(q.terms[a], q.terms[b]) })
-	q.at = make([]int32, len(q.terms))
 	return q
 }
 

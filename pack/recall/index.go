@@ -31,7 +31,8 @@ type oldRecords struct {
 	segments []*segment
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
-	ended    *journal.Outcomes // of the calls in them; nil until somebody asks
+	scores   [3]*compress.Running // for the request, the newest records, and the names in the best passages
+	ended    *journal.Outcomes    // of the calls in them; nil until somebody asks
 }
 
 // segment is some records in a row.

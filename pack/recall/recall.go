@@ -176,25 +176,21 @@ type oldLine struct{ from, to int }
 func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
 	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
 	scores := make([]float64, len(o.passages))
-	ask := func(query string, weight float64) {
-		if weight > 0 {
-			o.corpus.Score(query, weight, scores)
-		}
-	}
-	ask(compress.Clip(q.Current, recallTask), 1-float64(working/2))
+	o.addScores(scores, 0, float64(1-float64(working/2)), compress.Clip(q.Current, recallTask))
 	if working > 0 {
 		newest, err := q.Memo.newest(q.History, q.Fold.N)
 		if err != nil {
 			return nil, 0, err
 		}
-		ask(newest, working)
+		o.addScores(scores, 1, working, newest...)
+
 		var names strings.Builder
 		for _, doc := range best(scores, recallMore) {
 			for _, w := range o.passages[doc].words() {
 				names.WriteString(w + "\n")
 			}
 		}
-		ask(names.String(), float64(0.3*working))
+		o.addScores(scores, 2, float64(0.3*working), names.String())
 	}
 	o.besides(scores, float64(0.4*float64(1-working)))
 	whole := map[int]bool{}
@@ -204,15 +200,17 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 		}
 	}
 	mended := q.Memo.mended(q.History, o, q.Fold.N)
-	from, age := 0, 0.0 // of the passage before
+	from, age := 0, 0.0  // of the passage before
+	var shown, over bool // the record is shown whole; the failure that it reports is over
 	for doc := range scores {
 		p := &o.passages[doc]
-		if scores[doc] > 0 && (whole[p.of.at] || mended[p.of.at] && p.tellsFailure()) {
-			scores[doc] = 0
-			continue
-		}
 		if p.of.at != from {
 			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
+			shown, over = whole[from], mended[from]
+		}
+		if scores[doc] > 0 && (shown || over && p.tellsFailure()) {
+			scores[doc] = 0
+			continue
 		}
 		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
 	}
@@ -222,6 +220,18 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 		hits = append(hits, h)
 	}
 	return hits, working, nil
+}
+
+// addScores adds weight times the score for texts to scores. part is the place of these texts in the query, which has
+// three parts: each keeps its sums for the next call.
+func (o *oldRecords) addScores(scores []float64, part int, weight float64, texts ...string) {
+	if o.scores[part] == nil {
+		o.scores[part] = o.corpus.Running()
+	}
+	weight = float64(weight / compress.RunningUnit)
+	for doc, sum := range o.scores[part].Set(texts...) {
+		scores[doc] += float64(weight * float64(sum))
+	}
 }
 
 // besides makes a record that is one passage count for more where those before and after it answer.
@@ -257,25 +267,24 @@ func best(scores []float64, n int) (places []int) {
 	return places
 }
 
-// decay is what is left of 1 after n steps of which each half halves it, the same on every machine.
+// decay returns 0.5^(n/half), the same on every machine.
 func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
 
-// newest returns what the newest of n records say, in short.
-func (mm *Memo) newest(m record.Records, n int) (string, error) {
+// newest returns both ends of the text of each of the newest of n records, the newest first.
+func (mm *Memo) newest(m record.Records, n int) (texts []string, err error) {
 	known := map[int]string{}
-	var b strings.Builder
 	for at := n; at > max(0, n-recallNewest); at-- {
 		text, ok := mm.Asks[at]
 		if !ok {
 			r, err := record.ExcerptOf(m, at)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			text, _ = journal.BothEnds(r.Whole(), recallAsks)
 		}
 		known[at] = text
-		b.WriteString(text + "\n")
+		texts = append(texts, text)
 	}
 	mm.Asks = known
-	return b.String(), nil
+	return texts, nil
 }
