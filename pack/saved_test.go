@@ -123,6 +123,44 @@ func TestFoldsOutliveTheProcess(t *testing.T) {
 	sameBuild(t, mustCompile(t, in), b)
 }
 
+// The first pack of a session of a few hundred records was compiled from all of them after each start and each eviction.
+func TestFirstPackReadsAllRecords(t *testing.T) {
+	pure(t)
+	const n = 400
+	all := workingLog(n).Records()
+	log := logOf()
+	folds, states := &keptInMemory{}, &keptInMemory{}
+	running := NewMemo()
+	running.Store(folds, states, RendererVersion)
+	for _, r := range all {
+		log.Append(r)
+		in := inputOf(log, 8000)
+		if _, err := CompileWith(&in, running); err != nil {
+			t.Fatal(err)
+		}
+		if err := in.SaveFolds(running); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reads := func(folds, states *keptInMemory) (*Build, int) {
+		started := NewMemo()
+		started.Store(folds, states, RendererVersion)
+		fresh := log.Prefix(log.Len())
+		in := inputOf(fresh, 8000)
+		b, err := CompileWith(&in, started)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b, fresh.Reads
+	}
+	kept, few := reads(folds, states)
+	anew, many := reads(&keptInMemory{}, &keptInMemory{})
+	sameBuild(t, anew, kept)
+	if few > many/2 {
+		t.Errorf("the first pack after a start reads %d records, and %d where nothing is kept", few, many)
+	}
+}
+
 // Folds that are made before they are needed are those that are made when they are.
 func TestFoldsAhead(t *testing.T) {
 	pure(t)
@@ -228,7 +266,7 @@ func TestFilesAndRunsOutliveTheProcess(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if states.kept == 0 || states.kept > 3 {
+	if states.kept == 0 || states.kept > 400/32+1 {
 		t.Fatalf("kept %d times in 400 packs", states.kept)
 	}
 	anew := mustCompile(t, inputOf(log.Prefix(log.Len()), 16_000))

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,6 +46,9 @@ const (
 	mostBeside  = 256 << 20              // likewise
 	forCache    = 8                      // a cache may have one part of so many
 	pause       = 100 * time.Millisecond // between two collections that refusals ask for
+
+	machineShare = 16               // a cache may hold one part of so many of the machine's available memory
+	availableAge = 10 * time.Second // the longest time for which a reading of the available memory is used
 )
 
 // OfProcess returns the limit of this process and makes the runtime keep to it. It returns GOMEMLIMIT where the environment has
@@ -90,6 +95,51 @@ func (l *Limit) Share(most int) int {
 		return most
 	}
 	return int(min(int64(most), l.bytes/forCache))
+}
+
+// CacheBound returns how many bytes a cache that grows with its use may hold: an eighth of the limit or, without a
+// limit, a sixteenth of the memory that the machine has available, but at least least.
+func (l *Limit) CacheBound(least int64) int64 {
+	if l == nil {
+		return max(least, machine.bytes(time.Now())/machineShare)
+	}
+	return l.bytes / forCache
+}
+
+// available remembers how much memory the machine can give without swapping.
+type available struct {
+	read func() int64
+
+	mu    sync.Mutex
+	known int64     // guarded by mu
+	until time.Time // guarded by mu
+}
+
+var machine = available{read: memAvailable}
+
+// bytes returns the available memory, at most availableAge old.
+func (a *available) bytes(now time.Time) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if now.After(a.until) {
+		a.known, a.until = a.read(), now.Add(availableAge)
+	}
+	return a.known
+}
+
+// memAvailable returns MemAvailable of /proc/meminfo in bytes, and 0 where it cannot be read.
+func memAvailable() int64 {
+	data, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "MemAvailable:"); ok {
+			kib, _ := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kib << 10
+		}
+	}
+	return 0
 }
 
 // Cache adds a cache.

@@ -182,3 +182,27 @@ func TestTheEnvironmentsLimitWins(t *testing.T) {
 		}
 	}
 }
+
+func TestCacheBoundFollowsAvailableMemory(t *testing.T) {
+	defer func(a func() int64) { machine.read, machine.until = a, time.Time{} }(machine.read)
+	free := int64(16 << 30)
+	machine.read, machine.until = func() int64 { return free }, time.Time{}
+	var none *Limit
+	if got := none.CacheBound(48 * mib); got != 1<<30 {
+		t.Errorf("with 16 GiB free the bound is %d", got)
+	}
+	free = 0
+	if got := none.CacheBound(48 * mib); got != 1<<30 {
+		t.Errorf("the memory was read again at once: %d", got)
+	}
+	machine.until = time.Time{}
+	if got := none.CacheBound(48 * mib); got != 48*mib {
+		t.Errorf("without free memory the bound is %d", got)
+	}
+	if got := New(80 * mib).CacheBound(48 * mib); got != 10*mib {
+		t.Errorf("with a limit of 80 MiB the bound is %d", got)
+	}
+	if n := memAvailable(); n < mib {
+		t.Errorf("the machine has %d bytes available", n)
+	}
+}

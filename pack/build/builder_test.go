@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/source"
@@ -302,13 +303,18 @@ func TestDropAndForget(t *testing.T) {
 }
 
 func TestMemoryIsBounded(t *testing.T) {
-	d := newDesk(t, Config{Budget: 2000})
-	for i := range maxRememberedCount + 10 {
-		e := d.b.entry(fmt.Sprint(i))
-		d.b.weigh(e, 1<<20)
-	}
-	if d.b.sessions.Size() > maxRemembered || d.b.sessions.Len() > maxRememberedCount {
-		t.Errorf("%d bytes in %d entries", d.b.sessions.Size(), d.b.sessions.Len())
+	for name, limit := range map[string]*memory.Limit{"a limit": memory.New(80 << 20), "no limit": nil} {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, Config{Budget: 2000, Memory: limit})
+			for i := range maxRememberedCount + 10 {
+				e := d.b.entry(fmt.Sprint(i))
+				d.b.weigh(e, 1<<20)
+			}
+			size, n := d.b.sessions.Size(), d.b.sessions.Len()
+			if size > d.b.config.Memory.CacheBound(minRemembered) || n > maxRememberedCount || n < 10 {
+				t.Errorf("%d bytes in %d entries", size, n)
+			}
+		})
 	}
 }
 

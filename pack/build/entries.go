@@ -47,9 +47,9 @@ type entry struct {
 	past past // the packs of earlier moments
 }
 
-// What a builder remembers at most. An evicted session is compiled from its index again.
+// Bounds of the entries in memory; see [memory.Limit.CacheBound]. An evicted session is compiled from its index again.
 const (
-	maxRemembered      = 48 << 20 // bytes
+	minRemembered      = 48 << 20 // bytes that the entries may take on a machine without free memory and without a limit
 	maxRememberedCount = 2048     // sessions
 )
 
@@ -116,9 +116,9 @@ func (b *Builder) grow(id string, bytes int) {
 	b.trim()
 }
 
-// trim drops the least recently used entries beyond the bounds. b.mu is held.
+// trim evicts the least recently used entries beyond the bounds. b.mu is held.
 func (b *Builder) trim() {
-	limit := int64(b.config.Memory.Share(maxRemembered))
+	limit := b.config.Memory.CacheBound(minRemembered)
 	for id := range b.sessions.Oldest() {
 		if b.sessions.Len() == 1 || b.sessions.Size() <= limit && b.sessions.Len() <= maxRememberedCount {
 			return

@@ -124,8 +124,8 @@ func callsAndResults(m record.Records, at int) (toolcall.Record, error) {
 // Files and runs are known as of a place before the last build by whoever starts again, so that it reads the records since then alone.
 
 const (
-	statesVersion    = 1   // of the form in which states are kept
-	statesSavedEvery = 256 // places after which they are kept anew
+	statesVersion    = 1  // of the form in which states are kept
+	statesSavedEvery = 32 // places after which they are kept anew
 )
 
 func (s *state) code(c *coder.Coder) {
