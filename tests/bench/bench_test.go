@@ -45,6 +45,7 @@ type sizes struct {
 	diskMessages int
 	torn         int // reads beside a writer
 	sessions     int
+	busySessions int  // real sessions that are used in turns
 	records      int  // of the log that is searched
 	archive      int  // records of the log that is archived
 	sqlite       bool // whether SQLite is measured beside
@@ -54,10 +55,10 @@ type sizes struct {
 var (
 	fullSizes = sizes{rounds: 5, appends: 10000, syncs: 500, opens: 2000, logBytes: 7 << 20, programs: 15, writer: 2000, cats: 2000,
 		steps: 200, dense: 60, history: []int{100, 1000, 10_000, 100_000, 1_000_000, 10_000_000}, packs: 1000, idle: time.Minute,
-		idleMessages: 10_000, diskMessages: 10_000, torn: 1_000_000, sessions: 10_000, records: 1_000_000, archive: 100_000, sqlite: true, peerSteps: 100}
+		idleMessages: 10_000, diskMessages: 10_000, torn: 1_000_000, sessions: 10_000, busySessions: 24, records: 1_000_000, archive: 100_000, sqlite: true, peerSteps: 100}
 	smokeSizes = sizes{rounds: 1, appends: 500, syncs: 30, opens: 100, logBytes: 1 << 20, programs: 3, writer: 50, cats: 50,
 		steps: 20, dense: 20, history: []int{100, 1000}, packs: 50, idle: time.Second,
-		idleMessages: 500, diskMessages: 500, torn: 2000, sessions: 100, records: 10_000, archive: 4000, peerSteps: 5}
+		idleMessages: 500, diskMessages: 500, torn: 2000, sessions: 100, busySessions: 4, records: 10_000, archive: 4000, peerSteps: 5}
 )
 
 // group is one part of the bench.
@@ -70,7 +71,7 @@ type group struct {
 // groups are the parts in the order in which they run.
 var groups = []group{
 	{"small", benchSmall, false}, {"torn", benchTorn, false}, {"packs", benchPacks, false}, {"loop", benchLoop, false},
-	{"recipe", benchRecipe, false}, {"growth", benchGrowth, false}, {"busy", benchBusy, false}, {"idle", benchIdle, false},
+	{"recipe", benchRecipe, false}, {"growth", benchGrowth, false}, {"sessions", benchSessions, false}, {"busy", benchBusy, false}, {"idle", benchIdle, false},
 	{"disk", benchDisk, false}, {"many", benchMany, false}, {"chunks", benchChunks, false}, {"search", benchSearch, false},
 	{"dedup", benchDedup, false}, {"archive", benchArchive, false}, {"peers", benchPeers, true},
 }

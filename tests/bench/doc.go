@@ -34,6 +34,7 @@
 //   - small_test.go: appends, reads, programs, packs that do not change
 //   - torn_test.go: reads beside a writer
 //   - growth_test.go: packs of histories of several lengths
+//   - sessions_test.go: real sessions, many in turns and the first pack of one
 //   - busy_test.go: memory of one session, idleness, disk
 //   - many_test.go, search_test.go: many sessions, search
 //   - recipe_test.go, chunks_test.go, dedup_test.go, archive_test.go: as they are called

@@ -35,6 +35,8 @@ var goals = []goal{
 	{"plain-p50", "pack after one append, p50, any length", "ns", 2e6, false, "hash and copy of the pack, four round trips", "half of it ranks the last 2,048 old records by their words for each new one; caches of the processor are cold after each pause"},
 	{"plain-p99", "pack after one append, p99, any length", "ns", 10e6, false, "hash and copy of the pack, four round trips", "compactions, and requests of the user, for which all of the history is searched: old lines are chosen and counted anew"},
 	{"growth", "p50 of 1,000,000 messages, against 100", "×", 1.2, false, "no growth", "recall's window is full from 2,000 records on"},
+	{"sessions-turns", "pack after one append, 24 sessions of 700 real messages in turns, against one alone", "×", 1.3, false, "one session alone", "caches of the processor are cold after other sessions"},
+	{"first-real", "first pack after a start, 760 real messages", "ns", 50e6, false, "tables of tokens", "they are read in each process, and recall's index is made of all records"},
 	{"loop-p50", "prompt of 8,000 tokens at 1,000 messages, p50, against a bare SQLite loop", "×", 8, false, "the bare loop", "a pack is compacted, recalls and keeps its beginning; the loop has the newest rows alone"},
 	{"loop-p99", "the same, p99", "×", 40, false, "the bare loop", "compactions"},
 	{"worst", "worst single pack after the first, to the longest history", "ns", 50e6, false, "the worst of 100 messages", "compactions, and requests of the user, for which all of the history is searched"},
