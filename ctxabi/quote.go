@@ -12,10 +12,10 @@ const (
 	QuoteEnds   = "[ctxfs: end of the quotation]"
 )
 
-// Quoted returns text between QuoteBegins and QuoteEnds, each on a line of its own. A mark of ctxfs inside text loses its
-// bracket, so that nothing in text can end the quotation.
+// Quoted returns text between QuoteBegins and QuoteEnds, each on a line of its own. In a mark of ctxfs inside text, quoted
+// replaces the name, so that nothing in text can end the quotation. That never takes more tokens.
 func Quoted(text string) string {
-	text = markInside.ReplaceAllString(text, "($1")
+	text = markInside.ReplaceAllString(text, "${1}quoted$2")
 	if !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
@@ -23,4 +23,4 @@ func Quoted(text string) string {
 }
 
 // markInside matches the beginning of a mark of ctxfs, also one that is spelled with other letters or blanks.
-var markInside = regexp.MustCompile(`(?i)\[(\s*ctxfs\s*:)`)
+var markInside = regexp.MustCompile(`(?i)(\[[ \t]*)ctxfs([ \t]*:)`)
