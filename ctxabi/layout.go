@@ -93,6 +93,17 @@ func IsView(rel string) bool {
 	return false
 }
 
+// OfHistory reports whether a file, by its path relative to a session, holds records of a session, its notes, or results of its children.
+func OfHistory(rel string) bool {
+	rel = "/" + rel
+	for _, name := range []string{MessagesFile, EventsFile, PlanFile, DiffFile, SummaryFile, FactsFile, DecisionsFile, TodoFile, RefsFile} {
+		if strings.HasSuffix(rel, "/"+name) {
+			return true
+		}
+	}
+	return strings.Contains(rel, "/"+ChildDir+"/")
+}
+
 // Attributes of a control file that many hosts share.
 const (
 	IndexAttr   = "user.ctx.index"   // read: the number of the journal's entry that set the file last; none before the first

@@ -2,6 +2,8 @@ package pack
 
 import (
 	"hash"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -321,13 +323,18 @@ func (d *draft) render() *Build {
 		end(p.Tokens)
 	}
 	marks.prefix = len(md)
-	for _, b := range d.footer {
+	var footer [2]strings.Builder // that the system says, and that is quoted
+	for _, b := range append(slices.Clip(d.footer), d.goal) {
 		md = append(md, b.text...)
+		if b.quoted() {
+			footer[1].WriteString(b.text)
+		} else {
+			footer[0].WriteString(b.text)
+		}
 	}
-	md = append(md, d.goal.text...)
 
 	build.Markdown, build.Prefix = md, marks.prefix
-	d.native.Footer, build.native = string(md[marks.prefix:]), d.native
+	d.native.Footer.System, d.native.Footer.Quoted, build.native = footer[0].String(), footer[1].String(), d.native
 	for _, f := range d.in.Files {
 		if f.At < 0 || d.Wanted[f.At] {
 			build.Stale = build.Stale || f.Stale || f.Pending

@@ -39,7 +39,7 @@ func (y *layout) blank(k int, id string) block {
 	default:
 		b.path = id
 	}
-	b.kind, b.trust = kindOf(s, b.path), y.trustOf(s)
+	b.kind, b.trust = kindOf(s, b.path), y.trustOf(s, b.path)
 	for _, f := range y.files[k] {
 		b.stale = b.stale || f.Stale
 	}
@@ -64,27 +64,38 @@ func kindOf(s *recipe.Source, file string) string {
 	return string(s.Type)
 }
 
-// trustOf returns who wrote what a source yields.
-func (y *layout) trustOf(s *recipe.Source) string {
+// trustOf returns on whose authority a block of a source stands. path is where its file is, seen from the session.
+func (y *layout) trustOf(s *recipe.Source, path string) string {
 	switch s.Type {
 	case recipe.TypeComputed, recipe.TypePipeline:
 		return "generator"
-	case recipe.TypeSystemRole, recipe.TypeTools, recipe.TypeSkills, recipe.TypePinned, recipe.TypeKnowledge, recipe.TypePlaybook:
+	case recipe.TypeSystemRole, recipe.TypeTools, recipe.TypeSkills, recipe.TypePinned:
 		return "owner"
 	case recipe.TypeErrors, recipe.TypeChildren, recipe.TypeRecall, recipe.TypeProject:
-		return "history"
+		return trustHistory
 	case recipe.TypeFile:
-		return y.trustOfPath(s.Path, s.Origin)
+		return y.trustOfPath(s.Path, path, s.Origin)
 	}
-	return "agent"
+	return trustAgent
 }
 
-func (y *layout) trustOfPath(file string, o recipe.Origin) string {
+// trustHistory and trustAgent are the authorities of data. All others are of what the system says.
+const (
+	trustHistory = "history"
+	trustAgent   = "agent"
+)
+
+// quoted reports whether native renderings quote the block, as they quote the history: it is data.
+func (b *block) quoted() bool { return b.trust == trustHistory || b.trust == trustAgent }
+
+// trustOfPath is trustOf a file that a recipe names as file and that is at path.
+func (y *layout) trustOfPath(file, path string, o recipe.Origin) string {
 	switch {
-	case strings.HasPrefix(file, "${AGENT_HOME}"):
+	case strings.HasPrefix(file, "${CWD}"):
+	case ctxabi.OfHistory(path):
+		return trustAgent
+	case strings.HasPrefix(file, "${AGENT_HOME}"), strings.HasPrefix(file, "${SESSION}"):
 		return "owner"
-	case strings.HasPrefix(file, "${SESSION}"):
-		return "agent"
 	case strings.HasPrefix(file, "${RECIPE_DIR}"):
 		return y.trustOfOrigin(o)
 	}
@@ -225,7 +236,7 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 	case s.Text != "":
 		b.trust = y.trustOfOrigin(y.strategy.Origin)
 	case s.Path != "":
-		b.trust = y.trustOfPath(s.Path, y.strategy.Origin)
+		b.trust = y.trustOfPath(s.Path, s.Path, y.strategy.Origin)
 	default:
 		b.trust = "agent"
 	}

@@ -23,7 +23,7 @@ func (d *draft) script() *native.Script {
 		}
 		l := native.Line{Address: record.AddressOf(d.history, p.From), Lead: p.Lead, Past: p.Kept || p.Omitted, Tokens: p.Tokens}
 		if p.Omitted || p.Contents == nil {
-			l.Note = p.Text
+			l.Note, l.Quote = p.Text, p.Past
 		} else {
 			l.Role, l.Contents = p.Role, p.Contents
 			l.Instead = p.Instead
@@ -67,7 +67,7 @@ func (d *draft) lastRequestOnly() (*native.Script, error) {
 	}
 	a := record.AddressOf(d.history, at)
 	if l := d.limits; l.limit > 0 {
-		room := l.limit - d.tokens.head - d.tokens.footer - native.MessageTokens*(len(d.head)+2) - native.ExtraDialogue
+		room := l.limit - d.tokens.head - d.tokens.footer - native.MessageTokens*(len(d.head)+3) - native.ExtraDialogue - 2*native.QuoteTokens
 		text, _ = compress.HeadTail(text, max(1, min(room, l.limit/4)), a.Path())
 	}
 	if strings.TrimSpace(text) == "" {
@@ -87,7 +87,7 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 	}
 	n := &native.Prompt{Script: s, Limit: d.limits.limit, Counter: d.counter}
 	var sections []blocks.Section
-	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue
+	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue + native.QuoteTokens
 	for _, b := range d.head {
 		switch {
 		case b.text == "":
@@ -100,12 +100,22 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 			sections = append(sections, blocks.Section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
 		case b.source.Type == recipe.TypeTools:
 			continue
+		case b.kind == string(recipe.TypeHandoff):
+			n.Task += b.text
+		case b.quoted():
+			n.Quoted += b.text
 		default:
 			n.Head = append(n.Head, native.Head{Text: b.text, Stable: b.phase == phaseStable})
 		}
 		n.Bound += b.tokens
 	}
 	n.Bound += native.MessageTokens * len(native.Heads(n.Head, n.Limit))
+	if n.Quoted != "" {
+		n.Bound += native.QuoteTokens
+	}
+	if n.Task != "" {
+		n.Bound += native.MessageTokens
+	}
 	n.Messages = blocks.StrategyMessages("", sections, d.recipe.Messages)
 	if len(d.recipe.Messages) > 0 {
 		for _, m := range n.Messages {

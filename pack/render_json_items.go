@@ -147,7 +147,7 @@ func (d *draft) journalItems(parts []journal.Part, offset int) (items []item, fr
 			case p.Zone == journal.InFolds:
 				last.Kind = "folded"
 			case p.Lead:
-				last.Kind, last.Phase = "system", phaseStable
+				last.Kind, last.Phase, last.Trust = "system", phaseStable, "owner"
 			case p.Kept:
 				last.Kind = "kept_" + at.Scheme()
 			}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
@@ -182,7 +183,7 @@ func markedBlocks(t *testing.T, md string, data []byte) (ends, marks []int, syst
 	}
 	at := 0
 	for i, b := range blocks {
-		text := b.Text
+		text := strings.TrimSuffix(strings.TrimPrefix(b.Text, ctxabi.QuoteBegins), ctxabi.QuoteEnds+"\n")
 		if s, ok := b.Content.(string); ok {
 			text = s
 		}

@@ -97,7 +97,7 @@ func (f *Fold) codeState(c *coder.Coder) {
 
 // code codes a part of zones, which has no contents of a record.
 func (p *Part) code(c *coder.Coder) {
-	coder.Number(c, &p.From, &p.To, &p.past, &p.body, &p.exact, &p.Tokens, &p.Summarized)
+	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized)
 	coder.Number(c, &p.Zone)
 	coder.Number(c, &p.Role)
 	c.Flag(&p.Omitted, &p.Lead, &p.Kept)

@@ -12,7 +12,7 @@ type Piece struct {
 	Lead    bool // stands in the head
 	Kept    bool // stands behind the boundary
 	Zone    Zone // it is no record as it is, but what stands for records behind the boundary
-	past    int  // behind the boundary: the generation that it belongs to
+	Past    int  // behind the boundary: the generation that it belongs to
 	body    int  // of a record shown: the weight it may show, 0: in full
 	exact   int  // of such a record: the tokens up to which it is shown in full nevertheless
 	Sums         // of a range left out
@@ -71,7 +71,7 @@ func (w *pastPieces) generation(i int, g *Fold) {
 		}
 		w.keep(first, g.First.Before, rule)
 	}
-	w.out = append(w.out, Piece{Kept: true, Zone: InBlocks, past: i})
+	w.out = append(w.out, Piece{Kept: true, Zone: InBlocks, Past: i})
 	if user > first {
 		w.keep(user, s.user.Before, g.Rules.user)
 	}
@@ -82,7 +82,7 @@ func (w *pastPieces) generation(i int, g *Fold) {
 func (w *pastPieces) keep(line int, before Sums, rule shareRule) {
 	w.leave(line, before)
 	p := pieceOf(w.m, line, true, rule)
-	p.past = w.past
+	p.Past = w.past
 	w.out = append(w.out, p)
 	w.pass(line, before)
 }
@@ -98,10 +98,10 @@ func (w *pastPieces) leave(until int, before Sums) {
 		rest = rest.plus(w.m.At(line))
 	}
 	if from > w.next {
-		w.out = append(w.out, Piece{Span: ctxabi.Span{From: w.next, To: from - 1}, Omitted: true, Sums: before.minus(w.upto).minus(rest), past: w.past})
+		w.out = append(w.out, Piece{Span: ctxabi.Span{From: w.next, To: from - 1}, Omitted: true, Sums: before.minus(w.upto).minus(rest), Past: w.past})
 	}
 	for line := from; line < until; line++ {
-		w.out = append(w.out, Piece{Span: ctxabi.Span{From: line, To: line}, Kept: true, Zone: InFolds, past: w.past})
+		w.out = append(w.out, Piece{Span: ctxabi.Span{From: line, To: line}, Kept: true, Zone: InFolds, Past: w.past})
 	}
 	w.next, w.upto = until, before
 }

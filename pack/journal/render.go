@@ -138,8 +138,11 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 	}
 	for _, p := range pieces {
 		if p.Zone == InBlocks {
-			if p.past < len(past) && len(past[p.past].blocks) > 0 {
-				parts, heading = append(parts, past[p.past].blocks...), Conversation
+			if p.Past < len(past) && len(past[p.Past].blocks) > 0 {
+				parts, heading = append(parts, past[p.Past].blocks...), Conversation
+				for i := len(parts) - len(past[p.Past].blocks); i < len(parts); i++ {
+					parts[i].Past = p.Past
+				}
 			}
 			continue
 		}
@@ -149,6 +152,7 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 		q := Part{Piece: p}
 		if p.Zone == InFolds {
 			q = past.fold(p)
+			q.Past = p.Past
 		} else if p.Omitted {
 			q.Text = leftOut(p, record.StretchOf(m, p.Span))
 			q.Tokens = c.CountCached(q.Text)

@@ -147,7 +147,7 @@ func (p Past) folded() (list []int) {
 }
 
 // fold returns the part of the folded record of a piece.
-func (p Past) fold(q Piece) Part { return p[q.past].folds[q.From-p[q.past].From] }
+func (p Past) fold(q Piece) Part { return p[q.Past].folds[q.From-p[q.Past].From] }
 
 // zoner makes the zones of one compaction.
 type zoner struct {

@@ -21,7 +21,7 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 		case p.Zone == InFolds:
 			out = append(out, past.fold(p).Text)
 		case p.Zone == InBlocks:
-			for _, block := range past[p.past].blocks {
+			for _, block := range past[p.Past].blocks {
 				out = append(out, block.Text)
 			}
 		case !p.Omitted:

@@ -16,8 +16,9 @@ type alternating struct {
 type roleMessage struct {
 	assistant bool
 	parts     []filled
-	past      int // of these, how many are of the past
-	stable    int // of these, how many the next pack begins with
+	session   int // of these, how many stand before the journal
+	past      int // how many are of the past
+	stable    int // how many the next pack begins with
 }
 
 func (a *alternating) add(assistant bool, u *utterance, parts ...filled) {
@@ -28,6 +29,9 @@ func (a *alternating) add(assistant bool, u *utterance, parts ...filled) {
 	}
 	m := &a.messages[last]
 	m.parts = append(m.parts, parts...)
+	if u.session {
+		m.session = len(m.parts)
+	}
 	if u.past {
 		m.past = len(m.parts)
 	}
@@ -48,13 +52,9 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		}
 		var parts []filled
 		for _, p := range u.parts {
-			switch {
-			case p.kind == record.ThoughtPortion && !thinks(p.raw):
-				continue
-			case p.kind == record.TextPortion && (u.by == bySystem || u.by == byDeveloper):
-				p.text = systemSays + p.text
+			if p.kind != record.ThoughtPortion || thinks(p.raw) {
+				parts = append(parts, p)
 			}
-			parts = append(parts, p)
 		}
 		if len(parts) == 0 {
 			continue
@@ -65,7 +65,7 @@ func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 			continue
 		}
 		if len(a.messages) == 0 {
-			a.add(false, &utterance{past: u.past}, filled{text: firstSpeaks})
+			a.add(false, &utterance{past: u.past, session: u.session}, filled{text: firstSpeaks})
 		}
 		a.add(true, u, parts...)
 	}

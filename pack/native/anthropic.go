@@ -9,7 +9,7 @@ const (
 	MarkReach = 20
 )
 
-// anthropic writes the body of a request to Anthropic's Messages. Its cache marks stand behind STABLE, behind SESSION,
+// anthropic writes the body of a request to Anthropic's Messages. Its cache marks stand behind STABLE, behind all of SESSION,
 // behind the compacted past and on the last complete turn; those that coincide serve where two are far apart.
 func (d *dialogue) anthropic(tools Tools) (data []byte, stable int) {
 	a := d.alternate(func(raw []byte) bool { return thought(raw, Anthropic) != nil })
@@ -33,10 +33,10 @@ func (d *dialogue) anthropic(tools Tools) (data []byte, stable int) {
 			mark()
 		}
 	}
+	session, past := -1, -1
 	if len(d.head) > 0 {
-		mark()
+		session = len(blocks)
 	}
-	past := -1
 	last := len(blocks) - 1
 	var messages []object
 	for _, m := range a.messages {
@@ -44,6 +44,9 @@ func (d *dialogue) anthropic(tools Tools) (data []byte, stable int) {
 		for i, p := range m.parts {
 			block := anthropicBlock(p)
 			content, blocks = append(content, block), append(blocks, block)
+			if i < m.session {
+				session = len(blocks)
+			}
 			if i < m.past {
 				past = len(blocks)
 			}
@@ -58,7 +61,7 @@ func (d *dialogue) anthropic(tools Tools) (data []byte, stable int) {
 		messages = append(messages, object{"role": role, "content": content})
 	}
 	all := blocks
-	for _, end := range []int{past, last} {
+	for _, end := range []int{session, past, last} {
 		if end > 0 {
 			blocks = all[:end]
 			mark()

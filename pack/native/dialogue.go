@@ -23,11 +23,12 @@ type Head struct {
 
 // utterance is a turn with its texts.
 type utterance struct {
-	by    Speaker
-	parts []filled
-	lead  bool // system messages of a strategy
-	past  bool
-	tail  bool // not part of what the next pack begins with
+	by      Speaker
+	parts   []filled
+	lead    bool // system messages of a strategy
+	session bool // stands before the journal
+	past    bool
+	tail    bool // not part of what the next pack begins with
 }
 
 // filled is one part of an utterance.
@@ -52,8 +53,11 @@ const (
 	toolFailed  = "[error]\n"
 )
 
-// ExtraDialogue is what a rendering takes at most for the footer's message and the texts above that stand once.
-const ExtraDialogue = 36
+// ExtraDialogue is what a rendering takes at most for the footer's messages and the texts above that stand once.
+const ExtraDialogue = 40
+
+// QuoteTokens is what a quotation takes at most beside its text: its marks and its message.
+const QuoteTokens = 36
 
 // Heads returns the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
 func Heads(blocks []Head, limit int) (texts []Head) {
@@ -72,13 +76,28 @@ func Heads(blocks []Head, limit int) (texts []Head) {
 // It returns ctxabi.ErrIO or ctxabi.ErrNotFound when a record cannot be read again as it was.
 func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
 	talk := &dialogue{head: Heads(n.Head, n.Limit)}
+	framed := false // what the head has of the user's role stands behind the leading messages
+	frame := func() {
+		if !framed && n.Quoted != "" {
+			talk.add(utterance{by: byNote, session: true, parts: []filled{{text: ctxabi.Quoted(n.Quoted)}}})
+		}
+		if !framed && n.Task != "" {
+			talk.add(utterance{by: ByUser, session: true, parts: []filled{{text: n.Task}}})
+		}
+		framed = true
+	}
 	for _, m := range n.Messages {
 		by := map[string]Speaker{"system": bySystem, "developer": byDeveloper, "assistant": byAssistant}[m.Role]
 		if m.Role == "user" {
 			by = ByUser
 		}
-		talk.add(utterance{by: by, lead: by == bySystem || by == byDeveloper, parts: []filled{{text: m.Content}}})
+		lead := by == bySystem || by == byDeveloper
+		if !lead {
+			frame()
+		}
+		talk.add(utterance{by: by, lead: lead, session: !lead, parts: []filled{{text: m.Content}}})
 	}
+	frame()
 	texts, err := n.contents(messages, events)
 	if err != nil {
 		return nil, err
@@ -93,7 +112,7 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
 			u.parts = append(u.parts, s.fill(n.Script.Lines, texts))
 		}
 		if !t.lead {
-			talk.add(u)
+			talk.add(u.withoutAuthority())
 			continue
 		}
 		text, _ := u.text()
@@ -103,10 +122,34 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
 	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == ByUser }) {
 		talk.add(utterance{by: ByUser, tail: true, parts: []filled{{text: noUser}}})
 	}
-	if n.Footer != "" {
-		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: n.Footer}}})
+	if text := n.Footer.System; text != "" {
+		talk.add(utterance{by: bySystem, tail: true, parts: []filled{{text: text}}})
+	}
+	if text := n.Footer.Quoted; text != "" {
+		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: ctxabi.Quoted(text)}}})
 	}
 	return talk, nil
+}
+
+// withoutAuthority returns a turn of the history as the renderings have it: notes are one quotation, and a system or developer
+// record that is no leading one has the user's role and says what it is.
+func (u utterance) withoutAuthority() utterance {
+	switch u.by {
+	case byNote:
+		var b strings.Builder
+		for _, p := range u.parts {
+			b.WriteString(p.text)
+		}
+		u.parts = []filled{{text: ctxabi.Quoted(b.String())}}
+	case bySystem, byDeveloper:
+		u.by = byNote
+		for i := range u.parts {
+			if p := &u.parts[i]; p.kind == record.TextPortion {
+				p.text = systemSays + p.text
+			}
+		}
+	}
+	return u
 }
 
 func (d *dialogue) add(u utterance) { d.turns = append(d.turns, u) }

@@ -7,9 +7,9 @@ import (
 )
 
 // openAIRoles are the roles of all who speak but for the assistant and tools.
-var openAIRoles = map[Speaker]string{bySystem: "system", byNote: "system", byDeveloper: "developer", ByUser: "user"}
+var openAIRoles = map[Speaker]string{bySystem: "system", byDeveloper: "developer", byNote: "user", ByUser: "user"}
 
-// openAI writes the body of a request to OpenAI's Chat Completions. Blocks and what ctxfs says are system messages.
+// openAI writes the body of a request to OpenAI's Chat Completions. Blocks that have authority are system messages; what ctxfs quotes is the user's.
 func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {
 	d.withoutImagesInResults()
 	w := unitWriter{}

@@ -15,7 +15,7 @@ type Speaker uint8
 const (
 	bySystem Speaker = iota
 	byDeveloper
-	byNote // what ctxfs says of records that are left out
+	byNote // text that ctxfs takes from the history or from a stored file: it has the user's role
 	ByUser
 	byAssistant
 	byTools // results of the calls in the turn before
@@ -25,7 +25,8 @@ const (
 type Line struct {
 	Address  record.Address
 	Role     ctxabi.Role
-	Note     string   // not a record: this text
+	Note     string   // not a record: this text, quoted
+	Quote    int      // of a note: notes that follow each other under one number stand in one quotation
 	Shown    string   // as pack.md shows it, where it is cut
 	Instead  []string // in the place of its results, where some are references
 	Lead     bool     // in the head
@@ -52,6 +53,7 @@ type Turn struct {
 	Slots []Slot
 	lead  bool // of a leading record: it stands in the head
 	past  bool // of records behind the boundary
+	quote int  // see Line.Quote
 	tail  bool // may be another one when the next record has come
 }
 
@@ -126,8 +128,13 @@ func (w *scripter) line(i int) {
 	l := &w.Lines[i]
 	w.Bound += l.Tokens
 	if l.Note != "" {
-		w.Bound += record.NoteFrameTokens
-		w.say(Turn{By: byNote, Slots: []Slot{{Line: -1, Text: l.Note}}, past: l.Past})
+		note := Slot{Line: -1, Text: l.Note}
+		if last := len(w.Turns) - 1; last >= 0 && len(w.open) == 0 && w.Turns[last].By == byNote && w.Turns[last].quote == l.Quote {
+			w.Turns[last].Slots = append(w.Turns[last].Slots, note)
+			return
+		}
+		w.Bound += QuoteTokens
+		w.say(Turn{By: byNote, Slots: []Slot{note}, past: l.Past, quote: l.Quote})
 		return
 	}
 	w.Bound += record.FrameTokens
