@@ -88,6 +88,9 @@ func (r Record) Kept() bool {
 	return r.Event && ok && is && (kind == KeptLine || kind == KeptLarge || kind == KeptDeep)
 }
 
+// Abandoned reports whether the record is an event that was a message on a branch that the conversation left.
+func (r Record) Abandoned() bool { return r.Event && string(r.field("abandoned")) == "true" }
+
 // Fit returns the record, or what a session takes in its place where it refuses
 // the record for its size or depth; lost says then what is not carried. A
 // format need not look at either.

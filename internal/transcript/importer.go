@@ -71,6 +71,8 @@ func (im *Importer) Dir() string {
 // Counts are what an import did.
 type Counts struct {
 	Records, Messages, Events, Children, Skipped int
+
+	Left int // events that are messages on branches that the conversation left
 }
 
 // read imports one transcript.
@@ -106,6 +108,7 @@ func (im *Importer) Read(t *Transcript) error {
 	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
 		err = out.release()
 	}
+	out.left.Report(out.Loss)
 	if err == nil && out.holds {
 		err = fmt.Errorf("%w: it has no message in the format %s", ErrNothing, t.format.Name)
 		if t.forced {
