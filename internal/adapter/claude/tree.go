@@ -89,7 +89,7 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 func (t *claudeTree) chainOf(i int) string {
 	r := t.records[i]
 	switch {
-	case r.agent != "" && (r.sidechain || r.uuid == ""):
+	case r.agent != "" && (r.sidechain || r.uuid == "" && r.session != ""): // a workflow's journal, which has neither, is of the session
 		name := claudeAgentName(r.agent)
 		t.names[name]++
 		return name
