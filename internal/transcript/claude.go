@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
+	"github.com/ctxfs/ctxfs/internal/adapter/codex"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
 	"github.com/ctxfs/ctxfs/internal/lazy"
@@ -44,8 +45,11 @@ type subagent struct {
 	Call        string `json:"toolUseId"`
 }
 
-// sessionOf returns a transcript and what belongs to it, where Claude Code or Gemini CLI keeps that beside it.
+// sessionOf returns a transcript and what belongs to it, where Claude Code, Codex or Gemini CLI keeps that beside it.
 func sessionOf(file string) []source {
+	if head, err := headOf(file); err == nil && codex.Format.Sniff(file, head) >= surelyCodex {
+		return codexSession(file, head)
+	}
 	main := source{name: file, files: []string{file}, agent: subagentOf(file)}
 	if dir := agentsSession(file); dir != "" {
 		main.beside = toolResults(dir)

@@ -31,6 +31,7 @@ type Transcript struct {
 	beside map[string]*adapter.Beside
 	agent  subagent
 	unread []string // files that belong to it and are of no known format
+	thread thread
 }
 
 // Transcripts are those of one import, in their order.
@@ -178,6 +179,7 @@ type source struct {
 	agent  subagent
 	unread []string
 	format *adapter.Format // nil: to be detected
+	thread thread
 }
 
 // filesOf returns what a FILE means: a transcript and what belongs to it.
@@ -268,7 +270,7 @@ func transcriptsIn(dir string) (files []string) {
 
 // open opens a transcript; the files of one that has several follow one another, a line between them.
 func (s source) open() (*Transcript, error) {
-	t := &Transcript{Name: s.name, beside: s.beside, agent: s.agent, unread: s.unread, format: s.format}
+	t := &Transcript{Name: s.name, beside: s.beside, agent: s.agent, unread: s.unread, format: s.format, thread: s.thread}
 	var readers []io.Reader
 	var opened []*os.File
 	t.close = func() (err error) {

@@ -178,6 +178,10 @@ func keptIn(file string) (k Kept, ok bool, err error) {
 		if p.format == "gemini" {
 			k.Cwd = geminiProject(file)
 		}
+		if t, _ := threadOf(head); p.format == "codex" && t.parent != "" {
+			t.among(rolloutsWith(file))
+			k.Session = t.root
+		}
 		k.Session = cmp.Or(k.Session, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		return k, ctxabi.ValidName(k.Session) == nil, nil
 	}
