@@ -207,8 +207,14 @@ func tellCounts(c transcript.Counts, w io.Writer) {
 		}
 	}
 	there := ""
+	switch {
+	case c.Left == 1:
+		there = "; 1 record is on a branch that was left"
+	case c.Left > 1:
+		there = fmt.Sprintf("; %d records are on branches that were left", c.Left)
+	}
 	if c.Skipped > 0 {
-		there = "; there already: " + plural(c.Skipped, "record")
+		there += "; there already: " + plural(c.Skipped, "record")
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing new"}

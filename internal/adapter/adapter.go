@@ -52,6 +52,18 @@ type Input struct {
 
 	// Beside are files that the program keeps beside the transcript, by their names.
 	Beside map[string]*Beside
+
+	// Chain is the chain of the records, for a format whose transcripts do not name it.
+	Chain string
+
+	// From is the transcript whose history this one may begin with; nil if there is none.
+	From *From
+}
+
+// From is a transcript that another one may begin with a copy of.
+type From struct {
+	R     io.Reader
+	Lines int // how many lines of the other one come before its first own message, set by the format; 0: it has no copy
 }
 
 // Beside is a file beside a transcript.

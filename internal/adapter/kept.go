@@ -45,7 +45,7 @@ func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
 		out.Loss(Loss{l.Where(), "is cut off: the transcript ends in it; import again when it is whole"})
 		return nil
 	}
-	if in.Seen("", s.IDs[0]) {
+	if in.Seen(in.Chain, s.IDs[0]) {
 		return nil
 	}
 	var rest keptRest
@@ -62,7 +62,7 @@ func (l Line) Keep(in *Input, out Output, s Stamp, why string) error {
 		why += "; kept in an event, in base64"
 	}
 	out.Loss(Loss{l.Where(), why})
-	return out.Record(keptEvent("", kind, s, rest))
+	return out.Record(keptEvent(in.Chain, kind, s, rest))
 }
 
 // KeptLine returns the line that [Line.Keep] kept in a record; ok is false for other records.
@@ -87,6 +87,9 @@ func (r Record) Kept() bool {
 	kind, is := strings.CutPrefix(r.EventType(), s.Format)
 	return r.Event && ok && is && (kind == KeptLine || kind == KeptLarge || kind == KeptDeep)
 }
+
+// Abandoned reports whether the record is an event that was a message on a branch that the conversation left.
+func (r Record) Abandoned() bool { return r.Event && string(r.field("abandoned")) == "true" }
 
 // Fit returns the record, or what a session takes in its place where it refuses
 // the record for its size or depth; lost says then what is not carried. A

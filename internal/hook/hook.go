@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/hook/jobs"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // output is what a host reads from the standard output of a SessionStart hook.
@@ -90,6 +91,9 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 		said, err := h.hasTranscript()
 		if err != nil {
 			return err
+		}
+		if said && h.program == codex && transcript.OfSubagent(h.Transcript) {
+			return nil
 		}
 		dir, err := h.session(o, said)
 		if err != nil || dir == "" {

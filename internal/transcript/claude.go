@@ -3,23 +3,39 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/claude"
+	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/claude"
+	"github.com/ctxfs/ctxfs/internal/adapter/codex"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // What Claude Code keeps beside the transcript <session>.jsonl:
 //
-//	<session>/subagents/agent-<id>.jsonl        the conversations of sub-agents, and
-//	<session>/subagents/agent-<id>.meta.json    what they were started for
-//	<session>/tool-results/*                    results that were too large for the model
+//	<session>/subagents/agent-<id>.jsonl                    the conversations of sub-agents, and
+//	<session>/subagents/agent-<id>.meta.json                what they were started for
+//	<session>/subagents/workflows/<run>/agent-<id>.jsonl    those of the agents of a workflow, and
+//	<session>/subagents/workflows/<run>/journal.jsonl       when they began, and their results
+//	<session>/tool-results/*                                results that were too large for the model
+//	agent-<id>.jsonl                                        once, the conversations of sub-agents of all sessions
+const (
+	claudeAgents    = "subagents"
+	claudeResults   = "tool-results"
+	claudeWorkflows = "workflows"
+	claudeJournal   = "journal.jsonl"
+)
 
 // subagent is what a meta.json says of a sub-agent.
 type subagent struct {
@@ -29,34 +45,188 @@ type subagent struct {
 	Call        string `json:"toolUseId"`
 }
 
-// sessionOf returns a transcript and what belongs to it, where Claude Code or Gemini CLI keeps that beside it.
+// sessionOf returns a transcript and what belongs to it, where Claude Code, Codex or Gemini CLI keeps that beside it.
 func sessionOf(file string) []source {
-	dir := strings.TrimSuffix(file, ".jsonl")
+	if head, err := headOf(file); err == nil && codex.Format.Sniff(file, head) >= surelyCodex {
+		return codexSession(file, head)
+	}
 	main := source{name: file, files: []string{file}, agent: subagentOf(file)}
-	if filepath.Base(filepath.Dir(file)) == "subagents" {
-		main.beside = toolResults(filepath.Dir(filepath.Dir(file)))
+	if dir := agentsSession(file); dir != "" {
+		main.beside = toolResults(dir)
 		return []source{main}
 	}
+	dir := strings.TrimSuffix(file, ".jsonl")
 	if dir == file {
 		return []source{main}
 	}
 	main.beside = toolResults(dir)
-	all := []source{main}
-	names, _ := filepath.Glob(filepath.Join(quoteGlob(dir), "subagents", "*.jsonl"))
-	for _, n := range append(names, geminiSubagents(file)...) {
-		all = append(all, source{name: n, files: []string{n}, beside: main.beside, agent: subagentOf(n)})
+	var parts []source
+	var calls map[string]string
+	for _, name := range filesBelow(file) {
+		head, err := headOf(name)
+		if filepath.Ext(name) != ".jsonl" || err == nil && len(head) == 0 {
+			continue
+		}
+		part := source{name: name, files: []string{name}, beside: main.beside, agent: subagentOf(name)}
+		f, known := formats.Detect(name, head)
+		run := workflowOf(name)
+		switch {
+		case run != "" && filepath.Base(name) == claudeJournal:
+			part.format = claude.Format
+		case !known || f != claude.Format && f != gemini.Format || f == claude.Format && agentsSession(name) == "" && filepath.Dir(name) != filepath.Dir(file):
+			main.unread = append(main.unread, name)
+			continue
+		case run != "" && part.agent.Call == "":
+			if calls == nil {
+				calls = workflowCalls(file)
+			}
+			if id, is := agentID(name); is && calls[run] != "" {
+				part.agent.chain, part.agent.Call = claude.SubagentChain(id), calls[run]
+			}
+		}
+		parts = append(parts, part)
 	}
-	return all
+	return append([]source{main}, parts...)
+}
+
+// filesBelow returns the files that belong to a session but for its transcript and its large results.
+func filesBelow(file string) (files []string) {
+	for _, dir := range []string{claudeSession(file), geminiAgents(file)} {
+		if dir == "" {
+			continue
+		}
+		filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+			switch {
+			case err != nil: // gone, or of somebody else
+				return nil
+			case e.IsDir() && at == filepath.Join(dir, claudeResults):
+				return fs.SkipDir
+			case e.Type().IsRegular():
+				files = append(files, at)
+			}
+			return nil
+		})
+	}
+	agents, _ := filepath.Glob(filepath.Join(quoteGlob(filepath.Dir(file)), "agent-*.jsonl"))
+	for _, name := range agents {
+		if agentOwner(name) == filepath.Clean(file) {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// agentOwner returns the transcript of the session that started the sub-agent of a file beside it, "" for another file.
+func agentOwner(file string) string {
+	if _, is := agentID(file); !is || agentsSession(file) != "" {
+		return ""
+	}
+	head, _ := headOf(file)
+	session := gjson.GetBytes(head, "sessionId").Str
+	owner := filepath.Join(filepath.Dir(file), session+".jsonl")
+	if _, err := os.Stat(owner); err != nil || session == "" || session != filepath.Base(session) {
+		return ""
+	}
+	return owner
+}
+
+// claudeSession returns the directory beside a transcript of Claude Code; "" if there is none, or the transcript is of another program.
+func claudeSession(file string) string {
+	dir := strings.TrimSuffix(file, ".jsonl")
+	if fi, err := os.Stat(dir); dir == file || err != nil || !fi.IsDir() {
+		return ""
+	}
+	if head, err := headOf(file); err != nil || claude.Format.Sniff(file, head) == 0 {
+		return ""
+	}
+	return dir
+}
+
+// ownerOf returns the transcript of the session to which a path belongs, "" if that is none.
+func ownerOf(name string) string {
+	for dir := name; ; dir = filepath.Dir(dir) {
+		if owner := agentOwner(dir); owner != "" {
+			return owner
+		}
+		if claudeSession(dir+".jsonl") != "" {
+			return dir + ".jsonl"
+		}
+		if chat := geminiChat(dir); chat != "" {
+			return chat
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+// agentsSession returns the directory of the session whose sub-agents a file is among, "" if it is not.
+func agentsSession(file string) string {
+	for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if filepath.Base(dir) == claudeAgents {
+			return filepath.Dir(dir)
+		}
+	}
+	return ""
+}
+
+// workflowOf returns the run of a workflow that a file is of, "" for none.
+func workflowOf(file string) string {
+	dir := filepath.Dir(file)
+	if filepath.Base(filepath.Dir(dir)) != claudeWorkflows || agentsSession(file) == "" {
+		return ""
+	}
+	return filepath.Base(dir)
+}
+
+var workflowRun = lazy.Regexp(claudeAgents + "/" + claudeWorkflows + `/([A-Za-z0-9._-]+)`)
+
+// workflowCalls returns the calls of a transcript that started workflows, by the names of the runs.
+func workflowCalls(file string) map[string]string {
+	calls := map[string]string{}
+	f, err := os.Open(file)
+	if err != nil {
+		return calls
+	}
+	defer f.Close()
+	adapter.EachObject(adapter.NewLines(f), func(o gjson.Result) {
+		for _, part := range o.Get("message.content").Array() {
+			run := o.Get("toolUseResult.runId").Str
+			if found := workflowRun().FindStringSubmatch(part.Get("content").Raw); run == "" && found != nil {
+				run = found[1]
+			}
+			if id := part.Get("tool_use_id").Str; id != "" && run != "" && calls[run] == "" {
+				calls[run] = id
+			}
+		}
+	})
+	return calls
+}
+
+// headOf returns the first bytes of a file, as many as tell its format.
+func headOf(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, HeadSize))
+}
+
+// agentID returns the id of the sub-agent that a file is of; is reports whether it has one.
+func agentID(file string) (id string, is bool) {
+	base, jsonl := strings.CutSuffix(filepath.Base(file), ".jsonl")
+	id, is = strings.CutPrefix(base, "agent-")
+	return id, is && jsonl
 }
 
 // subagentOf reads the meta.json beside the transcript of a sub-agent.
 func subagentOf(file string) (a subagent) {
-	base := strings.TrimSuffix(file, ".jsonl")
-	id, is := strings.CutPrefix(filepath.Base(base), "agent-")
-	if !is || base == file {
+	id, is := agentID(file)
+	if !is {
 		return a
 	}
-	data, err := os.ReadFile(base + ".meta.json")
+	data, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
 	if err != nil || json.Unmarshal(data, &a) != nil {
 		return subagent{}
 	}
@@ -66,13 +236,13 @@ func subagentOf(file string) (a subagent) {
 
 // toolResults are the files of a session's tool-results.
 func toolResults(dir string) map[string]*adapter.Beside {
-	entries, _ := os.ReadDir(filepath.Join(dir, "tool-results"))
+	entries, _ := os.ReadDir(filepath.Join(dir, claudeResults))
 	files := map[string]*adapter.Beside{}
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue
 		}
-		file := filepath.Join(dir, "tool-results", e.Name())
+		file := filepath.Join(dir, claudeResults, e.Name())
 		files[e.Name()] = &adapter.Beside{Read: func() ([]byte, error) {
 			fi, err := os.Stat(file)
 			if err != nil {
@@ -87,13 +257,16 @@ func toolResults(dir string) map[string]*adapter.Beside {
 	return files
 }
 
-// Unnamed adds to lost the files beside transcripts that no record names.
+// Unnamed adds to lost the files beside transcripts that no record names, and those that are of no known format.
 func (ts Transcripts) Unnamed(lost *Losses) {
 	seen := map[*adapter.Beside]bool{}
 	for _, t := range ts {
+		for _, name := range t.unread {
+			lost.Add(t.Name, adapter.Loss{Where: name, What: "is no transcript that is known; it is not imported"})
+		}
 		for _, name := range slices.Sorted(maps.Keys(t.beside)) {
 			if b := t.beside[name]; !b.Named && !seen[b] && t.agent.chain == "" {
-				lost.Add(t.Name, adapter.Loss{Where: "tool-results/" + name, What: "no record names it; it is not imported"})
+				lost.Add(t.Name, adapter.Loss{Where: claudeResults + "/" + name, What: "no record names it; it is not imported"})
 			}
 			seen[t.beside[name]] = true
 		}

@@ -30,6 +30,8 @@ type Transcript struct {
 	forced bool   // the user said it
 	beside map[string]*adapter.Beside
 	agent  subagent
+	unread []string // files that belong to it and are of no known format
+	thread thread
 }
 
 // Transcripts are those of one import, in their order.
@@ -66,6 +68,10 @@ const HeadSize = 64 << 10
 // what is clearly something else than the user says, or no text at all, is refused before that.
 func (ts Transcripts) Detect(forced *adapter.Format) error {
 	for _, t := range ts {
+		if t.format != nil {
+			t.How = t.format.Name
+			continue
+		}
 		head, err := t.r.Peek(HeadSize)
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s: %w", t.Name, err)
@@ -171,6 +177,9 @@ type source struct {
 	files  []string
 	beside map[string]*adapter.Beside
 	agent  subagent
+	unread []string
+	format *adapter.Format // nil: to be detected
+	thread thread
 }
 
 // filesOf returns what a FILE means: a transcript and what belongs to it.
@@ -261,7 +270,7 @@ func transcriptsIn(dir string) (files []string) {
 
 // open opens a transcript; the files of one that has several follow one another, a line between them.
 func (s source) open() (*Transcript, error) {
-	t := &Transcript{Name: s.name, beside: s.beside, agent: s.agent}
+	t := &Transcript{Name: s.name, beside: s.beside, agent: s.agent, unread: s.unread, format: s.format, thread: s.thread}
 	var readers []io.Reader
 	var opened []*os.File
 	t.close = func() (err error) {

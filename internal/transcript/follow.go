@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -71,8 +70,7 @@ type follower struct {
 // stampOf is the stamp of a transcript with the conversations of sub-agents beside it.
 func stampOf(file string, fi fs.FileInfo) stamp {
 	s := stamp{fi.Size(), fi.ModTime()}
-	beside, _ := filepath.Glob(filepath.Join(quoteGlob(strings.TrimSuffix(file, ".jsonl")), "subagents", "*"))
-	for _, name := range append(beside, geminiSubagents(file)...) {
+	for _, name := range filesBelow(file) {
 		if fi, err := os.Stat(name); err == nil {
 			s.size += fi.Size()
 			if fi.ModTime().After(s.changed) {
@@ -139,18 +137,13 @@ func (f *follower) due() (at []string) {
 	return slices.Compact(at)
 }
 
-// partsOf returns what is to be looked at when a path has changed: the path, and the transcript of the session to which it belongs.
+// partsOf returns what is to be looked at when a path has changed: the path, which may be a directory, and the transcript of the session to
+// which it belongs.
 func partsOf(name string) []string {
-	dir := filepath.Dir(name)
-	switch {
-	case filepath.Base(name) == "subagents":
-		return []string{name, dir + ".jsonl"}
-	case filepath.Base(dir) == "subagents":
-		return []string{filepath.Dir(dir) + ".jsonl"}
-	case filepath.Ext(name) == ".jsonl":
-		return []string{cmp.Or(geminiChat(dir), name)}
+	if owner := ownerOf(name); owner != "" {
+		return []string{name, owner}
 	}
-	return []string{name, cmp.Or(geminiChat(name), name+".jsonl")} // it may be a directory beside it
+	return []string{name}
 }
 
 // exported returns the sessions in databases that have changed since they were brought.

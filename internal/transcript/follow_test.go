@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -86,5 +87,29 @@ func TestFollowBringsWhatIsNewAndWhatGrows(t *testing.T) {
 			}
 			return
 		}
+	}
+}
+
+// The conversations of a chat's sub-agents belong to it in any depth.
+func TestNestedAgentsBelongToTheirChat(t *testing.T) {
+	chats := filepath.Join(t.TempDir(), geminiChats)
+	chat, agent := filepath.Join(chats, "session-2026-11-22T22-20-eaf49a22.jsonl"), filepath.Join(chats, "eaf49a22-aebe", "sub1", "sub2.jsonl")
+	head := `{"sessionId":"eaf49a22-aebe","projectHash":"h","startTime":"2026-11-22T22:20:50.000Z","kind":"%"}` + "\n"
+	for name, kind := range map[string]string{chat: "main", agent: "subagent"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(strings.ReplaceAll(head, "%", kind)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if parts := sessionOf(chat); len(parts) != 2 || parts[1].name != agent {
+		t.Errorf("the chat has the parts %v", parts)
+	}
+	if owner := ownerOf(agent); owner != chat {
+		t.Errorf("the agent belongs to %q", owner)
+	}
+	if kept, unknown, err := KeptIn([]string{filepath.Dir(chats)}); len(kept) != 1 || kept[0].File != chat || unknown != nil || err != nil {
+		t.Errorf("kept are %v, unknown %v, %v", kept, unknown, err)
 	}
 }

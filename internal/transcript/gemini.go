@@ -28,24 +28,17 @@ func geminiProject(file string) string {
 	return ""
 }
 
-// geminiSubagents returns the transcripts of the sub-agents of a chat.
-func geminiSubagents(file string) (files []string) {
+// geminiAgents returns the directory that has the transcripts of the sub-agents of a chat, "" if there can be none.
+func geminiAgents(file string) string {
 	if filepath.Base(filepath.Dir(file)) != geminiChats || !strings.HasPrefix(filepath.Base(file), "session-") {
-		return nil
+		return ""
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return nil
+	head, err := headOf(file)
+	id := gjson.GetBytes(head, "sessionId").Str
+	if err != nil || id == "" || id != filepath.Base(id) {
+		return ""
 	}
-	defer f.Close()
-	head := make([]byte, 4<<10)
-	n, _ := f.Read(head)
-	id := gjson.GetBytes(head[:n], "sessionId").Str
-	if id == "" || id != filepath.Base(id) {
-		return nil
-	}
-	files, _ = filepath.Glob(filepath.Join(quoteGlob(filepath.Dir(file)), quoteGlob(id), "*.jsonl"))
-	return files
+	return filepath.Join(filepath.Dir(file), id)
 }
 
 // geminiChat returns the newest chat to which a directory of sub-agents belongs, "" for another directory.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -41,6 +42,8 @@ type Importer struct {
 	asked    map[string]bool // chains of which known has the records
 	agents   map[string]subagent
 	names    map[string]string // of children, by chain
+	threads  map[string]bool   // of Codex, that were read into the session itself
+	forked   *thread           // the session is a fork, and begins with a copy; nil: it is not known to
 	Count    Counts
 
 	Waits bool // for another import into the session, instead of returning ctxabi.ErrLocked
@@ -71,24 +74,37 @@ func (im *Importer) Dir() string {
 // Counts are what an import did.
 type Counts struct {
 	Records, Messages, Events, Children, Skipped int
+
+	Left int // events that are messages on branches that the conversation left
 }
 
 // read imports one transcript.
 func (im *Importer) Read(t *Transcript) error {
 	if im.asked == nil {
 		im.asked, im.children, im.agents = map[string]bool{}, map[string]*target{}, map[string]subagent{}
+		im.threads = map[string]bool{}
 		if err := im.openMain(); err != nil {
 			return err
 		}
 	}
 	im.known.Begin()
+	chain, err := im.chainFor(t)
+	if err != nil {
+		return err
+	}
+	im.known.Begin() // what chainFor asked does not tell which transcript this is
 	if t.agent.chain != "" {
 		im.agents[t.agent.chain] = t.agent
+	}
+	var from *adapter.From
+	if f, err := os.Open(t.thread.from); err == nil {
+		defer f.Close()
+		from = &adapter.From{R: f}
 	}
 	skipped := map[string]bool{}
 	var failed error
 	out := &importOutput{Importer: im, from: t, holds: t.forced || im.main == nil}
-	in := &adapter.Input{R: im.bar.Reader(t.r), Name: t.Name, Beside: t.beside, Seen: func(chain, id string) bool {
+	in := &adapter.Input{R: im.bar.Reader(t.r), Name: t.Name, Beside: t.beside, Chain: chain, From: from, Seen: func(chain, id string) bool {
 		if err := im.learn(chain); err != nil {
 			failed = cmp.Or(failed, err)
 		}
@@ -102,10 +118,11 @@ func (im *Importer) Read(t *Transcript) error {
 		}
 		return seen
 	}}
-	err := t.format.Import(in, out)
+	err = t.format.Import(in, out)
 	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
 		err = out.release()
 	}
+	out.left.Report(out.Loss)
 	if err == nil && out.holds {
 		err = fmt.Errorf("%w: it has no message in the format %s", ErrNothing, t.format.Name)
 		if t.forced {
@@ -113,10 +130,32 @@ func (im *Importer) Read(t *Transcript) error {
 		}
 	}
 	err = cmp.Or(err, im.flush())
+	if err == nil && t.thread.forked != "" && chain == "" && from != nil && from.Lines > 0 {
+		im.forked, t.thread.copied = &t.thread, from.Lines
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%s: %w", t.Name, err)
 	}
 	return err
+}
+
+// chainFor returns the chain of the records of a transcript that does not say it: that of a sub-agent where the session is that of its
+// first parent, "" for the session itself.
+func (im *Importer) chainFor(t *Transcript) (string, error) {
+	th := t.thread
+	if th.id == "" {
+		return "", nil
+	}
+	if err := im.learn(""); err != nil {
+		return "", err
+	}
+	switch {
+	case th.parent == "", im.main != nil && im.known.Seen("", firstID(t.Name)): // it was imported alone
+	case im.ref.Session == th.root, im.threads[th.root], im.main != nil && im.known.Seen("", firstID(th.from)):
+		return t.agent.chain, nil
+	}
+	im.threads[th.id] = true
+	return "", nil
 }
 
 // openMain opens the session where it is there already.

@@ -17,6 +17,8 @@ type importOutput struct {
 	holds  bool
 	held   []adapter.Record
 	losses []adapter.Loss // of these
+
+	left adapter.Tally // records on branches that the conversation left
 }
 
 // release puts what waits into the session.
@@ -63,13 +65,19 @@ func (o *importOutput) Record(r adapter.Record) error {
 	if !o.from.format.Verbatim {
 		r = o.known.Place(r)
 	}
+	where := func() string {
+		if s, ok := r.Stamp(); ok && len(s.At) > 0 {
+			return fmt.Sprintf("source record %d", s.At[0]+1)
+		}
+		return "a record"
+	}
+	if !o.from.format.Verbatim && r.Abandoned() {
+		o.Count.Left++
+		o.left.Add(where(), "is on a branch that was left; kept as an event, which no pack shows")
+	}
 	fit, lost := r.Fit()
 	if lost != "" {
-		where := "a record"
-		if s, ok := r.Stamp(); ok && len(s.At) > 0 {
-			where = fmt.Sprintf("source record %d", s.At[0]+1)
-		}
-		o.Loss(adapter.Loss{Where: where, What: lost})
+		o.Loss(adapter.Loss{Where: where(), What: lost})
 	}
 	o.known.Add(fit)
 	t.note(fit, o.from.format)

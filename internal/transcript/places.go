@@ -75,8 +75,8 @@ func Places(home string, getenv func(string) string) (dirs []string) {
 }
 
 // KeptIn returns the transcripts of sessions below directories, those that changed last behind the others. Directories that are not there
-// have none. Conversations of sub-agents belong to the sessions that started them, and are not among them; unknown are the files
-// that should be transcripts and are of no known format. It returns the error of a directory that cannot be read.
+// have none. Conversations of sub-agents belong to the sessions that started them, and are among them only where the transcript of that
+// session is gone; unknown are the files that should be transcripts and are of no known format. It returns the error of a directory that cannot be read.
 func KeptIn(dirs []string) (all []Kept, unknown []string, err error) {
 	err = eachKept(dirs, func(file string, _ fs.FileInfo) error {
 		k, ok, err := keptIn(file)
@@ -107,7 +107,7 @@ func sortKept(all []Kept) {
 func eachKept(dirs []string, visit func(file string, fi fs.FileInfo) error) error {
 	seen := map[string]bool{}
 	for _, dir := range dirs {
-		if _, is := databaseStamp(dir); is {
+		if _, is := databaseStamp(dir); is || ownerOf(dir) != "" {
 			continue
 		}
 		err := filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
@@ -116,7 +116,7 @@ func eachKept(dirs []string, visit func(file string, fi fs.FileInfo) error) erro
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && file != dir && (e.Name() == "subagents" || ofGeminiSubagent(file)):
+			case e.IsDir() && file != dir && (claudeSession(file+".jsonl") != "" || ofGeminiSubagent(file)):
 				return fs.SkipDir
 			case !e.Type().IsRegular() || !mayBeKept(file) || seen[file]:
 				return nil
@@ -144,7 +144,10 @@ func mayBeKept(file string) bool {
 	if ofGeminiSubagent(filepath.Dir(file)) {
 		return false
 	}
-	return filepath.Ext(file) == ".jsonl" && !strings.HasPrefix(base, "agent-") || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
+	if _, is := agentID(file); is {
+		return ownerOf(file) == "" // else it is imported with that
+	}
+	return filepath.Ext(file) == ".jsonl" || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
 }
 
 // keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
@@ -174,6 +177,10 @@ func keptIn(file string) (k Kept, ok bool, err error) {
 		k.Session, k.Cwd = saysOf(head)
 		if p.format == "gemini" {
 			k.Cwd = geminiProject(file)
+		}
+		if t, _ := threadOf(head); p.format == "codex" && t.parent != "" {
+			t.among(rolloutsWith(file))
+			k.Session = t.root
 		}
 		k.Session = cmp.Or(k.Session, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		return k, ctxabi.ValidName(k.Session) == nil, nil

@@ -182,7 +182,7 @@ func shortened(text string) string {
 var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name", "info.modelID"}
 
 // metaKeys are what imports write into meta.json, in their order.
-var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id"}
+var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id", "forked_from"}
 
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
@@ -216,8 +216,14 @@ func (t *target) describe() error {
 			chain = t.chain
 		}
 	}
+	forked := ""
+	if t.chain == "" && !have.Has("forked_from") {
+		if forked, err = t.forkedFrom(); err != nil {
+			return err
+		}
+	}
 	meta := adapter.Object{}
-	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call} {
+	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call, forked} {
 		switch key := metaKeys[i]; {
 		case have.Has(key):
 			meta = append(meta, adapter.Field{Key: key, Value: have.Get(key)})
@@ -229,6 +235,32 @@ func (t *target) describe() error {
 		return nil
 	}
 	return t.h.setControl(ctxabi.MetaFile, string(adapter.Raw(meta))+"\n")
+}
+
+// forkedFrom returns where the session is forked from, with how many messages, as the meta.json of a fork says it; "" if it is no fork, or
+// the other session is not there.
+func (t *target) forkedFrom() (string, error) {
+	fork := t.im.forked
+	if fork == nil {
+		return "", nil
+	}
+	of := t.im.ref
+	of.Session = fork.forked
+	if t.im.ref.Session != fork.id { // else all sessions have the names of their threads
+		h, err := t.im.to.open(of)
+		if err != nil {
+			return "", nil
+		}
+		h.close()
+	}
+	n := 0
+	err := eachRecord(t.h, ctxabi.MessagesFile, 0, func(line []byte) error {
+		if s, ok := (adapter.Record{Line: line}).Stamp(); ok && len(s.At) > 0 && s.File == 0 && s.At[0] < fork.copied {
+			n++
+		}
+		return nil
+	})
+	return fmt.Sprintf("%s@%d", of.Path(), n), err
 }
 
 // childName is what the child of a chain is called: the chain where it is a name.

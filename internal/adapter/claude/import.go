@@ -90,7 +90,7 @@ func (c *claudeImport) emit(r *claudeRecord) error {
 	if r.bad != "" {
 		return r.line.Keep(c.in, c.out, r.stamp(), r.bad)
 	}
-	live := r.isMessage() && r.unit.live
+	live := r.isMessage() && !r.unit.lost
 	var err error
 	switch {
 	case r.done || c.in.Seen(r.chain, r.id):

@@ -41,6 +41,7 @@ type claudeRecord struct {
 	source    string   // id of the call that it came from
 	tasks     []claudeTask
 	usage     bool
+	compact   bool // a compaction's summary
 
 	// Filled in by claudeTree.
 	chain  string
@@ -75,7 +76,7 @@ func (r *claudeRecord) read() bool {
 		signs.readField(k.Str, v)
 		return true
 	})
-	r.kind = signs.kindOf(r.typ)
+	r.kind, r.compact = signs.kindOf(r.typ), signs.compact
 	if m := &signs.message; r.isMessage() {
 		r.messageID, r.list, r.calls, r.answers, r.tasks, r.usage = m.id, m.list, m.calls, m.answers, m.tasks, m.usage
 	}

@@ -17,11 +17,12 @@ import (
 // ways: each call on the one before it, each result on its own call, what
 // follows on any of the results. Seen as one unit they are no fork.
 type claudeUnit struct {
-	records []*claudeRecord // of the message itself, without results
-	parent  *claudeUnit
-	up      int  // the record that the first one follows
-	lost    bool // the conversation was taken up again in front of it
-	live    bool // it is of the conversation
+	records  []*claudeRecord // of the message itself, without results
+	parent   *claudeUnit
+	children []*claudeUnit
+	up       int  // the record that the first one follows
+	answered bool // a call of it has a result
+	lost     bool // it is on a branch that the conversation left
 }
 
 // claudeTree finds out which records belong together and which of them are
@@ -29,41 +30,38 @@ type claudeUnit struct {
 // so that there are no cycles, and what was found of the beginning of a
 // transcript holds when it has grown, but for what was left since.
 //
-// The conversation is the path from the last leaf to the root. Where two
-// messages follow the same one, or two prompts the same turn, the later one
-// stands for a rewind or an edit: the other, with all behind it, was left.
+// A prompt that follows the same turn as an earlier prompt is a rewind or an
+// edit: the earlier one, with all behind it, was left. So was an answer that
+// the next record makes again. Any other message whose place is taken has a
+// parent that the program got wrong, and follows the message before it: a
+// reader that believed it would lose all that was said in between.
 type claudeTree struct {
 	records []*claudeRecord
 	byUUID  map[string]int
-	last    map[string]int // the last message of a chain
-	names   map[string]int // of chains: how often each was wanted
-	tasks   []claudeTask   // that no side chain was found for yet
+	last    map[string]int  // the last message of a chain that is of the conversation
+	begun   map[string]bool // sessions that have a message
+	names   map[string]int  // of chains: how often each was wanted
+	tasks   []claudeTask    // that no side chain was found for yet
 
-	answers map[[2]string]*claudeUnit // by chain and message.id, the last one
-	calls   map[[2]string]*claudeUnit // by chain and id of a call
-	next    map[claudePlace]*claudeUnit
+	answers map[[2]string]*claudeUnit   // by chain and message.id, the last one
+	calls   map[[2]string]*claudeUnit   // by chain and id of a call
+	next    map[int]*claudeUnit         // by record: the last message that follows it
+	prompts map[*claudeUnit]*claudeUnit // by turn: the last prompt that its parentUuid puts behind it
 
 	left  [][2]*claudeUnit // a unit that was left, and the one that came instead
 	tally *adapter.Tally
 }
 
-// claudePlace is a place where one message can stand, and so only the last one that does counts.
-type claudePlace struct {
-	record int // the one before it
-	unit   *claudeUnit
-	root   string // for a message that follows none: its session
-}
-
 func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 	t := &claudeTree{records: records, tally: tally,
-		byUUID: map[string]int{}, last: map[string]int{}, names: map[string]int{},
-		answers: map[[2]string]*claudeUnit{}, calls: map[[2]string]*claudeUnit{}, next: map[claudePlace]*claudeUnit{}}
+		byUUID: map[string]int{}, last: map[string]int{}, names: map[string]int{}, begun: map[string]bool{},
+		answers: map[[2]string]*claudeUnit{}, calls: map[[2]string]*claudeUnit{},
+		next: map[int]*claudeUnit{}, prompts: map[*claudeUnit]*claudeUnit{}}
 	for i, r := range records {
 		if r.native {
 			t.byUUID[r.uuid] = i
 		}
 	}
-	var units []*claudeUnit
 	for i, r := range records {
 		if r.bad != "" {
 			continue
@@ -74,13 +72,13 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 		if !r.isMessage() {
 			continue
 		}
-		if u, isNew := t.place(i); isNew {
-			units = append(units, u)
+		t.place(i)
+		if r.chain == "" {
+			t.begun[r.session] = true
 		}
-		t.last[r.chain] = i
-	}
-	for _, u := range units {
-		u.live = !u.lost && (u.parent == nil || u.parent.live)
+		if !r.unit.lost {
+			t.last[r.chain] = i
+		}
 	}
 	return t
 }
@@ -91,7 +89,7 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 func (t *claudeTree) chainOf(i int) string {
 	r := t.records[i]
 	switch {
-	case r.agent != "" && (r.sidechain || r.uuid == ""):
+	case r.agent != "" && (r.sidechain || r.uuid == "" && r.session != ""): // a workflow's journal, which has neither, is of the session
 		name := claudeAgentName(r.agent)
 		t.names[name]++
 		return name
@@ -167,9 +165,12 @@ func (t *claudeTree) follow(i int) {
 	}
 	p, known := t.byUUID[parent]
 	switch {
-	case parent == "" && r.root && !joined && (r.kind == claudePrompt || r.kind == claudeMeta) && r.chain == "":
+	case parent == "" && r.root && !joined && (r.kind == claudePrompt || r.kind == claudeMeta) && r.chain == "" && !t.begun[r.session]:
 		r.up = -1 // a beginning of its own
 	case parent == "":
+		if r.root && !joined && r.isMessage() && !r.compact && r.chain == "" && any {
+			t.tally.Add(r.line.Where(), "has no parent, and is not the first of its session"+claudeFollows)
+		}
 		r.up, r.joined = before, true
 	case known && p < i && t.records[p].chain == r.chain:
 		if r.up = p; !t.records[p].isMessage() {
@@ -181,46 +182,89 @@ func (t *claudeTree) follow(i int) {
 		switch {
 		case !r.isMessage() || known && t.records[p].chain != r.chain:
 		case known:
-			t.tally.Add(r.line.Where(), "its parent comes after it or is itself; taken to follow the message before it")
+			t.tally.Add(r.line.Where(), "its parent comes after it or is itself"+claudeFollows)
 		case before >= 0: // else it is in another transcript, which this one goes on from
-			t.tally.Add(r.line.Where(), "its parent is not in the transcript; taken to follow the message before it")
+			t.tally.Add(r.line.Where(), "its parent is not in the transcript"+claudeFollows)
 		}
 	}
 }
 
+// claudeFollows ends the report of a record whose parent cannot be right.
+const claudeFollows = "; taken to follow the message before it"
+
 // place puts the message i into its unit.
-func (t *claudeTree) place(i int) (u *claudeUnit, isNew bool) {
+func (t *claudeTree) place(i int) {
 	r := t.records[i]
 	var parent *claudeUnit
 	if r.up >= 0 {
 		parent = t.records[r.up].unit
 	}
-	if u = t.unitOf(r, parent); u != nil {
-		r.unit = u
+	if r.unit = t.unitOf(r, parent); r.unit != nil {
 		if r.kind == claudeAssistant {
-			u.records = append(u.records, r)
+			r.unit.records = append(r.unit.records, r)
 			t.called(r)
 		}
-		return u, false
+		r.unit.answered = r.unit.answered || r.kind == claudeResult
+		return
 	}
-	u = &claudeUnit{records: []*claudeRecord{r}, parent: parent, up: r.up}
-	r.unit = u
+	r.unit = &claudeUnit{records: []*claudeRecord{r}, parent: parent, up: r.up}
 	if r.isPiece() {
-		t.answers[[2]string{r.chain, r.messageID}] = u
+		t.answers[[2]string{r.chain, r.messageID}] = r.unit
 	}
 	t.called(r)
-	if r.joined || r.kind == claudeQueued || r.up < 0 && r.chain != "" {
-		return u, true
+	if parent == nil {
+		return
 	}
-	at := claudePlace{record: r.up}
-	if r.up < 0 {
-		at.root = r.session
+	if why := t.misplaced(r); why != "" {
+		before := t.last[r.chain]
+		r.up, r.unit.up, r.unit.parent = before, before, t.records[before].unit
+		t.tally.Add(r.line.Where(), why+claudeFollows)
 	}
-	t.instead(at, u)
-	if r.kind == claudePrompt && parent != nil {
-		t.instead(claudePlace{record: -1, unit: parent}, u)
+	r.unit.parent.children = append(r.unit.parent.children, r.unit)
+}
+
+// misplaced returns why the message that begins with r cannot follow its parent, "" if it can. The message takes its place
+// then, and what it replaces there is left.
+func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
+	u := r.unit
+	turn, was := u.parent, t.next[u.up]
+	claims := !r.joined && r.kind != claudeQueued
+	if r.kind == claudePrompt && claims {
+		before := t.prompts[turn]
+		t.prompts[turn] = u
+		if before != nil && !before.lost {
+			t.next[u.up] = u
+			u.parent, u.up = before.parent, before.up
+			t.leave(before, u)
+			return ""
+		}
 	}
-	return u, true
+	switch {
+	case turn.lost:
+		return "its parent is on a branch that was left"
+	case !claims:
+		return ""
+	case was == nil || was.lost:
+	case r.kind == claudeAssistant && was.records[0].kind == claudeAssistant && !was.answered && was == t.records[t.last[r.chain]].unit:
+		t.leave(was, u)
+	default:
+		return "its parent is an earlier message, which another one follows"
+	}
+	t.next[u.up] = u
+	return ""
+}
+
+// leave notes that the conversation went on with now instead of was, and left all behind that.
+func (t *claudeTree) leave(was, now *claudeUnit) {
+	t.left = append(t.left, [2]*claudeUnit{was, now})
+	for left := []*claudeUnit{was}; len(left) > 0; {
+		u := left[len(left)-1]
+		left = left[:len(left)-1]
+		if !u.lost {
+			u.lost = true
+			left = append(left, u.children...)
+		}
+	}
 }
 
 // unitOf returns the unit that r, which follows a message of parent, belongs to; nil if it begins one.
@@ -251,13 +295,4 @@ func (t *claudeTree) called(r *claudeRecord) {
 	for _, id := range r.calls {
 		t.calls[[2]string{r.chain, id}] = r.unit
 	}
-}
-
-// instead notes that u stands in a place, and that what stood there was left.
-func (t *claudeTree) instead(at claudePlace, u *claudeUnit) {
-	if before := t.next[at]; before != nil && before != u && !before.lost {
-		before.lost = true
-		t.left = append(t.left, [2]*claudeUnit{before, u})
-	}
-	t.next[at] = u
 }

@@ -26,7 +26,10 @@ func exportCodex(src *adapter.Source, w io.Writer) error {
 	var lost adapter.Tally
 	var foreign []adapter.Record
 	file, at := 0, -1
-	ours := slices.ContainsFunc(src.Records, func(r adapter.Record) bool { _, own := ItemStamp(r, codexName); return own })
+	ours := slices.ContainsFunc(src.Records, func(r adapter.Record) bool {
+		_, own := ItemStamp(r, codexName)
+		return own && r.Chain == ""
+	})
 	children := map[string]int{}
 	now := codexEpoch // the time of what stands last
 	flush := func() {
@@ -37,12 +40,16 @@ func exportCodex(src *adapter.Source, w io.Writer) error {
 	}
 	for _, r := range src.Records {
 		s, own := ItemStamp(r, codexName)
+		if r.Chain != "" {
+			children[r.Chain]++
+			continue
+		}
 		if !own {
-			if r.Chain != "" {
-				children[r.Chain]++
-			} else {
-				foreign = append(foreign, r)
-			}
+			foreign = append(foreign, r)
+			continue
+		}
+		if r.EventType() == codexCopied {
+			lost.Add(fmt.Sprintf("%d lines behind line %d", len(s.IDs), s.At[0]), "are a copy of another rollout; export the session that has it")
 			continue
 		}
 		if len(foreign) > 0 && !r.Event { // said before this, and after all that happened before

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -33,7 +34,7 @@ type Reader struct {
 func importCodex(in *adapter.Input, out adapter.Output) error {
 	var list []adapter.Line
 	var parsed []codexLine
-	r := Reader{Format: codexName, In: in, Out: out, Counter: adapter.Counter{}}
+	r := Reader{Format: codexName, Chain: in.Chain, In: in, Out: out, Counter: adapter.Counter{}}
 	lines := adapter.NewLines(in.R)
 	for {
 		l, err := lines.Next()
@@ -52,13 +53,26 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 		r.Items = r.Items || c.kind == ItemLine
 		list, parsed = append(list, l), append(parsed, c)
 	}
+	copied, err := copiedLines(parsed, in.From)
+	if err != nil {
+		return err
+	}
+	left := adapter.Stamp{Format: codexName}
 	for at, l := range list {
 		raw := l.Bytes
 		if l.Problem == "" {
 			raw = adapter.CompactJSON(raw)
 		}
 		s := adapter.Stamp{Format: codexName, IDs: []string{r.Counter.ID(raw)}, At: []int{at}}
-		var err error
+		if in.Chain != "" && at > 0 && at < copied {
+			if r.usage(parsed[at]); !in.Seen(in.Chain, s.IDs[0]) {
+				left.IDs, left.At = append(left.IDs, s.IDs[0]), append(left.At, at)
+			}
+			continue
+		}
+		if err := r.leave(&left); err != nil {
+			return err
+		}
 		if l.Problem != "" {
 			if err = r.Flush(); err == nil {
 				err = l.Keep(in, out, s, l.Problem)
@@ -70,7 +84,68 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 			return err
 		}
 	}
+	if err := r.leave(&left); err != nil {
+		return err
+	}
 	return r.Flush()
+}
+
+// leave notes in an event which lines are a copy of another rollout, whose session has them, and forgets them.
+func (r *Reader) leave(lines *adapter.Stamp) error {
+	if len(lines.IDs) == 0 {
+		return nil
+	}
+	s := *lines
+	lines.IDs, lines.At = nil, nil
+	if err := r.Flush(); err != nil {
+		return err
+	}
+	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(adapter.Object{{"type", adapter.Raw(codexCopied)},
+		{"lines", adapter.Raw(len(s.IDs))}, {adapter.StampKey, adapter.Raw(s)}})})
+}
+
+// copiedLines returns how many of the first lines come before the first own item of a rollout that begins with a copy of another one: as
+// Codex writes a sub-agent that has its parent's history, and a fork. The copy may leave out lines, and have other times. It returns the
+// error of reading the other one.
+func copiedLines(lines []codexLine, from *adapter.From) (n int, err error) {
+	if from == nil || len(lines) == 0 {
+		return 0, nil
+	}
+	key := func(l codexLine) string {
+		return adapter.SourceID([]byte(l.kind+"\n"+string(adapter.Raw(l.payload))), 0)
+	}
+	began := lines[0].whole.Text("timestamp")
+	places := map[string][]int{}
+	for in, at := adapter.NewLines(from.R), 0; ; at++ {
+		l, err := in.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return 0, err
+		}
+		c, err := readCodexLine(l.Bytes)
+		if ts := c.whole.Text("timestamp"); err != nil || len(ts) == len(began) && ts > began {
+			continue // written after the copy was made
+		}
+		places[key(c)] = append(places[key(c)], at)
+	}
+	next := 0
+	for i, l := range lines[1:] {
+		at, found := places[key(l)], false
+		if k, _ := slices.BinarySearch(at, next); k < len(at) {
+			next, found = at[k]+1, true
+		}
+		said := l.kind == ItemLine || l.kind == codexCompacted
+		if said && !found {
+			break
+		}
+		if said || l.kind == codexMeta {
+			n = i + 2
+		}
+	}
+	from.Lines = n
+	return n, nil
 }
 
 // line takes a line. One that the session has is only looked at for what later ones are compared with.

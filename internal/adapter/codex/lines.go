@@ -12,6 +12,9 @@ const (
 	codexCompacted = "compacted"
 )
 
+// codexCopied is the type of an event: lines that the session of another rollout has.
+const codexCopied = codexName + "/copied"
+
 // codexLine is a line of a rollout.
 type codexLine struct {
 	whole    adapter.Object

@@ -87,12 +87,14 @@ func claudeSaid(records []adapter.Record) (messages, left string) {
 	return strings.TrimPrefix(messages, " "), strings.TrimPrefix(left, " ")
 }
 
+// claudeTreeCase is a transcript in the words of claudeLines, a line between bars, and what becomes of it.
+type claudeTreeCase struct {
+	name, lines, messages, left string
+	losses                      int
+}
+
 func TestClaudeConversation(t *testing.T) {
-	f, _ := formats.Lookup("claude-code")
-	for _, c := range []struct {
-		name, lines, messages, left string
-		losses                      int
-	}{
+	testClaudeTree(t, []claudeTreeCase{
 		{"a line", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2", "u1 a1 u2 a2", "", 0},
 		{"parallel calls in a row, results on their own calls", "u - prompt|a u text m|c1 a call m t1|c2 c1 call m t2|r1 c1 result t1|r2 c2 result t2|z r2 text n",
 			"u a+c1+c2 r1 r2 z", "", 0},
@@ -105,13 +107,12 @@ func TestClaudeConversation(t *testing.T) {
 		{"edited twice", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|v2 a1 prompt|b2 v2 text m3|w2 a1 prompt", "u1 a1 w2", "u2 v2 b2", 0},
 		{"an edit within a branch that was left", "u1 - prompt|a1 u1 text m|u2 a1 prompt|a2 u2 text n|u3 a2 prompt|v3 a2 prompt|v2 a1 prompt", "u1 a1 v2", "u2 a2 u3 v3", 0},
 		{"an answer made anew", "u1 - prompt|a1 u1 text m1|b1 u1 text m2|u2 b1 prompt", "u1 b1 u2", "a1", 0},
-		{"parallel calls that were left", "u - prompt|c1 u call m t1|c2 c1 call m t2|r1 c1 result t1|r2 c2 result t2|z r2 text n|v - prompt|y v text o", "v y", "u c1 c2 r1 r2 z", 0},
-		{"the first prompt edited", "u1 - prompt|a1 u1 text m1|v1 - prompt|b1 v1 text m2", "v1 b1", "u1 a1", 0},
+		{"parallel calls that were left", "h - prompt|u h prompt|c1 u call m t1|c2 c1 call m t2|r1 c1 result t1|r2 c2 result t2|z r2 text n|v h prompt|y v text o", "h v y", "u c1 c2 r1 r2 z", 0},
 		{"a prompt behind another result of the same turn", "u - prompt|c1 u call m t1|c2 c1 call m t2|r1 c1 result t1|r2 c2 result t2|p r1 prompt|q r2 prompt", "u c1+c2 r1 r2 q", "p", 0},
 		{"two sessions in one file", "u1 - prompt|a1 u1 text m1|v1 - elsewhere other|b1 v1 text m2", "u1 a1 v1 b1", "", 0},
 		{"the rewind hangs on a note", "u1 - prompt|a1 u1 text m1|n a1 system|u2 n prompt|v2 a1 prompt", "u1 a1 v2", "u2", 0},
 		{"notes and progress within", "h - progress|u1 h prompt|p1 u1 progress|a1 u1 call m t1|p2 a1 progress|r1 p2 result t1|a2 r1 text n|p3 r1 progress", "u1 a1 r1 a2", "", 0},
-		{"a beginning that is no prompt", "u1 - prompt|a1 u1 text m|n - system|u2 n prompt|x - text o", "u1 a1 u2 x", "", 0},
+		{"a beginning that is no prompt", "u1 - prompt|a1 u1 text m|n - system|u2 n prompt|x - text o", "u1 a1 u2 x", "", 1},
 		{"an error in the model's place", "u1 - prompt|e u1 apierror m|a1 e text n", "u1 a1", "", 0},
 		{"queued while it worked", "u - prompt|c u call m t1|r c result t1|q1 r queued|q2 r queued|z q2 text n", "u c r q1 q2 z", "", 0},
 		{"what a skill says", "u - prompt|c u call m t1|r c result t1|k c meta t1|z k text n|v z prompt", "u c r k z v", "", 0},
@@ -128,7 +129,35 @@ func TestClaudeConversation(t *testing.T) {
 		{"no parents at all", "u1 . prompt|a1 . text m|u2 . prompt|a2 . text n", "u1 a1 u2 a2", "", 0},
 		{"an id of a message that comes again", "u1 - prompt|a1 u1 text m|u2 a1 prompt|a2 u2 text m|u3 a2 prompt", "u1 a1 u2 a2 u3", "", 0},
 		{"a permission that was answered days later", "u - prompt|c u call m t1|p c prompt|a p text n|r c result t1|z r text o", "u c p a r z", "", 0},
-	} {
+	})
+}
+
+// A parent that the program got wrong hides nothing that was said; only a prompt replaces a prompt.
+func TestWrongParentHidesNothing(t *testing.T) {
+	testClaudeTree(t, []claudeTreeCase{
+		{"a continuation on an old leaf", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|u3 a2 prompt|a3 u3 text m3|k a1 meta|b k text m4|u4 b prompt", "u1 a1 u2 a2 u3 a3 k b u4", "", 1},
+		{"an answer on an old leaf", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|b a1 text m3|u3 b prompt", "u1 a1 u2 a2 b u3", "", 1},
+		{"an answer on an old prompt", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|b u1 text m3", "u1 a1 u2 a2 b", "", 1},
+		{"an answer anew behind a result", "u1 - prompt|c u1 call m1 t1|r c result t1|b u1 text m2", "u1 c r b", "", 1},
+		{"a result of no known call", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|r a1 result t9|a3 r text m3", "u1 a1 u2 a2 r a3", "", 1},
+		{"a prompt that follows no turn", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|p u2 prompt|a3 p text m3", "u1 a1 u2 a2 p a3", "", 1},
+		{"that prompt edited", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|p u2 prompt|a3 p text m3|q u2 prompt|a4 q text m4", "u1 a1 u2 a2 q a4", "p a3", 1},
+		{"a second root", "u1 - prompt|a1 u1 text m1|v1 - prompt|b1 v1 text m2", "u1 a1 v1 b1", "", 1},
+		{"a second root that is no prompt", "u1 - prompt|a1 u1 text m1|k - meta|b1 k text m2", "u1 a1 k b1", "", 1},
+		{"a second root in either session", "u1 - prompt|v1 - elsewhere o|u2 - prompt|v2 - elsewhere o", "u1 v1 u2 v2", "", 1},
+		{"no parent but null", "u1 - prompt|a1 - text m1|u2 - prompt|c - call m2 t1|r - result t1|a2 - text m3", "u1 a1 u2 c r a2", "", 1},
+		{"a summary without a boundary", "u1 - prompt|a1 u1 text m1|s - summary|u2 s prompt", "u1 a1 s u2", "", 0},
+		{"a continuation on a branch that was left", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|v2 a1 prompt|b2 v2 text m3|k a2 meta|b3 k text m4", "u1 a1 v2 b2 k b3", "u2 a2", 1},
+		{"a prompt on a branch that was left", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|v2 a1 prompt|b2 v2 text m3|u3 a2 prompt", "u1 a1 v2 b2 u3", "u2 a2", 1},
+		{"a rewind behind it", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|k a1 meta|b k text m4|u3 b prompt|a3 u3 text m5|v3 b prompt", "u1 a1 u2 a2 k b v3", "u3 a3", 1},
+		{"a rewind to before it", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|a2 u2 text m2|k a1 meta|b k text m4|v2 a1 prompt", "u1 a1 v2", "u2 a2 k b", 1},
+		{"queued on a branch that was left", "u1 - prompt|a1 u1 text m1|u2 a1 prompt|v2 a1 prompt|q u2 queued", "u1 a1 v2 q", "u2", 1},
+	})
+}
+
+func testClaudeTree(t *testing.T, cases []claudeTreeCase) {
+	f, _ := formats.Lookup("claude-code")
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			data := claudeLines(strings.Split(c.lines, "|")...)
 			var s adaptertest.Session
