@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	"internal/install":             {},
 	"internal/brief":               {"internal/mounts", "ctxabi"},
 	"internal/hook/jobs":           {},
-	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume", "fs/mountpoint", "ctxabi"},
+	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume", "internal/lazy", "fs/mountpoint", "ctxabi"},
 	"internal/daemon":              {"session", "internal/mounts"},
 	"internal/locate":              {"session", "internal/daemon", "internal/mounts", "internal/usage", "ctxabi"},
 	"internal/handles":             {},

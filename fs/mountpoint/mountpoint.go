@@ -47,7 +47,7 @@ func Prepare(store, mountpoint string) (*Bare, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, err := bare.foreign()
+	name, err := Foreign(mountpoint)
 	if err == nil && name != "" {
 		err = fmt.Errorf("the mountpoint %s is not empty (it contains %s, and ctxfs did not make that): the mount would hide that; move it away, or choose an empty directory", mountpoint, name)
 	} else if err != nil {

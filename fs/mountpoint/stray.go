@@ -19,10 +19,10 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// foreign returns a name in the directory that a mount would not show there, "" if there is none: everything else was
+// Foreign returns a name in the directory dir that a mount would not show there, "" if there is none: everything else was
 // written by programs that took the directory for the mount.
-func (b *Bare) foreign() (string, error) {
-	r, err := b.root()
+func Foreign(dir string) (string, error) {
+	r, err := os.OpenRoot(dir)
 	if err != nil {
 		return "", err
 	}
