@@ -14,6 +14,7 @@ if grep -qs " $dir/ctx fuse" /proc/mounts; then
 		umount -l "$dir/ctx" 2>/dev/null || fusermount3 -uz "$dir/ctx"
 	}
 fi
+bin/ctxfs umount --force --store "$dir/store" "$dir/ctx" || : # a daemon that was killed leaves it protected
 rm -rf --one-file-system "$dir"
 rm -rf .run
 [ "${1:-}" = quiet ] || echo "stopped; $dir is gone"

@@ -47,6 +47,7 @@ type Options struct {
 	Memory     *memory.Limit // nil: none
 	Cluster    Cluster       // nil: the store is of this host alone
 	Files      Files         // shares ordinary files with other hosts; nil: they are of this store alone
+	Returns    bool          // the mountpoint stays protected after the end: what stops the daemon starts it again
 }
 
 // ErrStillOpen is the error of [Server.Shutdown] if files are open after its deadline.
@@ -57,6 +58,8 @@ type Server struct {
 	t          *tree
 	fuse       *fuse.Server
 	mountpoint string
+	returns    bool
+	strays     string        // where Mount moved what it found at the mountpoint; "" if it was empty
 	done       chan struct{} // closed when the connection to the kernel is gone
 
 	shutdown sync.Mutex
@@ -69,9 +72,11 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
-	if err := mountpoint.Prepare(o.Store.Dir(), o.Mountpoint); err != nil {
+	bare, err := mountpoint.Prepare(o.Store.Dir(), o.Mountpoint)
+	if err != nil {
 		return nil, err
 	}
+	defer bare.Close()
 	t, err := newTree(o)
 	if err != nil {
 		return nil, err
@@ -117,7 +122,8 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		unix.Close(t.rootFd)
 		return nil, mountpoint.Explain(o.Mountpoint, err, stderr)
 	}
-	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, done: make(chan struct{})}
+	s := &Server{t: t, fuse: server, mountpoint: o.Mountpoint, returns: o.Returns, done: make(chan struct{})}
+	s.protect(bare)
 	go t.raw.work.Run(s.done)
 	go func() {
 		server.Serve()
@@ -126,6 +132,7 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 		if o.Collector == nil {
 			t.gc.Close()
 		}
+		s.lift()
 		close(s.done)
 	}()
 	// The mount answers from here on: NewServer has answered the kernel's INIT, and what comes next is
@@ -185,6 +192,36 @@ func newTree(o Options) (*tree, error) {
 	return t, nil
 }
 
+// protect moves what programs wrote into the directory below the mount, and keeps them from writing there after this
+// daemon.
+func (s *Server) protect(bare *mountpoint.Bare) {
+	var err error
+	if s.strays, err = bare.Collect(); s.strays != "" {
+		s.t.log.Warn("records were written at the mountpoint while nothing was mounted there; ctxfs doctor says how to import them",
+			"moved_to", s.strays)
+	}
+	if err != nil {
+		s.t.log.Error("what was written at the mountpoint while nothing was mounted there is hidden by the mount", "err", err)
+	}
+	if err := bare.Protect(); err != nil {
+		s.t.log.Warn("programs can write into the directory below the mount while nothing is mounted there", "err", err)
+	}
+}
+
+// lift ends the protection of the mountpoint, unless a mount is there still or is to return.
+func (s *Server) lift() {
+	if s.returns {
+		return
+	}
+	if _, err := mountpoint.Lift(s.t.store.Dir(), s.mountpoint); err != nil {
+		s.t.log.Warn("the directory below the mount is not what it was before", "err", err)
+	}
+}
+
+// Strays returns the directory of the store to which Mount moved what programs had written at the mountpoint while
+// nothing was mounted there, "" if there was nothing.
+func (s *Server) Strays() string { return s.strays }
+
 // Wait blocks until the mount is unmounted, by this process or another one.
 func (s *Server) Wait() { <-s.done }
 
@@ -218,6 +255,7 @@ func (s *Server) Shutdown(deadline time.Duration) error {
 		select {
 		case <-s.done:
 		default:
+			s.lift()
 			err = errors.Join(err, fmt.Errorf("%s is detached, but %w in it (%d) after %s", s.mountpoint, ErrStillOpen, s.t.raw.open.Load(), deadline))
 		}
 	}

@@ -88,3 +88,11 @@ func ArrivalRows(name string) string { return log.ArrivalsFile(name) }
 
 // NewMemLog returns an empty log in memory of the name ctxabi.MessagesFile or ctxabi.EventsFile.
 func NewMemLog(name string) *MemLog { return log.NewMemLog(name) }
+
+// Files and directories of a store that belong to its daemon.
+const (
+	DaemonFile     = "ctxfs.daemon"     // what a daemon notes about itself, for others to find it
+	VolumesFile    = "ctxfs.volumes"    // the volumes that it makes for Docker
+	MountpointFile = "ctxfs.mountpoint" // what it changed of the directory below its mount
+	StrayDir       = "stray"            // what was written into that directory while nothing was mounted
+)

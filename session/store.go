@@ -381,12 +381,6 @@ func (s *Store) Loaded(yield func(*Session) bool) {
 // error of kind ctxabi.ErrIO if a disk failed.
 func (s *Store) Sync() error { return s.open.Sync() }
 
-// DaemonFile is what a daemon notes in its store about itself, for others to find it.
-const DaemonFile = "ctxfs.daemon"
-
-// VolumesFile is where a daemon keeps the volumes that it makes for Docker.
-const VolumesFile = "ctxfs.volumes"
-
 // Disk returns the store's directory, for packages that read it beside the store.
 func (s *Store) Disk() *disk.Root { return s.disk }
 

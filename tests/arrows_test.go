@@ -46,7 +46,7 @@ var arrows = map[string][]string{
 	"internal/coder":               {},
 	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build", "pack/native"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
-	"fs/mountpoint":                {"internal/mounts"},
+	"fs/mountpoint":                {"internal/mounts", "internal/vfs", "session", "ctxabi"},
 	"fs":                           {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
 	"internal/adapter":             {"ctxabi", "internal/lazy"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
@@ -78,7 +78,7 @@ var arrows = map[string][]string{
 	"internal/install":             {},
 	"internal/brief":               {"internal/mounts", "ctxabi"},
 	"internal/hook/jobs":           {},
-	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume"},
+	"internal/doctor":              {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume", "internal/lazy", "fs/mountpoint", "ctxabi"},
 	"internal/daemon":              {"session", "internal/mounts"},
 	"internal/locate":              {"session", "internal/daemon", "internal/mounts", "internal/usage", "ctxabi"},
 	"internal/handles":             {},
@@ -89,7 +89,7 @@ var arrows = map[string][]string{
 	"internal/overview":            {"internal/inspect", "internal/mounts", "ctxabi", "internal/lazy"},
 	"internal/top":                 {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/web":                 {"internal/overview", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                    {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust", "internal/lazy"},
+	"cmd/ctxfs":                    {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust", "internal/lazy"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi", "internal/lazy"},

@@ -20,7 +20,7 @@ import (
 )
 
 // readyEnv names the descriptor on which a background daemon tells how its
-// start went: readyWord, or the sentence that its user is to read.
+// start went: readyWord and what its user must know, or the sentence that its user is to read.
 const readyEnv = "CTXFS_READY_FD"
 
 const readyWord = "ready"
@@ -58,7 +58,8 @@ func daemonise(f mountFlags) error {
 	if err != nil {
 		return err
 	}
-	if string(said) == readyWord {
+	if notice, ready := strings.CutPrefix(string(said), readyWord); ready {
+		fmt.Fprint(os.Stderr, notice)
 		return cmd.Process.Release()
 	}
 	err = cmd.Wait()
@@ -93,10 +94,11 @@ func (r *readyFile) done(answer string) {
 	r.file = nil
 }
 
-// succeeded answers that the mount is served. Where nobody waits, it prints that to out instead, with the pid.
-func (r *readyFile) succeeded(out io.Writer, serving string) {
+// succeeded answers that the mount is served, with what the user must know of it: "" or lines. Where nobody waits, it
+// prints that to out instead, with the pid.
+func (r *readyFile) succeeded(out io.Writer, serving, notice string) {
 	if r.open() {
-		r.done(readyWord)
+		r.done(readyWord + notice)
 		return
 	}
 	fmt.Fprintf(out, "%s (pid %d)\n", serving, os.Getpid())

@@ -123,6 +123,7 @@ func endDaemons(dir string) {
 			if unix.Unmount(m.Point, unix.MNT_DETACH) != nil { // a user may not
 				exec.Command("fusermount3", "-u", "-z", m.Point).Run()
 			}
+			harness.Unprotect(m.Point)
 		}
 	}
 }

@@ -130,7 +130,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	server, err := fs.Mount(ctx, fs.Options{
 		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
-		Cluster: seam(n), Files: sharing(n),
+		Cluster: seam(n), Files: sharing(n), Returns: os.Getenv("NOTIFY_SOCKET") != "",
 	})
 	if err != nil {
 		return orBusy(f.mountpoint, err)
@@ -166,7 +166,11 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if output.Journal() { // it has the line above
 		out = io.Discard
 	}
-	ready.succeeded(out, serving)
+	notice := ""
+	if strays := server.Strays(); strays != "" { // where nobody waits, the log is what the user reads
+		notice = strayNotice(f.mountpoint, f.store, strays)
+	}
+	ready.succeeded(out, serving, notice)
 	if f.gcInterval > 0 {
 		defer collector.Start(f.gcInterval)()
 	}
@@ -176,6 +180,12 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		defer stopWatch()
 	}
 	return waitForEnd(server, stop, endClients, f, log)
+}
+
+// strayNotice is what the user of a mount reads of files that were at its mountpoint.
+func strayNotice(point, store, strays string) string {
+	return fmt.Sprintf("ctxfs: files were written at %s while nothing was mounted there; they were moved to %s. "+
+		"To import their records, see: ctxfs doctor --store %s\n", point, strays, store)
 }
 
 // openStore opens the store of the mount, and the node of its cluster if it has one.

@@ -14,12 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/fs/mountpoint"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 func umountCmd() *cobra.Command {
 	var limit time.Duration
+	var store string
 	var stop, force, dead bool
 	c := &cobra.Command{
 		Use:     "umount [flags] MOUNTPOINT",
@@ -36,6 +39,12 @@ open, this is refused, as umount(8) does.
             It is no error if nothing is mounted
   --dead    removes only what a dead daemon left; a mount that answers stays
 
+A mountpoint is protected against writes from its first mount on, also while its
+daemon is down. umount ends that: the directory is what it was before the mount. If
+the mount is gone already, umount does only that, and needs the --store of the mount.
+umount --dead keeps the protection, and keeps the mount of a unit that systemd starts
+again ($SERVICE_RESULT is not success): calls there fail with ENOTCONN until then.
+
 If a daemon does not answer, its mount is named and left alone without --force:
 the daemon may be stopped, or slow. What a daemon that was killed has left is
 removed at once, even if it is in use.
@@ -49,9 +58,10 @@ removed at once, even if it is in use.
 			if dead {
 				return clearDead(args[0])
 			}
-			return umount(args[0], stop, force, limit)
+			return umount(args[0], store, stop, force, limit)
 		},
 	}
+	storeFlag(c, &store)
 	c.Flags().DurationVar(&limit, "timeout", 40*time.Second, "how long to wait for the daemon")
 	c.Flags().BoolVar(&stop, "stop", false, "end the daemon, even if files are open")
 	c.Flags().BoolVar(&force, "force", false, "remove the mount at once and end the daemon, even if it hangs")
@@ -62,6 +72,9 @@ removed at once, even if it is in use.
 
 // clearDead takes mounts without a daemon away. It is what a unit does after its daemon: the mount may be another's.
 func clearDead(arg string) error {
+	if result := os.Getenv("SERVICE_RESULT"); result != "" && result != "success" {
+		return nil // the unit is started again, and its mount repaired; until then each call in it fails
+	}
 	i, rest, ok := mounts.At(arg)
 	if !ok || rest != "" {
 		return nil
@@ -85,23 +98,36 @@ func clearMount(i mounts.Info) (m mounts.Mount, err error) {
 	return m, err
 }
 
-func umount(arg string, stop, force bool, limit time.Duration) error {
+// umount takes the mount at arg away and makes its directory what it was before. store is that of a mount that is gone.
+func umount(arg, store string, stop, force bool, limit time.Duration) error {
 	i, rest, ok := mounts.At(arg)
 	switch {
-	case !ok && force:
-		return nil
 	case !ok:
+		if lifted, err := mountpoint.Lift(locate.StoreDir(store), arg); lifted || force || err != nil {
+			return err
+		}
+		if mountpoint.IsImmutable(arg) {
+			return fmt.Errorf("%s: no ctxfs is mounted there, but the directory is protected against writes (chattr +i); name the --store of its mount", arg)
+		}
 		return fmt.Errorf("%s: no ctxfs is mounted there", arg)
 	case rest != "":
 		return fmt.Errorf("%s is inside the mount at %s; unmount that", arg, i.Point)
 	}
-	mountpoint := i.Point
+	err := unmount(i, stop, force, limit)
+	if err == nil {
+		_, err = mountpoint.Lift(i.Source, i.Point)
+	}
+	return err
+}
+
+func unmount(i mounts.Info, stop, force bool, limit time.Duration) error {
+	point := i.Point
 	d, ok := daemon.Running(i.Source)
-	if !ok || d.Mountpoint != mountpoint && d.Mountpoint != "" {
+	if !ok || d.Mountpoint != point && d.Mountpoint != "" {
 		d = daemon.Info{}
 	}
 	if force {
-		return abort(mountpoint, d.PID, limit)
+		return abort(point, d.PID, limit)
 	}
 	switch m, err := clearMount(i); {
 	case err != nil || m.State == mounts.Gone || m.State == mounts.Zombie:
@@ -113,9 +139,9 @@ func umount(arg string, stop, force bool, limit time.Duration) error {
 		if err := signalDaemon(d.PID, unix.SIGTERM); err != nil {
 			return err
 		}
-	} else if err := fs.Unmount(mountpoint); err != nil {
-		return orBusy(mountpoint, err)
-	} else if below, rest, ok := mounts.At(mountpoint); ok && rest == "" { // left over from before it
+	} else if err := fs.Unmount(point); err != nil {
+		return orBusy(point, err)
+	} else if below, rest, ok := mounts.At(point); ok && rest == "" { // left over from before it
 		if _, err := clearMount(below); err != nil {
 			return err
 		}

@@ -18,37 +18,48 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// Prepare checks everything that a mount needs. It returns an error that names the remedy.
-func Prepare(store, mountpoint string) error {
+// Prepare checks everything that a mount needs and opens the directory that the mount will hide. The directory may
+// contain what programs wrote for a mount while none was there; see [Bare.Collect]. Prepare returns an error that
+// names the remedy.
+func Prepare(store, mountpoint string) (*Bare, error) {
 	if !filepath.IsAbs(mountpoint) {
-		return fmt.Errorf("the mountpoint %s is not an absolute path", mountpoint)
+		return nil, fmt.Errorf("the mountpoint %s is not an absolute path", mountpoint)
 	}
 	if err := Repair(mountpoint); err != nil {
-		return err
+		return nil, err
 	}
 	fi, err := os.Stat(mountpoint)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("the mountpoint %s does not exist: make it with mkdir -p %s", mountpoint, mountpoint)
+		return nil, fmt.Errorf("the mountpoint %s does not exist: make it with mkdir -p %s", mountpoint, mountpoint)
 	case err != nil:
-		return fmt.Errorf("the mountpoint cannot be read: %w", err)
+		return nil, fmt.Errorf("the mountpoint cannot be read: %w", err)
 	case !fi.IsDir():
-		return fmt.Errorf("the mountpoint %s is not a directory", mountpoint)
+		return nil, fmt.Errorf("the mountpoint %s is not a directory", mountpoint)
 	}
 	if err := notNested(store, mountpoint); err != nil {
-		return err
+		return nil, err
 	}
 	if fstype, mounted := MountedAt(mountpoint); mounted {
-		return fmt.Errorf("the mountpoint %s is busy: a filesystem (%s) is mounted there already; unmount it with ctxfs umount %s, or choose another directory", mountpoint, fstype, mountpoint)
+		return nil, fmt.Errorf("the mountpoint %s is busy: a filesystem (%s) is mounted there already; unmount it with ctxfs umount %s, or choose another directory", mountpoint, fstype, mountpoint)
 	}
-	names, err := os.ReadDir(mountpoint)
+	bare, err := openBare(store, mountpoint)
 	if err != nil {
-		return fmt.Errorf("the mountpoint cannot be listed: %w", err)
+		return nil, err
 	}
-	if len(names) > 0 {
-		return fmt.Errorf("the mountpoint %s is not empty (it contains %s): the mount would hide that; choose an empty directory", mountpoint, names[0].Name())
+	name, err := Foreign(mountpoint)
+	if err == nil && name != "" {
+		err = fmt.Errorf("the mountpoint %s is not empty (it contains %s, and ctxfs did not make that): the mount would hide that; move it away, or choose an empty directory", mountpoint, name)
+	} else if err != nil {
+		err = fmt.Errorf("the mountpoint cannot be listed: %w", err)
+	} else {
+		err = prerequisites(mountpoint)
 	}
-	return prerequisites(mountpoint)
+	if err != nil {
+		bare.Close()
+		return nil, err
+	}
+	return bare, nil
 }
 
 // prerequisites returns an error if the machine lacks what a mount needs.

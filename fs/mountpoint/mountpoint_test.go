@@ -34,14 +34,16 @@ func TestPrepareSaysWhatToDo(t *testing.T) {
 		{at("outer", "store"), at("outer"), "inside the mountpoint"},
 		{at("store"), "/proc", "busy"},
 	} {
-		err := Prepare(c.store, c.mnt)
+		_, err := Prepare(c.store, c.mnt)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Prepare(%s, %s) = %v, want it to say %q", c.store, c.mnt, err, c.want)
 		}
 	}
-	if err := Prepare(at("store"), at("empty")); err != nil {
-		t.Errorf("an empty directory: %v", err)
+	bare, err := Prepare(at("store"), at("empty"))
+	if err != nil {
+		t.Fatalf("an empty directory: %v", err)
 	}
+	bare.Close()
 }
 
 func TestUnmountErrorTellsWhatFusermountSaid(t *testing.T) {

@@ -40,6 +40,7 @@ func Examine(store, mountpoint string, p Program) []Finding {
 	if mountpoint != "" {
 		found = append(found, checkMountpoint(mountpoint, store))
 	}
+	found = append(found, checkStrays(store, mountpoint)...)
 	found = append(found, checkMounts(mountpoint)...)
 	return append(found, checkHost(thisHost(p), mountpoint)...)
 }

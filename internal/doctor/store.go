@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/fs/mountpoint"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/internal/locate"
@@ -103,6 +104,10 @@ func checkMountpoint(dir, store string) Finding {
 		return bad(dir+" lies inside the mount at "+i.Point, "choose another directory")
 	}
 	entries, err := os.ReadDir(dir)
+	foreign := ""
+	if err == nil {
+		foreign, err = mountpoint.Foreign(dir)
+	}
 	switch {
 	case locate.Inside(dir, store):
 		return bad(dir+" lies inside the store", "choose a directory outside "+store)
@@ -112,8 +117,15 @@ func checkMountpoint(dir, store string) Finding {
 		return bad(dir+" does not exist", "mkdir -p "+dir)
 	case err != nil:
 		return bad(err.Error(), "choose another directory")
-	case len(entries) > 0:
-		return bad(fmt.Sprintf("%s is not empty (%s, ...)", dir, entries[0].Name()), "choose an empty directory")
+	case foreign != "":
+		return bad(fmt.Sprintf("%s is not empty (%s, ...)", dir, foreign), "choose an empty directory")
+	}
+	if len(entries) > 0 {
+		f.Text = dir + " is a directory; the next mount moves what programs wrote there to the store"
+	}
+	if mountpoint.Protected(store) == dir {
+		f.State, f.Text = Note, dir+" is protected against writes: a mount was there, and is expected back"
+		f.Remedy = fmt.Sprintf("ctxfs mount --store %s %s   or end its use: ctxfs umount --store %[1]s %[2]s", word(store), word(dir))
 	}
 	return f
 }

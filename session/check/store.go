@@ -21,10 +21,10 @@ import (
 const setAsideDir = "quarantine"
 
 // daemonFiles are kept there by a daemon, for its own use; they are replaced by a rename of NAME.new.
-var daemonFiles = []string{session.DaemonFile, session.VolumesFile}
+var daemonFiles = []string{session.DaemonFile, session.VolumesFile, session.MountpointFile}
 
 // storeFiles are the names in a store's directory.
-var storeFiles = []string{session.StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, session.ClusterDir, "lost+found"}
+var storeFiles = []string{session.StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, session.ClusterDir, session.StrayDir, "lost+found"}
 
 // open looks at what must be right before a store can be opened, and opens it.
 func (c *checker) open(dir string) error {

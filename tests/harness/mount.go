@@ -303,10 +303,25 @@ func (m *Mount) cleanup() {
 			exec.Command("fusermount3", "-uz", m.Dir).Run()
 		}
 	}
+	Unprotect(m.Dir)
 	if tb.Failed() {
 		tb.Logf("the daemon's log:\n%s", m.Log)
 	}
 	if err := os.RemoveAll(m.base); err != nil && !tb.Failed() {
 		tb.Errorf("clean up: %v", err)
+	}
+}
+
+// Unprotect makes the directory of a mount that is gone one that can be removed: a daemon that was killed leaves it
+// immutable.
+func Unprotect(dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	const immutable = 0x10 // FS_IMMUTABLE_FL of linux/fs.h
+	if flags, err := unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS); err == nil && flags&immutable != 0 {
+		unix.IoctlSetPointerInt(int(f.Fd()), unix.FS_IOC_SETFLAGS, flags&^immutable)
 	}
 }
