@@ -86,7 +86,7 @@ func (f *packFlags) lookInStore(ctx context.Context, at locate.Place, given func
 	if err != nil {
 		return nil, err
 	}
-	workspace, err := runner.Start(context.WithoutCancel(ctx)) // which close ends
+	workspace, err := runner.Start(context.WithoutCancel(ctx), nil) // which close ends
 	if err != nil {
 		return nil, err
 	}

@@ -128,7 +128,7 @@ func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err e
 		return nil, err
 	}
 	inside := insideGenerator(at.Ref)
-	workspace, err := runner.Start(ctx)
+	workspace, err := runner.Start(ctx, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -87,7 +87,22 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if docker != nil {
 		defer docker.Close()
 	}
-	workspace, err := runner.Start(ctx)
+	info := daemon.Info{
+		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
+		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.on, RedactAllow: f.redact.allow, Started: time.Now().UTC().Truncate(time.Second),
+	}
+	if err := info.Write(); err != nil {
+		// A full disk must not keep anybody from reading what is on it.
+		log.Warn("the other verbs will not find this daemon's settings", "err", err)
+	}
+	defer info.Remove()
+	workspace, err := runner.Start(ctx, func(times int, err error) {
+		log.Error("the runner process ended; ctxfs starts it again", "times", times, "reason", err)
+		info.RunnerEnds, info.RunnerEnded = times, time.Now().UTC().Truncate(time.Second)
+		if err := info.Write(); err != nil {
+			log.Warn("ctxfs doctor will not report that the runner process ended", "err", err)
+		}
+	})
 	if err != nil {
 		return err
 	}
@@ -108,16 +123,6 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	endGenerators := sync.OnceFunc(builder.Close)
 	defer endGenerators()
 	builder.Watch(log)
-	info := daemon.Info{
-		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
-		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.on, RedactAllow: f.redact.allow, Started: time.Now().UTC().Truncate(time.Second),
-	}
-	if err := info.Write(); err != nil {
-		// A full disk must not keep anybody from reading what is on it.
-		log.Warn("the other verbs will not find this daemon's settings", "err", err)
-	}
-	defer info.Remove()
-
 	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
 	if err != nil {
 		return err

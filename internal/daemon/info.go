@@ -21,6 +21,8 @@ type Info struct {
 	Redact      bool      `json:"redact,omitempty"`
 	RedactAllow string    `json:"redact_allow,omitempty"`
 	Started     time.Time `json:"started"`
+	RunnerEnds  int       `json:"runner_ends,omitempty"` // how often the runner process ended by itself
+	RunnerEnded time.Time `json:"runner_ended,omitzero"` // the last time
 }
 
 func (d Info) file() string { return filepath.Join(d.Store, session.DaemonFile) }

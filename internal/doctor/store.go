@@ -49,11 +49,26 @@ func checkStore(dir string) []Finding {
 	if store.State == OK {
 		store.Text += "; ctxfs fsck looks at every file of it"
 	}
-	return []Finding{store, checkLock(dir), checkRoom(room)}
+	d, held := daemon.Running(dir)
+	found := []Finding{store, checkLock(d, held), checkRoom(room)}
+	if d.RunnerEnds > 0 {
+		found = append(found, checkRunner(d))
+	}
+	return found
 }
 
-func checkLock(dir string) Finding {
-	d, held := daemon.Running(dir)
+// checkRunner reports that the runner process of a daemon ended by itself.
+func checkRunner(d daemon.Info) Finding {
+	const layout = "2006-01-02 15:04:05"
+	return Finding{
+		Check: "runner", State: Note,
+		Text: fmt.Sprintf("the runner process of the daemon (pid %d) ended %d times since %s, the last time at %s; the daemon starts it again each time",
+			d.PID, d.RunnerEnds, d.Started.Local().Format(layout), d.RunnerEnded.Local().Format(layout)),
+		Remedy: `look for "the runner process ended" in the log of the daemon; "signal: killed" is often for want of memory: journalctl -k -g oom`,
+	}
+}
+
+func checkLock(d daemon.Info, held bool) Finding {
 	switch {
 	case !held:
 		return Finding{Check: "lock", State: OK, Text: "free"}

@@ -9,7 +9,7 @@ import (
 )
 
 func BenchmarkReadUnchanged(b *testing.B) {
-	c, err := Start(context.Background())
+	c, err := Start(context.Background(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func BenchmarkReadUnchanged(b *testing.B) {
 
 // The least that a look at a pack with two guides costs: two files that did not change.
 func BenchmarkReadSettled(b *testing.B) {
-	c, err := Start(context.Background())
+	c, err := Start(context.Background(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

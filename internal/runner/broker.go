@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -96,6 +98,8 @@ func brokerMain(conn *net.UnixConn) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("runner: subreaper: %w", err)
 	}
+	closeInherited()
+	oomFirst()
 	b := &broker{conn: conn, spawn: s, euid: uint32(os.Geteuid()), readers: make(map[uint64]*child)}
 	defer b.close()
 	buf := make([]byte, 4096)
@@ -109,6 +113,37 @@ func brokerMain(conn *net.UnixConn) error {
 			return fmt.Errorf("runner: order: %w", err)
 		}
 		b.obey(o)
+	}
+}
+
+// closeInherited closes the descriptors that came with exec, but for standard streams and the socket. /dev/fuse is one of them
+// where a broker is started after the mount: whoever holds it keeps the mount of a dead daemon from ending.
+func closeInherited() {
+	fds, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return
+	}
+	for _, entry := range fds {
+		fd, err := strconv.Atoi(entry.Name())
+		if err != nil || fd <= 3 {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// oomFirst raises the OOM score of this process and its future children above the daemon's: the daemon replaces a broker, but
+// a daemon that the kernel kills takes the mount of all users along.
+func oomFirst() {
+	const file, above, most = "/proc/self/oom_score_adj", 100, 1000
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil {
+		os.WriteFile(file, []byte(strconv.Itoa(min(n+above, most))), 0)
 	}
 }
 

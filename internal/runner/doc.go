@@ -1,7 +1,7 @@
 // Package runner is a second process that does what belongs to a user outside
 // the store: it opens a workspace file as the owner of a session, and runs the
 // commands that make content (generators). The process that serves FUSE never opens such a path
-// itself and never forks: it talks to others over sockets and waits no longer
+// itself and forks nothing but this process: it talks to others over sockets and waits no longer
 // than it was told to.
 //
 // # Processes
@@ -12,7 +12,7 @@
 //	   ├──socket──► reader of uid 1001 ...
 //	   └──socket──► shim of one run ──► launcher, which becomes the command
 //
-// [Start] forks the broker once, before there is a mount. The broker touches no
+// [Start] forks the broker before there is a mount. The broker touches no
 // user's path and sees no content: it starts readers and shims, kills them and reaps
 // them. A reader runs as its user, with that user's groups, without
 // capabilities or a way to gain any, and opens what it is asked to open.
@@ -21,8 +21,8 @@
 // dies. A path that hangs (a dead network mount, a file inside the very mount
 // the daemon serves) holds one slot of one user's reader, and nothing else
 // waits for it; a pack of such a mount, whose reader may be waiting for that very read, is known by where it
-// stands and not looked up (packs.go). When the broker itself is gone, the client answers from what
-// it knows and marks it stale.
+// stands and not looked up (packs.go). When the broker itself ends, the client starts another, with growing pauses
+// (supervise.go). Until it runs, the client answers from the last known content and marks it stale.
 //
 // All are the same program: the hidden verb "runner" calls [Main].
 //
@@ -90,32 +90,33 @@
 //
 // In the daemon:
 //
-//	generate.go  a run of a generator
-//	inputs.go    the files that it declares
-//	inside.go    whether a process is part of a run
-//	runner.go    the client
-//	link.go      its links to the readers
-//	turns.go     who may run a command now
-//	table.go     what the client remembers
+//	generate.go   a run of a generator
+//	inputs.go     the files that it declares
+//	inside.go     whether a process is part of a run
+//	runner.go     the client
+//	supervise.go  the broker and its restart
+//	link.go       its links to the readers
+//	turns.go      who may run a command now
+//	table.go      what the client remembers
 //
 // In the processes that it starts:
 //
-//	broker.go    starts readers and shims
-//	reader.go    answers requests
-//	shim.go      watches over one run
-//	held.go      the files that a run holds
-//	capture.go   what a command writes
-//	mounts.go    the mounts that a run does not keep
-//	launcher.go  the last step before the command
-//	delta.go     the journal for Delta Engine
-//	confine.go   what a command may use
-//	read.go      opens a file as its user
-//	sums.go      the hashes of files
-//	packs.go     files that are made of a pack
+//	broker.go     starts readers and shims
+//	reader.go     answers requests
+//	shim.go       watches over one run
+//	held.go       the files that a run holds
+//	capture.go    what a command writes
+//	mounts.go     the mounts that a run does not keep
+//	launcher.go   the last step before the command
+//	delta.go      the journal for Delta Engine
+//	confine.go    what a command may use
+//	read.go       opens a file as its user
+//	sums.go       the hashes of files
+//	packs.go      files that are made of a pack
 //
 // What both have:
 //
-//	spawn.go     this program again, in another role
-//	family.go    who stands below a process
-//	protocol.go  frames, requests and answers
+//	spawn.go      this program again, in another role
+//	family.go     who stands below a process
+//	protocol.go   frames, requests and answers
 package runner

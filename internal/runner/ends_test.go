@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -98,7 +99,7 @@ func TestCloseEndsRuns(t *testing.T) {
 
 // deadly is a daemon that runs a command, and says when it does.
 func deadly(plain bool, dir, mark string, uid uint32) {
-	c, err := Start(context.Background())
+	c, err := Start(context.Background(), nil)
 	if err != nil {
 		panic(err)
 	}
@@ -144,28 +145,30 @@ func TestBrokerThatDiesEndsRuns(t *testing.T) {
 	dir := home(t, uid)
 	cmd, mark := marked(dir, `(setsid sleep 1000 &); : >ready; sleep 1000`)
 	done := running(t, c, t.Context(), uid, cmd)
-	if err := c.proc.Process.Kill(); err != nil {
+	if err := syscall.Kill(c.broker(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	if r := <-done; !errors.Is(r.err, ctxabi.ErrIO) {
 		t.Errorf("%v", r.err)
 	}
 	until(t, "nothing is left", func() bool { return len(bearers(mark)) == 0 })
-	if _, err := c.Run(t.Context(), uint32(uid), uint32(uid), cmd); !errors.Is(err, ctxabi.ErrIO) {
-		t.Errorf("afterwards: %v", err)
-	}
+	next := source.Command{Args: []string{"echo", "x"}, Env: []string{searchPath}, Dir: dir, Timeout: long}
+	until(t, "the next broker runs commands", func() bool {
+		o, err := c.Run(t.Context(), uint32(uid), uint32(uid), next)
+		return err == nil && string(o.Data) == "x\n"
+	})
 }
 
 // daemon is a process that uses a runner, says the runner's pid, and waits for its end.
 func daemon(path string) {
-	c, err := Start(context.Background())
+	c, err := Start(context.Background(), nil)
 	if err != nil {
 		panic(err)
 	}
 	if _, err := c.ReadFiles(context.Background(), uint32(os.Getuid()), 0, []string{path}, limit, long); err != nil {
 		panic(err)
 	}
-	fmt.Println(c.proc.Process.Pid)
+	fmt.Println(c.broker())
 	io.ReadAll(os.Stdin)
 }
 

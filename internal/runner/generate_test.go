@@ -111,7 +111,7 @@ func asUser(t *testing.T, plain bool) func(*testing.T, source.Command) source.Ou
 
 // generate is the daemon of asUser.
 func generate(plain bool) {
-	c, err := Start(context.Background())
+	c, err := Start(context.Background(), nil)
 	if err != nil {
 		panic(err)
 	}

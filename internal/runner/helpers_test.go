@@ -51,12 +51,19 @@ const (
 
 func start(t *testing.T) *Client {
 	t.Helper()
-	c, err := Start(context.Background())
+	c, err := Start(context.Background(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
 	return c
+}
+
+// broker returns the pid of the broker that runs, or of the last one that did.
+func (c *Client) broker() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.proc.Process.Pid
 }
 
 func readAs(t *testing.T, c *Client, uid int, wait time.Duration, paths ...string) []source.WorkspaceFile {
@@ -99,7 +106,7 @@ func children(pid int) (pids []int) {
 
 func onlyReader(t *testing.T, c *Client) int {
 	t.Helper()
-	pids := children(c.proc.Process.Pid)
+	pids := children(c.broker())
 	if len(pids) != 1 {
 		t.Fatalf("readers: %v, want one", pids)
 	}

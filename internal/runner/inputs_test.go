@@ -241,7 +241,7 @@ func TestInputsDoNotOpenWhatMatches(t *testing.T) {
 }
 
 func BenchmarkInputs(b *testing.B) {
-	c, err := Start(b.Context())
+	c, err := Start(b.Context(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func BenchmarkInputs(b *testing.B) {
 }
 
 func BenchmarkRun(b *testing.B) {
-	c, err := Start(b.Context())
+	c, err := Start(b.Context(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}

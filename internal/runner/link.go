@@ -241,12 +241,11 @@ func (c *Client) order(o order) bool {
 	return post(c.control, packet)
 }
 
-// attend takes the broker's answers, each with a reader's socket, until it is gone.
-func (c *Client) attend() {
-	defer c.tasks.Done()
+// attend takes the answers of a broker, each with a reader's socket, until it is gone.
+func (c *Client) attend(p *brokerProcess) {
 	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 	for {
-		n, oobn, _, _, err := c.control.ReadMsgUnix(buf, oob)
+		n, oobn, _, _, err := p.control.ReadMsgUnix(buf, oob)
 		if err != nil || n == 0 {
 			break
 		}
@@ -286,7 +285,6 @@ func (c *Client) attend() {
 	for _, r := range c.runs { // so do the shims
 		c.hear(r, started{Failed: reasonGone, Gone: true}, nil)
 	}
-	close(c.gone)
 }
 
 // socketIn returns the socket that came with a packet, or nil.

@@ -187,7 +187,7 @@ func TestInsideKnowsWhatARunStarted(t *testing.T) {
 				t.Errorf("%d: %q, %v", pid, s, ok)
 			}
 		}
-		for _, pid := range []uint32{0, 1, uint32(os.Getpid()), uint32(c.proc.Process.Pid), 1 << 30} {
+		for _, pid := range []uint32{0, 1, uint32(os.Getpid()), uint32(c.broker()), 1 << 30} {
 			if s, ok := c.Inside(pid); ok {
 				t.Errorf("%d is inside of %q", pid, s)
 			}

@@ -69,7 +69,7 @@ func pair(t *testing.T) (c *Client, l *link, broker, reader *net.UnixConn) {
 		}
 		return a, b
 	}
-	c = &Client{links: make(map[owner]*link), pauses: make(map[owner]pause), gone: make(chan struct{})}
+	c = &Client{links: make(map[owner]*link), pauses: make(map[owner]pause), brokerProcess: &brokerProcess{}}
 	c.files.init()
 	c.control, broker = sockets(unix.SOCK_SEQPACKET)
 	conn, reader := sockets(unix.SOCK_STREAM)

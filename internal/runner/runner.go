@@ -2,14 +2,9 @@ package runner
 
 import (
 	"context"
-	"net"
-	"os/exec"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/pack/source"
 )
@@ -25,28 +20,26 @@ const maxReason = 200
 const (
 	reasonLate  = "not read in time"
 	reasonHangs = "the reader of this user hangs"
-	reasonGone  = "the runner process is gone; restart ctxfs to read workspace files"
+	reasonGone  = "the runner process ended; ctxfs starts it again"
 )
 
 // Client talks to the runner's processes. It implements source.Workspace and
 // source.Generators and is safe for concurrent use.
 type Client struct {
-	control *net.UnixConn // to the broker
-	proc    *exec.Cmd     // the broker
-	exited  chan struct{} // closed when it is reaped
-	gone    chan struct{} // closed when it no longer answers
-	closing chan struct{} // closed by Close
-	unswept chan struct{} // has a value when there is a link or a pause that sweeper may not know of
+	ended   func(times int, err error) // see Start
+	closing chan struct{}              // closed by Close
+	unswept chan struct{}              // has a value when there is a link or a pause that sweeper may not know of
 	tasks   sync.WaitGroup
 
-	mu     sync.Mutex
-	seq    uint64          // guarded by mu: orders arrivals of readers and starts of calls
-	files  fileTable       // guarded by mu
-	links  map[owner]*link // guarded by mu
-	pauses map[owner]pause // guarded by mu
-	broken bool            // guarded by mu: gone is closed
-	closed bool            // guarded by mu: closing is closed
-	runs   map[uint64]*run // guarded by mu: by the number of their shim
+	mu             sync.Mutex
+	*brokerProcess                 // guarded by mu: the last one that was started
+	seq            uint64          // guarded by mu: orders arrivals of readers and starts of calls
+	files          fileTable       // guarded by mu
+	links          map[owner]*link // guarded by mu
+	pauses         map[owner]pause // guarded by mu
+	broken         bool            // guarded by mu: there is no broker now
+	closed         bool            // guarded by mu: closing is closed
+	runs           map[uint64]*run // guarded by mu: by the number of their shim
 
 	running atomic.Int32 // len(runs)
 	turns   turns
@@ -56,37 +49,26 @@ type Client struct {
 var _ source.Workspace = (*Client)(nil)
 
 // Start starts the runner process from the running binary (hidden verb
-// "runner"). Call it before the mount is made. It returns ctx.Err(), or the error that kept the process from starting.
-func Start(ctx context.Context) (*Client, error) {
+// "runner"). Call it before the mount is made. When the process ends by itself, the client calls ended, unless that is nil,
+// with the number of times that this has happened and the reason, and starts the process again. Start returns ctx.Err(), or
+// the error that kept the process from starting.
+func Start(ctx context.Context, ended func(times int, err error)) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	cmd, ours, theirs, err := command(roleBroker, unix.SOCK_SEQPACKET)
+	p, err := startBroker()
 	if err != nil {
 		return nil, err
 	}
-	defer theirs.Close()
-	control, err := unixConn(ours)
-	if err != nil {
-		return nil, err
+	if ended == nil {
+		ended = func(int, error) {}
 	}
-	// A session of its own: a Ctrl-C in the daemon's terminal is not for it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
-		control.Close()
-		return nil, err
-	}
-	c := &Client{control: control, proc: cmd, exited: make(chan struct{}), gone: make(chan struct{}), closing: make(chan struct{}), unswept: make(chan struct{}, 1),
+	c := &Client{ended: ended, brokerProcess: p, closing: make(chan struct{}), unswept: make(chan struct{}, 1),
 		links: make(map[owner]*link), pauses: make(map[owner]pause), runs: make(map[uint64]*run)}
 	c.files.init()
 	c.turns.init()
-	c.tasks.Add(3)
-	go c.attend()
-	go func() {
-		defer c.tasks.Done()
-		cmd.Wait()
-		close(c.exited)
-	}()
+	c.tasks.Add(2)
+	go c.supervise(p)
 	go c.sweeper()
 	return c, nil
 }
@@ -265,16 +247,16 @@ func (c *Client) finish(x *call, a answer) {
 // under way end stale.
 func (c *Client) Close() error {
 	c.mu.Lock()
-	first := !c.closed
+	first, p := !c.closed, c.brokerProcess
 	c.closed = true
 	c.mu.Unlock()
 	if first {
 		close(c.closing)
-		c.control.Close()
+		p.control.Close()
 		select {
-		case <-c.exited:
+		case <-p.exited:
 		case <-time.After(5 * time.Second):
-			c.proc.Process.Kill()
+			p.proc.Process.Kill()
 		}
 	}
 	c.tasks.Wait()

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"errors"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -38,4 +39,30 @@ func StartSync(f File) {
 	if conn, err := o.SyscallConn(); err == nil {
 		conn.Control(func(fd uintptr) { unix.SyncFileRange(int(fd), 0, 0, unix.SYNC_FILE_RANGE_WRITE) })
 	}
+}
+
+// Rewrite writes p at off, whatever O_APPEND says. It returns the error of the disk.
+func (f osFile) Rewrite(p []byte, off int64) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = conn.Control(func(fd uintptr) {
+		var flags int
+		if flags, failed = unix.FcntlInt(fd, unix.F_GETFL, 0); failed != nil {
+			return
+		}
+		if _, failed = unix.FcntlInt(fd, unix.F_SETFL, flags&^unix.O_APPEND); failed != nil {
+			return
+		}
+		for n := 0; len(p) > 0 && failed == nil; p, off = p[n:], off+int64(n) {
+			n, failed = unix.Pwrite(int(fd), p, off)
+			n = max(n, 0)
+		}
+		if _, err := unix.FcntlInt(fd, unix.F_SETFL, flags); failed == nil {
+			failed = err
+		}
+	})
+	return WithKind(errors.Join(err, failed))
 }

@@ -36,6 +36,11 @@ func (f *full) Error() string { return f.err.Error() }
 
 func (f *full) Unwrap() []error { return []error{f.kind, f.err} }
 
+// IsFull reports whether err is that of a disk or a quota without room: there may be room again later.
+func IsFull(err error) bool {
+	return errors.Is(err, ctxabi.ErrNoSpace) || errors.Is(err, ctxabi.ErrQuota)
+}
+
 // kindOf returns the sentinel for a failure of the disk.
 func kindOf(err error) error {
 	for _, kind := range []error{ctxabi.ErrNoSpace, ctxabi.ErrQuota, ctxabi.ErrNoFiles, ctxabi.ErrNotFound} {

@@ -168,6 +168,10 @@ func (f osFile) Write(p []byte) (int, error) {
 	return n, WithKind(err)
 }
 
+func (f osFile) Truncate(size int64) error { return WithKind(f.File.Truncate(size)) }
+func (f osFile) Sync() error               { return WithKind(f.File.Sync()) }
+func (f osFile) Close() error              { return WithKind(f.File.Close()) }
+
 // CloneTo makes to share the file's bytes on the disk. It returns errors.ErrUnsupported or the
 // disk's error where it cannot.
 func (f osFile) CloneTo(to File) error {

@@ -114,6 +114,13 @@ func (d *Data) Sync() error {
 	return d.tail.Sync()
 }
 
+// Rewrite is [vfs.Rewrite] of the tail's part of [from, to). It returns the error of the disk.
+func (d *Data) Rewrite(from, to int64) error {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return vfs.Rewrite(d.tail, max(from-d.base, 0), to-d.base)
+}
+
 // StartSync makes the disk begin to write the tail; see [vfs.StartSync].
 func (d *Data) StartSync() {
 	d.mu.RLock()

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // kept breaks the log down when one of its files has no name any more: somebody removed it from the
@@ -34,11 +35,19 @@ func (l *Log) usable(op string) error {
 	return nil
 }
 
-// IsBroken reports whether the log's disk failed, so that nothing more is taken.
-func (l *Log) IsBroken() bool { return l.broken.Load() }
+// IsBroken reports whether the log's disk failed or had no room, so that nothing is taken now.
+func (l *Log) IsBroken() bool { return l.broken.Load() || l.full.Load() }
 
-// breakDown remembers that the log's disk cannot be trusted any more.
+// breakDown remembers that the log's disk cannot be trusted any more. If cause is a disk without room, the log is reopened
+// before its next append or sync; see reopen.
 func (l *Log) breakDown(op string, cause error) error {
+	if vfs.IsFull(cause) {
+		l.full.Store(true)
+		err := vfs.Failed(op, l.name, cause, "the disk of the store has no room for it; make room and try it again")
+		l.dir.Root.Logger.Error("no room for log", "session", l.dir.ID(), "log", l.name, "err", cause)
+		l.dir.ReportError(op, l.name, err)
+		return err
+	}
 	l.broken.Store(true)
 	err := &ctxabi.Error{Op: op, Path: l.name, Kind: ctxabi.ErrIO, Err: cause,
 		Why: "the disk failed; the log takes no records until ctxfs is restarted"}
@@ -80,6 +89,7 @@ func Renew(swap func() error, logs ...*Log) error {
 			l.few.marks.forget()
 		}
 		l.known.Store(false)
+		l.full.Store(false)
 	}
 	return nil
 }

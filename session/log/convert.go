@@ -16,7 +16,7 @@ import (
 // whenever the process dies or the power goes. Where it cannot be done the old rows stay, new ones
 // stand behind them, and the next open tries again. mu is held, and the log's end was repaired.
 func (l *Log) converted(f *logFiles, tail Tail) Tail {
-	if l.dir.Root.ReadOnly || l.broken.Load() || tail.Arrivals == 0 {
+	if l.dir.Root.ReadOnly || l.IsBroken() || tail.Arrivals == 0 {
 		return tail
 	}
 	old, err := beginsOld(f.arrivals, tail.Arrivals)

@@ -35,6 +35,7 @@
 //   - A returned Append of whole records survives the death of the process, a returned Sync the loss of power.
 //   - A record is in the log whole or not at all. After a short or failed write both files are cut back to where they
 //     ended; when even that fails, or a Sync fails, the log returns ctxabi.ErrIO until the store is opened anew.
+//     If it fails for want of room, the log returns ctxabi.ErrNoSpace or ctxabi.ErrQuota until there is room.
 //   - Readers see exactly [0, Len), and Len only grows.
 //   - A request whose [Key] was committed among the last [MaxKeys] of its log is not committed again, after a restart
 //     either.
@@ -56,6 +57,7 @@
 //
 // # Files, from top to bottom
 //
+//	reopen.go          a log again after its disk was full
 //	recover.go         what opening a log finds and mends
 //	convert.go         rows of an older version anew
 //	seal.go            records into a sealed part

@@ -35,14 +35,16 @@ type Log struct {
 	modTime atomic.Int64 // unix ns
 	known   atomic.Bool  // length and modTime are true (the log was opened once)
 	broken  atomic.Bool  // a rollback or a Sync failed: no append and no sync until the store is opened anew
+	full    atomic.Bool  // the disk had no room for a rollback or a Sync: see reopen
 	pending atomic.Bool  // an append may have noted the length of events.jsonl and is not published yet
 	used    atomic.Int64 // the janitor's clock when the log was last used
 
-	mu    sync.Mutex
-	files *logFiles // nil while closed; guarded by mu
-	users int       // calls that use files now; guarded by mu
-	dirty bool      // written to since the last syncAll; guarded by mu
-	few   *fewLogs  // nil: it is not one of them; guarded by mu
+	mu     sync.Mutex
+	files  *logFiles // nil while closed; guarded by mu
+	users  int       // calls that use files now; guarded by mu
+	synced Mark      // what syncs of this process cover, or it found at first; guarded by mu
+	dirty  bool      // written to since the last syncAll; guarded by mu
+	few    *fewLogs  // nil: it is not one of them; guarded by mu
 
 	pace pace
 	made atomic.Pointer[logIndex] // see index; nil: nobody has asked for it
@@ -53,6 +55,7 @@ type logFiles struct {
 	data     *archive.Data
 	arrivals vfs.File
 	nameless func() bool // whether somebody removed arrivals
+	torn     bool        // the end could not be repaired for want of room; guarded by Log.mu
 
 	tail Tail     // guarded by Log.mu; changed only by the holder of turn and by opening
 	keys *keyRing // nil: not read yet; guarded by Log.mu
@@ -197,6 +200,7 @@ func (l *Log) openFiles() (err error) {
 		return err
 	}
 	if !l.known.Load() {
+		l.synced = tail.Mark()
 		l.modTime.Store(fi.ModTime().UnixNano())
 		if at, ok := lastTime(f.arrivals, tail); ok && l.set.copies != nil {
 			l.modTime.Store(at)
@@ -331,8 +335,12 @@ func (l *Log) Advance(position int64) {
 // data alone: arrival rows that are lost with the power are made up again when
 // the log is opened. A failure is remembered: every later Append and Sync
 // gives ErrIO until the store is opened anew, because the kernel may have
-// dropped the pages that it could not write.
+// dropped the pages that it could not write. For want of room it returns ErrNoSpace or ErrQuota; the
+// next Append or Sync then reads the end of the log again, writes what was not synced once more, and syncs it.
 func (l *Log) Sync(ctx context.Context) error {
+	if err := l.regain("fsync"); err != nil {
+		return err
+	}
 	f, err := l.acquire()
 	if err != nil {
 		return err
@@ -342,16 +350,60 @@ func (l *Log) Sync(ctx context.Context) error {
 		return err
 	}
 	l.pace.synced()
+	if err := l.syncData(f); err != nil {
+		return err
+	}
+	return l.kept(f, "fsync")
+}
+
+// syncData syncs the data of f.
+func (l *Log) syncData(f *logFiles) error {
+	mark := l.markOf(f)
 	if err := f.data.Sync(); err != nil {
 		return l.breakDown("fsync", err)
 	}
-	return l.kept(f, "fsync")
+	return l.covered(f, Mark{Size: mark.Size})
+}
+
+// syncRows syncs the arrival rows of f. For want of room it makes the log full; other errors of the disk are the caller's.
+func (l *Log) syncRows(f *logFiles) error {
+	mark := l.markOf(f)
+	if err := f.arrivals.Sync(); err != nil {
+		if vfs.IsFull(err) {
+			err = l.breakDown("fsync", err)
+		}
+		return err
+	}
+	return l.covered(f, Mark{Arrivals: mark.Arrivals})
+}
+
+func (l *Log) markOf(f *logFiles) Mark {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return f.tail.Mark()
+}
+
+// covered notes that a Sync of f covers what m says. It returns an error if another Sync of the same file failed meanwhile: the
+// kernel tells that once.
+func (l *Log) covered(f *logFiles, m Mark) error {
+	if l.full.Load() {
+		return errNoRoom(l, "fsync")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.files == f {
+		l.synced.Size, l.synced.Arrivals = max(l.synced.Size, m.Size), max(l.synced.Arrivals, m.Arrivals)
+	}
+	return nil
 }
 
 var errRemoved = errors.New("its file was removed from the store")
 
 // syncAll syncs data and arrivals of an open log that was written to.
 func (l *Log) syncAll() error {
+	if err := l.regain("fsync"); err != nil {
+		return err
+	}
 	l.mu.Lock()
 	f, dirty := l.files, l.dirty
 	l.dirty = false
@@ -366,15 +418,19 @@ func (l *Log) syncAll() error {
 	if !dirty || l.broken.Load() {
 		return nil
 	}
-	if err := f.data.Sync(); err != nil {
-		return l.breakDown("fsync", err)
+	if err := l.syncData(f); err != nil {
+		return err
 	}
-	return f.arrivals.Sync() // its rows can be made up again
+	return l.syncRows(f) // they can be made up again
 }
 
 // Shut syncs and closes the log for good. It returns the errors of disks that could not take all.
 func (l *Log) Shut() error {
-	failed := errors.Join(l.saveIndex(), l.syncAll())
+	err := l.syncAll()
+	if l.full.Load() {
+		err = l.regain("fsync") // a later daemon would take what the kernel has for written
+	}
+	failed := errors.Join(l.saveIndex(), err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.files != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -44,6 +45,9 @@ func (l *Log) Tail() (Tail, error) {
 // Apply appends commits that were ordered elsewhere; see [Replica]. Readers see them when Apply
 // returns; the log grew when their rows say. It returns ctxabi.ErrMalformed, ctxabi.ErrConflict and the errors of Append.
 func (l *Log) Apply(rows, data []byte) error {
+	if err := l.reopen("apply"); err != nil {
+		return err
+	}
 	f, err := l.acquire()
 	if err != nil {
 		return err
@@ -99,6 +103,9 @@ type localCommitter struct{}
 
 // Commit orders the batch behind the log's end, and applies it.
 func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64) (int64, error) {
+	if err := l.reopen("append"); err != nil {
+		return 0, err
+	}
 	f, err := l.acquire()
 	if err != nil {
 		return 0, err
@@ -180,11 +187,17 @@ func (l *Log) apply(f *logFiles, tail, next Tail, rows []Row, lines, data []byte
 // row without data is dropped at open, data without a row would be kept. When
 // even that fails the log takes nothing more.
 func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
-	if err := f.data.Truncate(tail.Size); err != nil {
-		return l.breakDown("append", errors.Join(cause, err))
+	err := f.data.Truncate(tail.Size)
+	if err == nil {
+		err = f.arrivals.Truncate(tail.Arrivals)
 	}
-	if err := f.arrivals.Truncate(tail.Arrivals); err != nil {
-		return l.breakDown("append", errors.Join(cause, err))
+	if err != nil {
+		if !vfs.IsFull(err) && vfs.IsFull(cause) {
+			err = fmt.Errorf("%w, after: %v", err, cause) // the disk failed, whatever came before
+		} else {
+			err = errors.Join(cause, err)
+		}
+		return l.breakDown("append", err)
 	}
 	return vfs.Failed("append", l.name, cause, "this write was not stored; try it again")
 }
@@ -259,8 +272,10 @@ func (l *Log) SyncRows(ctx context.Context) error {
 		return err
 	}
 	defer l.release()
-	if err := f.arrivals.Sync(); err != nil {
+	if err := l.syncRows(f); err != nil && !l.IsBroken() {
 		return l.breakDown("fsync", err)
+	} else if err != nil {
+		return err
 	}
 	return nil
 }

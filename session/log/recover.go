@@ -35,8 +35,8 @@ type Findings struct {
 //   - a log that is a copy ([Copies]) ends where that is known to be true; data without a row is not adopted;
 //   - a row whose data is complete records, but other ones, is reported and stays.
 //
-// A log whose end cannot be repaired (the disk is full) is served up to its
-// last valid record and takes nothing. Rows of an older version are converted
+// A log whose end cannot be repaired is served up to its last valid record and takes nothing, until
+// the disk has room again if that is why. Rows of an older version are converted
 // at last.
 func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	n, err := l.examine(f)
@@ -63,6 +63,7 @@ func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	}
 	if err != nil {
 		l.breakDown("repair", err)
+		f.torn = l.full.Load()
 	}
 	return l.converted(f, n.Tail), n.Valid, nil
 }

@@ -47,6 +47,9 @@ func (l *Log) Seal(ctx context.Context) (raw, packed int64, err error) {
 	case <-ctx.Done():
 		return 0, 0, ctx.Err()
 	}
+	if err := l.regain("archive"); err != nil {
+		return 0, 0, err
+	}
 	f, err := l.acquire()
 	if err != nil {
 		return 0, 0, err
@@ -155,8 +158,8 @@ func cmpErr(errs ...error) error {
 func (s *sealer) swap(ctx context.Context) error {
 	l, x := s.l, s.l.dir
 	store, v := x.Root, x.Root.FS
-	if err := s.f.data.Sync(); err != nil { // the most of it, before others have to wait
-		return l.breakDown("fsync", err)
+	if err := l.syncData(s.f); err != nil { // the most of it, before others have to wait
+		return err
 	}
 	turn := l.turnOf()
 	select {
@@ -184,7 +187,7 @@ func (s *sealer) swap(ctx context.Context) error {
 	if err := d.Sync(); err != nil {
 		return l.breakDown("fsync", err)
 	}
-	if err := s.f.arrivals.Sync(); err != nil {
+	if err := l.syncRows(s.f); err != nil {
 		return err
 	}
 	if err := s.newTail(); err != nil {

@@ -155,7 +155,7 @@ func (o *Set) Shed() (closed int) {
 }
 
 func (o *Set) closeAfter(l *Log, save func(x *logIndex)) bool {
-	if l.broken.Load() {
+	if l.IsBroken() {
 		return false
 	}
 	// Only tried: the caller may hold locks of another log.

@@ -69,8 +69,32 @@ func (d *Disk) syncDir(dir *node) {
 }
 
 func (n *node) sync() {
+	for _, r := range n.rewritten {
+		if r.from <= n.lost.from {
+			n.lost.from = max(n.lost.from, r.to)
+		}
+	}
+	n.rewritten = nil
 	n.synced = n.data[:len(n.data):len(n.data)] // data only grows in place, truncate cuts its capacity
 	n.ops = nil
+	if to := min(n.lost.to, int64(len(n.data))); n.lost.from < to {
+		n.synced = slices.Clone(n.data)
+		clear(n.synced[n.lost.from:to])
+	} else {
+		n.lost = span{}
+	}
+}
+
+// failSync drops what was written since the last Sync: readers see it until the power goes, but no later Sync writes it.
+func (n *node) failSync() {
+	same := int64(0)
+	for same < int64(min(len(n.synced), len(n.data))) && n.synced[same] == n.data[same] {
+		same++
+	}
+	if n.rewritten = nil; same < int64(len(n.data)) {
+		n.lost = span{same, int64(len(n.data))}
+		n.sync()
+	}
 }
 
 // Kill ends the process that uses the disk: handles and locks are gone, all
@@ -158,7 +182,7 @@ func (n *node) lose(rng *rand.Rand) {
 			}
 		}
 	}
-	n.data = data
+	n.data, n.lost, n.rewritten = data, span{}, nil
 	n.sync()
 }
 

@@ -39,8 +39,14 @@ type node struct {
 
 	data   []byte // of a file, now
 	synced []byte // of a file, on the platter
-	ops    []fileOp
+
+	lost      span   // of a file: a Sync failed, and the kernel takes these bytes for written
+	rewritten []span // bytes of them that were written again since
+	ops       []fileOp
 }
+
+// span is a range of bytes.
+type span struct{ from, to int64 }
 
 // fileOp is a write at the end or, with data nil, a truncation.
 type fileOp struct {

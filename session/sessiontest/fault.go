@@ -105,7 +105,7 @@ func (f *faults) step(d *Disk, op, name string, changes bool) error {
 	f.hit++
 	f.last = op + " " + name
 	full := fmt.Errorf("injected: %w", ctxabi.ErrNoSpace)
-	switch needsSpace := op == "write" || op == "mkdir" || op == "rename" || op == "link" || op == "open" && changes; {
+	switch needsSpace := op == "write" || op == "rewrite" || op == "sync" || op == "syncdir" || op == "mkdir" || op == "rename" || op == "link" || op == "open" && changes; {
 	case f.fault.Kind == Short && op == "write":
 		return &shortWrite{eighths: n % 8, err: full}
 	case f.fault.Kind == ENOSPC && needsSpace:

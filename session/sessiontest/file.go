@@ -1,6 +1,7 @@
 package sessiontest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -85,12 +86,33 @@ func (f *file) Sync() error {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
 	if err := f.d.faults.step(f.d, "sync", f.name, true); err != nil {
+		if f.d.faults.fault.Kind != Stopped && f.alive() == nil {
+			f.n.failSync()
+		}
 		return pathError("sync", f.name, err)
 	}
 	if err := f.alive(); err != nil {
 		return err
 	}
 	f.n.sync()
+	return nil
+}
+
+// Rewrite writes bytes where they are already: what a failed Sync dropped is written by the next one. Its errors are those of
+// Write.
+func (f *file) Rewrite(p []byte, off int64) error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
+	if err := f.d.faults.step(f.d, "rewrite", f.name, true); err != nil {
+		return pathError("write", f.name, err)
+	}
+	if err := f.alive(); err != nil {
+		return err
+	}
+	if !bytes.Equal(f.n.data[off:off+int64(len(p))], p) {
+		panic("a rewrite changes the file")
+	}
+	f.n.rewritten = append(f.n.rewritten, span{off, off + int64(len(p))})
 	return nil
 }
 
