@@ -21,10 +21,12 @@ import (
 	"github.com/ctxfs/ctxfs/internal/install"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
+	"github.com/ctxfs/ctxfs/internal/process"
 )
 
 func mcpCmd() *cobra.Command {
 	var mount, agent string
+	var hooks bool
 	var maxAnswer int
 	c := &cobra.Command{
 		Use:   "mcp [flags] [SESSION]",
@@ -40,11 +42,18 @@ ends when its standard input ends. Standard output carries only the protocol.
 
 If SESSION is not there, the server makes it. Without SESSION it uses
 $CTXFS_SESSION. Without that it is the session in which hooks of the client record
-its conversation: the newest active one of its agent in the server's directory.
-Without hooks each client gets a session of its own in that directory, made when
-it first uses it, and its instructions hold what the project's sessions keep. The
-agent has the name of the program (claude-code, codex, gemini, opencode), or the
-one that the client calls itself, or --agent.
+its conversation: the active one, in the server's directory, of the process that
+started the server. Without such a session each client gets a session of its own in
+that directory, made when it first uses it. The agent has the name of the program
+(claude-code, codex, gemini, opencode), or the one that the client calls itself, or
+--agent.
+
+The session is chosen when the client connects, and stays the same as long as the
+server runs. If the client has hooks that have not begun its session by then, the
+first call of a tool chooses. --hooks states that it has them; without the flag the
+server looks into the settings of the program. The instructions are the same for all
+sessions then, because the hooks tell the agent what it needs. Without hooks the
+instructions name the session, and hold what the project's sessions keep.
 
 ` + locate.SessionHelp + `
 
@@ -54,7 +63,7 @@ one that the client calls itself, or --agent.
   claude mcp add memory -- ctxfs mcp coder/s1     # as a server of Claude Code`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			session, err := mcpSession(append(args, os.Getenv(locate.SessionEnv))[0], mount, agent)
+			session, err := mcpSession(append(args, os.Getenv(locate.SessionEnv))[0], mount, agent, hooks)
 			if err != nil {
 				return err
 			}
@@ -71,12 +80,13 @@ one that the client calls itself, or --agent.
 	}
 	mountFlag(c, &mount)
 	c.Flags().StringVar(&agent, "agent", "", "`AGENT` of the sessions that are made for clients (default: the client's own name)")
+	c.Flags().BoolVar(&hooks, "hooks", false, "the client has hooks of ctxfs, which tell the agent of its memory")
 	c.Flags().IntVar(&maxAnswer, "max-answer", mcp.DefaultMaxAnswer, "most `BYTES` of a file in one answer")
 	return c
 }
 
 // mcpSession returns the session that is named, or for each client the one that its hooks record, else one of its own.
-func mcpSession(arg, mount, agent string) (func(client string) (mcp.Chosen, error), error) {
+func mcpSession(arg, mount, agent string, hooks bool) (func(client string) (mcp.Chosen, error), error) {
 	if arg != "" {
 		dir, err := locate.SessionDir(arg, mount, true)
 		return func(string) (mcp.Chosen, error) { return mcp.Chosen{Dir: dir}, nil }, err
@@ -96,19 +106,27 @@ func mcpSession(arg, mount, agent string) (func(client string) (mcp.Chosen, erro
 		if err != nil {
 			return mcp.Chosen{}, err
 		}
-		if dir := mcp.Recorded(home, cwd); dir != "" {
-			return mcp.Chosen{Dir: dir, Recorded: true}, nil
+		c := mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Told: hooks || hooksTell(program, cwd)}
+		switch found := process.Find(home, cwd); {
+		case len(found) == 1:
+			c.Dir, c.Cwd, c.Recorded = found[0], "", true
+		case len(found) > 1:
+			for n, dir := range found {
+				found[n] = filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
+			}
+			c.Told = true
+			c.Unclear = fmt.Sprintf("cannot tell which session is yours: your program works in %s at once; nothing was done. "+
+				"Ask the user to start the server for one session: ctxfs mcp %s", strings.Join(found, " and "), found[0])
 		}
-		return mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Hooks: program != "", Told: hooksTell(program, cwd)}, nil
+		return c, nil
 	}, nil
 }
 
-// hooksTell reports whether the settings of a program have hooks of ctxfs that run. Those of Codex do not count: it runs none that its
-// user has not agreed to, and does not say so.
+// hooksTell reports whether the settings of a program have hooks of ctxfs that are switched on. Codex runs them once its user has agreed.
 func hooksTell(program, cwd string) bool {
 	home, err := os.UserHomeDir()
 	p, ok := install.Lookup(program)
-	if err != nil || !ok || program == "codex" {
+	if err != nil || !ok {
 		return false
 	}
 	o := install.Options{Home: home, Getenv: os.Getenv}

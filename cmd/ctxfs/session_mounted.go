@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/process"
 )
 
 // What ls and show tell where the store cannot be read, as of users of root's mount: the files of the mount say it, but for
@@ -50,7 +51,7 @@ func listMounted(point, prefix string, warnings io.Writer) (rows []sessionInfo, 
 }
 
 func describeMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
-	s.Session, s.State = ref.Path(), cmp.Or(lineOf(dir, ctxabi.StateFile), "idle")
+	s.Session, s.State = ref.Path(), cmp.Or(process.State(dir), "idle")
 	for _, l := range []struct {
 		name string
 		info *logInfo

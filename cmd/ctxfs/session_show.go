@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/process"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -87,7 +88,7 @@ func describe(x *session.Session) (sessionInfo, error) {
 	}
 	events, err := describeLog(x.Events())
 	return sessionInfo{
-		Session: x.Ref().Path(), ID: x.ID(), State: x.State(),
+		Session: x.Ref().Path(), ID: x.ID(), State: process.StateOf([]byte(x.State()), []byte(control(x, ctxabi.MetaFile))),
 		Messages: messages, Events: events, Created: x.Created().UTC(), Updated: x.Updated().UTC(),
 	}, err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/hook/jobs"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/process"
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
@@ -75,7 +77,13 @@ func failures(ctx context.Context, all jobs.Dir, key string) error {
 
 // begin notes that the session is worked in, whatever import of it is under way.
 func (h *input) begin(ctx context.Context, dir string) error {
-	active := func() error { return writeState(dir, "active") }
+	active := func() error {
+		process.Sweep(filepath.Dir(filepath.Dir(dir)))
+		if err := process.Record(dir); err != nil { // before anyone can see the session active without it
+			return err
+		}
+		return writeState(dir, "active")
+	}
 	all, err := jobs.Open()
 	if err != nil {
 		return active()

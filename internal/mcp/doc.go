@@ -23,11 +23,12 @@
 //
 // # The session
 //
-// Which session it is, [Config.Session] says when the client has said its name, and
-// anew at its first call: the session that hooks of the client record
-// ([Recorded]) may begin in between. The directory of one of its own is made by
-// the first call that needs it: a client that only asks what there is leaves
-// nothing behind.
+// [Config.Session] names it when the client introduces itself. It is the client's
+// session for as long as the server runs, unless hooks of the client may still begin
+// another one ([Chosen.Told]): then the first call that uses a session decides. If
+// several sessions are possible, such a call is refused and decides nothing. The
+// directory of a session is made by the first call that needs it: a client that only
+// asks what there is leaves nothing behind.
 //
 // # Files, from top to bottom
 //
@@ -39,7 +40,6 @@
 //	watch.go      who waits for a file that changes
 //	snippet.go    what an agent is told of its memory
 //	session.go    the session's files
-//	recorded.go   the session that hooks record
 //	answer.go     the shape of answers
 //	frames.go     messages line by line
 //	drain.go      the end of the input

@@ -28,8 +28,9 @@ type Config struct {
 	Version string // of the program
 
 	// Session returns the session of a client, which goes by the name client (""
-	// where it has none). It is asked when the client introduces itself, and again
-	// by its first call, which decides.
+	// where it has none). The server calls it when the client introduces itself. If
+	// hooks may still begin the client's session, it calls it again for each tool call,
+	// until one has used a session.
 	Session func(client string) (Chosen, error)
 
 	// Why explains where a record or a block stands in the session's pack, as
@@ -45,9 +46,9 @@ type server struct {
 	Config
 	sdk *sdk.Server
 
-	mu      sync.Mutex
-	chosen  *session // guarded by mu; nil until a client needed it
-	decided bool     // guarded by mu; a call has used it
+	mu     sync.Mutex
+	chosen *session // guarded by mu; nil until a client needed it
+	fixed  bool     // guarded by mu; the instructions named it, or a call has used it
 
 	watcher watcher
 }
@@ -115,23 +116,22 @@ const (
 	projectTime = time.Second
 )
 
-// instructions returns what the model of a client is told when it begins. Where hooks tell it of its memory they are short.
+// besideHooks are the instructions for a client with hooks. They are the same in all sessions: they come first in a prompt, and
+// a provider's cache holds a prompt up to the first difference.
+const besideHooks = "Hooks record this conversation if they told you about your memory: in that case do not append its messages, " +
+	"and the tools pack, search, why, read and memory work in its session.\n"
+
+// instructions returns what the model of a client is told when it begins.
 func (s *server) instructions(client *sdk.Implementation) string {
 	x, err := s.choose(client, false)
 	if err != nil {
 		return fmt.Sprintf("There is no memory: %v", err)
 	}
-	if x.Recorded {
-		return fmt.Sprintf("Your memory is in %s, where hooks record this conversation: do not append its messages. The tools pack, search, why, read and memory read it.\n", x.Dir)
-	}
-	if x.Told {
-		return "Hooks record this conversation and tell you of your memory: do not append its messages. The tools pack, search, why, read and memory work in its session.\n"
+	if x.Recorded || x.Told {
+		return besideHooks
 	}
 	var told strings.Builder
 	told.WriteString(Snippet(x.Dir) + "The tools append, pack, search, why, read and memory do the same for those who have no shell.\n")
-	if x.Hooks {
-		told.WriteString("If hooks told you of another session of this conversation, the tools work in that one.\n")
-	}
 	if x.root != "" && x.Cwd != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), projectTime)
 		defer cancel()

@@ -23,9 +23,12 @@ type Chosen struct {
 	Dir      string // in a mount
 	Cwd      string // that it gets when it is made; "": none
 	Recorded bool   // hooks of the client record its conversation there
-	Hooks    bool   // the client is a program that has hooks
-	Told     bool   // its settings have those of ctxfs, which tell it of its memory
+	Told     bool   // the client has hooks of ctxfs, which may tell it of its memory and of another session
+	Unclear  string // why none of several sessions can be taken for the client's; ""
 }
+
+// isFinal reports whether the session is the client's for as long as the server runs.
+func (c Chosen) isFinal() bool { return c.Unclear == "" && (c.Recorded || !c.Told) }
 
 // session is a session as a client of the mount has it: a directory.
 type session struct {
@@ -137,20 +140,24 @@ func (x *session) reason(rel string, since time.Time, err error) error {
 	return err
 }
 
-// session returns the session that the client works in, and makes it where it is not there.
+// session returns the session that the client works in, and makes it where it is not there. From then on it is the client's session.
 func (s *server) session(client *sdk.Implementation) (*session, error) {
 	x, err := s.choose(client, true)
 	if err != nil {
 		return nil, err
 	}
+	if x.Unclear != "" {
+		return nil, errors.New(x.Unclear)
+	}
 	return x, x.make()
 }
 
-// choose returns which session it is. The first call for which decide is set decides.
-func (s *server) choose(client *sdk.Implementation, decide bool) (*session, error) {
+// choose returns the client's session: the one that a call has used or the instructions have named, else the one that
+// [Config.Session] names now. use is set by calls that use it.
+func (s *server) choose(client *sdk.Implementation, use bool) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.chosen == nil || decide && !s.decided {
+	if !s.fixed {
 		var who sdk.Implementation
 		if client != nil {
 			who = *client
@@ -161,6 +168,6 @@ func (s *server) choose(client *sdk.Implementation, decide bool) (*session, erro
 		}
 		s.chosen = newSession(chosen, who)
 	}
-	s.decided = s.decided || decide
+	s.fixed = s.fixed || s.chosen.isFinal() || use && s.chosen.Unclear == ""
 	return s.chosen, nil
 }

@@ -240,7 +240,7 @@ type memoryInput struct {
 }
 
 func (s *server) memory(ctx context.Context, req *sdk.CallToolRequest, in memoryInput) (*sdk.CallToolResult, any, error) {
-	x, err := s.choose(req.ClientInfo(), true) // its agent's memory can be looked at without a session
+	x, err := s.choose(req.ClientInfo(), false) // its agent's memory can be looked at without a session
 	if err != nil {
 		return nil, nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/internal/process"
 )
 
 const (
@@ -44,7 +45,7 @@ type Packs struct {
 // Row reads what the list shows of a session. What cannot be read is left out.
 func (s *Source) Row(e Entry) Row {
 	dir := filepath.Join(s.Root, e.Ref)
-	x := Row{Entry: e, State: LineOf(dir, ctxabi.StateFile), Messages: RecordsOf(dir, ctxabi.MessagesFile), Packs: packsOf(dir)}
+	x := Row{Entry: e, State: process.State(dir), Messages: RecordsOf(dir, ctxabi.MessagesFile), Packs: packsOf(dir)}
 	x.Agent, x.Name, x.Owner = Named(e.Ref)
 	x.Budget, _ = strconv.Atoi(LineOf(dir, ctxabi.BudgetFile))
 	if x.Messages > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/internal/process"
 )
 
 const (
@@ -97,7 +98,7 @@ func (s *Server) family(ctx context.Context, dir string, r *http.Request) (strin
 // kin reads a session and its children.
 func (s *Server) kin(ctx context.Context, ref string, depth int, left *int) kin {
 	dir := filepath.Join(s.Root, ref)
-	k := kin{Name: path.Base(ref), Agent: path.Base(path.Dir(path.Dir(ref))), Ref: ref, State: overview.LineOf(dir, ctxabi.StateFile), Messages: overview.RecordsOf(dir, ctxabi.MessagesFile)}
+	k := kin{Name: path.Base(ref), Agent: path.Base(path.Dir(path.Dir(ref))), Ref: ref, State: process.State(dir), Messages: overview.RecordsOf(dir, ctxabi.MessagesFile)}
 	children, err := os.ReadDir(filepath.Join(dir, ctxabi.ChildDir))
 	if err != nil || depth >= maxDepth {
 		return k

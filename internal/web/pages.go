@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/internal/process"
 )
 
 //go:embed templates/*.html
@@ -54,7 +55,7 @@ func (s *Server) view(name string) http.HandlerFunc {
 			s.page(w, failure(err), "missing", page{Title: shownError(err).Title, Error: shownError(err)})
 			return
 		}
-		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: overview.LineOf(dir, ctxabi.StateFile), Views: viewList,
+		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: process.State(dir), Views: viewList,
 			Messages: overview.RecordsOf(dir, ctxabi.MessagesFile), Events: overview.RecordsOf(dir, ctxabi.EventsFile), Budget: grouped(overview.LineOf(dir, ctxabi.BudgetFile)),
 			Record: linkTo(r.URL.Query().Get("r")), Least: leastBudget, Most: mostBudget}
 		if x, err := ctxabi.ParseRef(ref); err == nil {

@@ -26,8 +26,14 @@ type server struct {
 // serve starts a server for the program that calls itself name.
 func (h *host) serve(name string, args ...string) *server {
 	h.t.Helper()
+	return h.serveBy(name, append([]string{harness.Binary(h.t), "mcp"}, args...)...)
+}
+
+// serveBy connects to the server that a command starts on its standard streams.
+func (h *host) serveBy(name string, argv ...string) *server {
+	h.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
-	cmd := h.m.Command(ctx, harness.Client{UID: harness.Self(), Dir: h.project, Env: h.env, Argv: append([]string{harness.Binary(h.t), "mcp"}, args...)})
+	cmd := h.m.Command(ctx, harness.Client{UID: harness.Self(), Dir: h.project, Env: h.env, Argv: argv})
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		h.t.Fatal(err)
@@ -106,8 +112,8 @@ func (h *host) sessions(agent string) (names []string) {
 func TestTheServerWorksInTheSessionThatHooksRecord(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	h := newHost(t, m)
-	early := h.serve("claude-code") // before there is a session
-	wants(t, "the instructions of a server that begins first", early.instructions, "Your memory is files in ", "/agent/claude-code/session/mcp-", "If hooks told you of another session")
+	early := h.serve("claude-code", "--hooks") // before there is a session
+	wants(t, "the instructions of a server that begins first", early.instructions, "Hooks record this conversation if")
 	k := &talk{h: h}
 	k.start("startup")
 	k.ask("The staging port is 8443.")
@@ -115,9 +121,8 @@ func TestTheServerWorksInTheSessionThatHooksRecord(t *testing.T) {
 	wants(t, "the pack of a server that began first", early.call("pack", "{}"), "The staging port is 8443.")
 
 	late := h.serve("claude-code", "--agent", "claude-code")
-	wants(t, "the instructions of a server that begins behind the hooks", late.instructions, h.dir(sessionID), "hooks record this conversation")
-	if strings.Contains(late.instructions, "messages.jsonl") {
-		t.Errorf("the paragraph is told again:\n%s", late.instructions)
+	if late.instructions != early.instructions {
+		t.Errorf("the instructions differ between two sessions:\n%s\n%s", early.instructions, late.instructions)
 	}
 	wants(t, "what it finds", late.call("search", `{"query":"staging"}`), "8443")
 	if names := h.sessions("claude-code"); len(names) != 1 {
@@ -171,9 +176,6 @@ func TestAServerWithoutHooksBelongsToTheProject(t *testing.T) {
 	k.turn("The staging port is 8443. Never push to main.")
 	desk := h.serve("Some Desk")
 	wants(t, "the instructions", desk.instructions, "Your memory is files in ", "# Earlier work in "+h.project, "The staging port is 8443.", "Never push to main.")
-	if strings.Contains(desk.instructions, "If hooks told you") {
-		t.Errorf("a program without hooks is told of them:\n%s", desk.instructions)
-	}
 	if n := strings.Index(desk.instructions, "# Earlier work"); len([]rune(desk.instructions[n:])) > 2000 {
 		t.Errorf("the memory of the project takes %d bytes", len(desk.instructions)-n)
 	}
