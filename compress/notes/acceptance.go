@@ -26,14 +26,23 @@ func acceptance(words []noteWord, whole int) (label string, ok bool) {
 		}
 	}
 	at, _ := yeses.in(words)
-	no, _ := noes.in(words)
-	if at < 0 || no >= 0 || at > 2 {
+	if at < 0 || at > 2 || refuses(words) {
 		return "", false
 	}
 	if name := optionName(words[at+1:]); name != "" {
 		return name, true
 	}
 	return "", true
+}
+
+// refuses reports whether words hold a no, or put something before a yes. "But only …" limits it.
+func refuses(words []noteWord) bool {
+	for i := range words {
+		if noes.at(words, i) > 0 && !(isOneOf(words[i].text, "but", "aber") && limits.at(words, i) > 0) {
+			return true
+		}
+	}
+	return false
 }
 
 // optionName returns the label of an option that words begin with: "B please", "option 2", "the

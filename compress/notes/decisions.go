@@ -29,7 +29,9 @@ var choices = newRules(
 	rule{
 		name: "a choice", by: people, sets: anyOf(chooses),
 		holds: func(s *sentence, i int) bool {
-			return decides(s, i) && chooses.at(s.words, i) > 0 && choosesIdle.at(s.words, i) == 0
+			w := s.words
+			acts := isOneOf(w[i].text, "let's", "lets", "go") && proposesAct(w, i+1)
+			return decides(s, i) && chooses.at(w, i) > 0 && choosesIdle.at(w, i) == 0 && !acts
 		},
 		example: "let's use zap for logging", idle: "let's go through the logs once more",
 	},
@@ -86,6 +88,9 @@ func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 	w := s.words
 	found = Finding{Kind: FoundProposal, Text: s.text, Key: s.label}
 	if s.label != "" && (s.item || s.led || len(s.label) == 1) {
+		if proposesAct(w, 0) && !standing.has(w) {
+			found.State = proposedAct
+		}
 		return found, len(w) > 1
 	}
 	for i := range w {
@@ -102,10 +107,13 @@ func (f *finder) proposal(s *sentence) (found Finding, ok bool) {
 		}
 		if n := bareAsk.at(rest, 0); n > 0 && content(rest[n:], true) == "" {
 			found.State = proposedBare
+		} else if asksConsent(s) {
+			found.State = proposedAct
 		}
 		return found, true
 	}
-	return found, false
+	found.State = proposedAct
+	return found, asksConsent(s) && (s.question || goAhead.has(w))
 }
 
 // proposedBare is the state of a proposal that names nothing itself: "Shall I proceed?"

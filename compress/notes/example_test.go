@@ -10,7 +10,7 @@ func ExampleState() {
 	var state notes.State
 	for i, r := range []notes.Record{
 		{Role: "user", Text: "Make the refresh retry. Never push to main."},
-		{Role: "assistant", Text: "Should I replace zap by slog?"},
+		{Role: "assistant", Text: "Should we replace zap by slog?"},
 		{Role: "user", Text: "yes, do that"},
 	} {
 		state.Add(notes.Position{Line: i + 1}, r.Role, notes.Find(r))
@@ -23,5 +23,5 @@ func ExampleState() {
 	}
 	// Output:
 	// f1 Never push to main. messages:1
-	// d3 yes: Should I replace zap by slog? messages:2-3
+	// d3 yes: Should we replace zap by slog? messages:2-3
 }

@@ -161,8 +161,13 @@ func (f *finder) permission(s *sentence) (found Finding, ok bool) {
 	if at, n := allows.in(s.words); at >= 0 && clauseStart(s.words, at) {
 		key := content(s.words[min(at+n, len(s.words)):], true)
 		found = Finding{Kind: FoundUndo, Key: key, State: factAllows}
-		if againNow.has(s.words) {
+		switch {
+		case onces.has(s.words): // it ends no rule, and is over with its turn
+			return Finding{}, true
+		case againNow.has(s.words):
 			found.Text = s.text // it stands, where something is taken back
+		case limits.has(s.words):
+			found.Kind, found.Text = FoundFact, s.text // beside the rule, which holds otherwise
 		}
 		return found, strings.Contains(key, " ")
 	}

@@ -28,8 +28,13 @@ type finder struct {
 	proposals []Finding
 	asks      bool // its last sentence is a question
 	first     bool // nothing was said yet
+	actOn     bool // it asks on which of its options to act
 	accepted  bool // it began with a yes
-	size      int  // bytes of the text
+	text      string
+
+	yes        int    // the finding of that yes
+	stated     int    // the finding of the sentence before; -1: it has none
+	statedText string // that sentence
 }
 
 // Find returns what one record says that notes are made of: sentences verbatim, with single
@@ -40,7 +45,7 @@ func Find(s Record) []Finding {
 	if s.Bytes == 0 {
 		s.Bytes = len(s.Text)
 	}
-	f := finder{role: s.Role, first: true, size: len(s.Text)}
+	f := finder{role: s.Role, first: true, stated: -1}
 	size := s.Bytes
 	for i, c := range s.Calls {
 		size += len(c.Arguments)
@@ -67,7 +72,6 @@ func Find(s Record) []Finding {
 		}
 	case s.Role == "user":
 		s.Text = WithoutMemory(withoutOwn(OwnWords(s.Text)))
-		f.size = len(s.Text)
 		f.read(s.Text)
 	case s.Role == "assistant" && !noAnswer(s.Text):
 		f.read(WithoutMemory(s.Text))
@@ -110,6 +114,7 @@ func saysFailed(tail string) bool {
 
 // read notes what a person or a model says.
 func (f *finder) read(text string) {
+	f.text = text
 	if f.role == "user" {
 		if first := compress.Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
 			f.out = append(f.out, Finding{Kind: FoundRequest, Text: first})
@@ -149,22 +154,43 @@ func (f *finder) items() (n int) {
 	return n
 }
 
-// say notes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a
-// value.
+// say notes one sentence, and what it states as the statement that the next one may limit.
 func (f *finder) say(s *sentence) {
+	before, first := len(f.out), f.first
+	f.find(s)
+	switch {
+	case len(f.out) == before:
+		if f.accepted && !first && !s.question {
+			f.out[f.yes].Text += " " + s.text // "Yes. Only for staging."
+		}
+		f.limit(s)
+		f.stated = -1
+	case f.role == "user" && isOneOf(string(f.out[len(f.out)-1].Kind), string(FoundFact), string(FoundDecision), string(FoundUndo)):
+		f.stated, f.statedText = len(f.out)-1, s.text
+	default:
+		f.stated = -1
+	}
+}
+
+// find notes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a
+// value.
+func (f *finder) find(s *sentence) {
 	accepted := false
 	if f.first && f.role == "user" {
-		if label, ok := acceptance(s.words, f.size); ok {
+		if label, ok := acceptance(s.words, len(f.text)); ok {
 			f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundRequest }) // a yes asks for nothing
 			f.out = append(f.out, Finding{Kind: FoundAcceptance, Key: label, Text: s.text})
+			f.yes = len(f.out) - 1
 			accepted, f.accepted = true, true
 		}
 	}
 	f.first = false
 	f.asks = s.question || asksWhich.has(s.words)
 	if u, ok := f.permission(s); ok {
-		f.out = append(f.out, u)
-		if u.Text != "" {
+		if u.Kind != "" {
+			f.out = append(f.out, u)
+		}
+		if u.Kind == "" || u.Text != "" {
 			return
 		}
 	}
@@ -194,6 +220,7 @@ func (f *finder) say(s *sentence) {
 		return
 	}
 	if f.role == "assistant" {
+		f.actOn = f.actOn || s.question && mayI.has(s.words) && acts.has(s.words)
 		if p, ok := f.proposal(s); ok {
 			f.proposals = append(f.proposals, p)
 		}
@@ -214,6 +241,9 @@ func (f *finder) propose() {
 	}
 	kept := f.proposals[:0]
 	for _, p := range f.proposals {
+		if p.Key != "" && f.actOn {
+			p.State = proposedAct
+		}
 		if p.Key == "" || options > 1 && options <= maxProposals && f.asks {
 			kept = append(kept, p)
 		}

@@ -131,7 +131,7 @@ func (r *proseReader) sentences(s *sentence, body string) {
 		var one string
 		one, body = cutSentence(body)
 		one = strings.Join(strings.Fields(one), " ")
-		if one == "" || len(one) > longSentence || !isProse(one) {
+		if one == "" || len(one) > longSentence || !isProse(strings.TrimRight(one, ".!?")) {
 			continue
 		}
 		s.text = unmark(one)

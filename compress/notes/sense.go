@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -107,20 +108,39 @@ func Question(text string, n int) string {
 var phatic = lazy.Regexp(`^(hi|hello|hey|ok(ay)?|sure|done|yes|no|got it|understood|great|perfect|thanks?|thank you|you'?re welcome|ready|i'?m ready|glad|happy to|of course|noted|will do|what (can|would|should|do) |how (can|may|could) i |let me know|is there anything|feel free|how'?s it)\b`)
 
 // Substantial reports whether an answer of the assistant is worth remembering: it says more than a greeting, an
-// acknowledgement, an offer, or what a program puts where an answer is missing.
+// acknowledgement, an offer, or what a program puts where an answer is missing. One word about an outcome is enough:
+// "Pushed."
 func Substantial(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || noAnswer(text) || strings.HasPrefix(text, "API Error") || SenseOf(text) != Request {
 		return false
 	}
-	words := 0
+	words, outcome := 0, false
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
 		sentence = strings.TrimSpace(sentence)
-		n := len(strings.Fields(sentence))
-		if phatic().MatchString(sentence) && n <= 8 {
+		said := strings.Fields(sentence)
+		if phatic().MatchString(sentence) && len(said) <= 8 {
 			continue
 		}
-		words += n
+		words += len(said)
+		outcome = outcome || slices.ContainsFunc(said, outcomeWords.has)
 	}
-	return words >= 3
+	return words >= 3 || outcome
+}
+
+// WithoutQuestion returns an answer of the assistant without the questions and requests to confirm that end it.
+func WithoutQuestion(text string) string {
+	for {
+		text = strings.TrimSpace(text)
+		from := strings.LastIndexByte(text, '\n') + 1
+		for _, rest := cutSentence(text[from:]); rest != ""; _, rest = cutSentence(rest) {
+			from = len(text) - len(rest)
+		}
+		last := sentence{text: text[from:], words: splitWords(text[from:], nil)}
+		last.question = strings.HasSuffix(strings.TrimRight(last.text, ".!\")*"), "?")
+		if text == "" || !last.question && !asksWhich.has(last.words) {
+			return text
+		}
+		text = text[:from]
+	}
 }

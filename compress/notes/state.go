@@ -168,7 +168,7 @@ func supersedes(f, old *factRow) bool {
 	if f.value != "" && f.value == old.value {
 		return true
 	}
-	if f.state == factValue || old.state == factValue {
+	if f.state == factValue || old.state == factValue || f.state == factAllows && old.state == factRule {
 		return false
 	}
 	if f.not != "" && within(old.key.words, f.not) || old.not != "" && f.state == factTaste && within(f.key.words, old.not) {
@@ -217,7 +217,7 @@ func (n *State) accept(f *Finding, r *adding) bool {
 			chosen = p
 		}
 	}
-	if chosen == nil || chosen.State == proposedBare || f.Key == "" && labels > 1 && chosen.Key == "" && !strings.HasSuffix(chosen.Text, "?") {
+	if chosen == nil || chosen.State == proposedBare || chosen.State == proposedAct || f.Key == "" && labels > 1 && chosen.Key == "" && !strings.HasSuffix(chosen.Text, "?") {
 		return false
 	}
 	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
@@ -233,12 +233,29 @@ func answered(yes, to *Finding) string {
 	if yes.Key != "" {
 		text = "option " + strings.ToUpper(yes.Key) + ": " + to.Text
 	}
-	said, asked := content(splitWords(yes.Text, nil), true), content(splitWords(to.Text, nil), true)
-	both, _ := overlap(said, asked)
-	if yes.Key == "" && countWords(said) > both+2 {
+	if adds(yes.Text, to.Text) {
 		text += " (" + yes.Text + ")"
 	}
 	return text
+}
+
+// adds reports whether a yes says more than yes to what was asked: how far, until when, what else.
+func adds(yes, asked string) bool {
+	w := splitWords(yes, nil)
+	if limits.has(w) || onces.has(w) {
+		return true
+	}
+	known := content(splitWords(asked, nil), true)
+	for i := 0; i < len(w); i++ {
+		if n := max(yeses.at(w, i), choosing.at(w, i)); n > 0 {
+			i += n - 1
+			continue
+		}
+		if word := content(w[i:i+1], true); word != "" && !replyWords.has(w[i].text) && !idleWords.has(w[i].text) && !hasWord(known, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // decide adds a decision in the place of an earlier one of the same words.

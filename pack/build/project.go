@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/project"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -246,11 +247,14 @@ func (b *Builder) pinsOf(x *session.Session, d *project.Digest) error {
 	return nil
 }
 
-// answerOf adds the last answer of a session that says something.
+// answerOf adds the last answer of a session that says something. Of one that the user replied to, the question at its end
+// is no longer open and is left out.
 func (b *Builder) answerOf(ctx context.Context, e *entry, t *session.Timeline, d *project.Digest) error {
 	m := e.Readable(t, false)
+	replied := false // the user said something later
 	for line, looked := m.Len(), 0; line > 0 && looked < maxAnswers; line-- {
 		if m.At(line).Role != ctxabi.Assistant {
+			replied = replied || record.IsUser(m.At(line))
 			continue
 		}
 		looked++
@@ -262,7 +266,11 @@ func (b *Builder) answerOf(ctx context.Context, e *entry, t *session.Timeline, d
 			return err
 		}
 		if msg := ctxabi.DecodeMessage(raw); len(msg.Calls) == 0 {
-			if text := derived.WithoutMemory(msg.Text); derived.Substantial(text) {
+			text := derived.WithoutMemory(msg.Text)
+			if replied {
+				text = derived.WithoutQuestion(text)
+			}
+			if derived.Substantial(text) {
 				d.SetAnswer(text, fmt.Sprint("messages:", line))
 				return nil
 			}

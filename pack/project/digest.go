@@ -8,7 +8,7 @@ import (
 )
 
 // Version is raised with whatever makes the digest of the same session another one: digests are kept on disk.
-const Version = 1
+const Version = 2
 
 // Bounds of a digest.
 const (

@@ -268,3 +268,21 @@ func TestTheMemoryHasNoSecrets(t *testing.T) {
 	wants(t, packOf(s, "pack.md"), []string{"8443", "Log in with", "# Notes of"}, secret)
 	wants(t, packOf(s, "at/0/pack.md"), []string{"8443"}, secret)
 }
+
+// A yes to an act lets it be done once. It stands in no note and in no memory of later sessions; a choice does, with what
+// limits it. The question that the user answered is not the last answer.
+func TestConsentStaysInItsTurn(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newSession(t, m, "one", "a", app,
+		said("user", "Clean the branch up."), said("assistant", "Should we keep the old API?"), said("user", "yes, until version 3"),
+		said("assistant", "The history is rewritten. Shall I force-push to main?"), said("user", "yes, this once"), said("assistant", "Pushed."))
+	newSession(t, m, "two", "b", app, said("user", "Fix the typo in README."))
+	const kept = "- yes: Should we keep the old API? (yes, until version 3) (one/a messages:2-3)\n"
+	got := memory(t, s, app)
+	wants(t, got, []string{kept, "## Last answer\n- Pushed. (one/a messages:6)\n"}, "force-push", "rewritten", "this once")
+	notes := s.Bash("cat context/decisions.jsonl context/facts.jsonl context/summary.md").OK()
+	wants(t, notes, []string{"yes, until version 3"}, "Decided: yes: Shall", `"yes: Shall`)
+	wants(t, m.Session(t, harness.Self(), "two", "b").Bash("cat context/pack.md").OK(), []string{kept}, "force-push")
+	wants(t, s.Bash("cat context/pack.md").OK(), []string{"Shall I force-push to main?", "yes, this once"})
+}
