@@ -32,15 +32,16 @@ type utterance struct {
 
 // filled is one part of an utterance.
 type filled struct {
-	kind   record.PortionKind
-	id     string // of a call
-	name   string // of its tool
-	text   string // of a text or a result; of a call its arguments; of an image what stands in its place
-	words  string // of a thought
-	failed bool   // of a result
-	raw    []byte // of a thought; of a call or a result the item that shows no more and no less
-	item   bool   // of a record without a role
-	images []record.Image
+	kind    record.PortionKind
+	id      string // of a call
+	name    string // of its tool
+	text    string // of a text or a result; of a call its arguments; of an image what stands in its place
+	words   string // of a thought
+	failed  bool   // of a result
+	raw     []byte // of a thought; of a call or a result the item that shows no more and no less
+	item    bool   // of a record without a role
+	images  []record.Image
+	refused []providers // of each image: those that do not get it
 }
 
 const (
@@ -155,8 +156,8 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	switch s.kind {
 	case record.DataPortion:
 		p.text = known.Text
-		if im, ok := record.ReadImage(c.Raw); ok && carried {
-			p.images = []record.Image{im}
+		if im := record.ReadImage(c.Raw); carried && im.Problem == "" {
+			p.images, p.refused = []record.Image{im}, s.refused
 		} else {
 			p.kind = record.TextPortion
 		}
@@ -164,9 +165,9 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 		p.raw, p.words, p.text = c.Raw, c.Words, ""
 	case record.ResultPortion:
 		for i, raw := range c.Data {
-			if im, ok := record.ReadImage(raw); ok && carried {
+			if im := record.ReadImage(raw); carried && im.Problem == "" && i < len(s.refused) {
 				im.Mark = known.Marks[i]
-				p.images = append(p.images, im)
+				p.images, p.refused = append(p.images, im), append(p.refused, s.refused[i])
 				continue
 			}
 			p.text = strings.TrimLeft(p.text+"\n"+known.Marks[i], "\n")

@@ -59,7 +59,7 @@ func geminiPart(p filled) object {
 		return object{"functionResponse": object{"name": p.name, "response": object{key: p.text}}}
 	case record.DataPortion:
 		if im := p.images[0]; im.URL == "" {
-			return object{"inlineData": object{"mimeType": im.MIME, "data": im.Data}}
+			return object{"inlineData": object{"mimeType": im.Type, "data": im.Data}}
 		}
 	}
 	return object{"text": p.text}

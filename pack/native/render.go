@@ -104,6 +104,9 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error
 				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.Limit, n.Tools.Tokens(n.Counter), ctxabi.BudgetFile)
 		}
 	}
+	if _, known := providerOf[f]; known {
+		talk.withoutRefused(providerOf[f])
+	}
 	tools := n.Tools
 	switch f {
 	case OpenAI:

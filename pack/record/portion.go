@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // PortionKind is the kind of a portion.
@@ -28,16 +29,17 @@ type Portion struct {
 	Text    string // of a datum: the line that pack.md shows in its place; of a call its arguments
 	Words   string // of a thought
 	Failed  bool
-	Instead bool     // a result in whose place a reference stands
-	Blank   bool     // there is nothing but blanks in text
-	Raw     []byte   // of a datum or a thought: the part as it was written; of an item: the record, if it stands in full
-	Data    [][]byte // of a result: such parts
-	Marks   []string // in the place of these
-	Extra   int      // tokens that it may take beyond what pack.md shows, by weight
-	Unknown bool     // a record that is not a message
-	Cost    int      // tokens of its images, where they are shown
-	Broken  bool     // a call whose arguments are not an object of JSON
-	Item    bool     // of a record without a role
+	Instead bool              // a result in whose place a reference stands
+	Blank   bool              // there is nothing but blanks in text
+	Raw     []byte            // of a datum or a thought: the part as it was written; of an item: the record, if it stands in full
+	Data    [][]byte          // of a result: such parts
+	Marks   []string          // in the place of these
+	Images  []picture.Picture // of a datum, or of the data of a result
+	Extra   int               // tokens that it may take beyond what pack.md shows, by weight
+	Unknown bool              // a record that is not a message
+	Cost    int               // tokens of its images, where they are shown
+	Broken  bool              // a call whose arguments are not an object of JSON
+	Item    bool              // of a record without a role
 }
 
 // TokensOfOne is how many tokens a record that is cut must show for each of its calls or results. With fewer they
