@@ -20,6 +20,8 @@ type Speech struct {
 	Name    string
 	Parts   []ctxabi.Part // texts, data, thinking and calls, in their order
 	Answers []Answer      // of the calls, in their order
+
+	Reasoning ctxabi.ChatReasoning // of an assistant, next to its parts
 }
 
 // Answer is the result of a call.
@@ -76,6 +78,7 @@ func Dialogue(records []Record, lost *Tally) (all []Speech) {
 		d.said = append(d.said, m)
 		d.parts = append(d.parts, parts)
 		d.where = append(d.where, where)
+		d.lines = append(d.lines, r.Line)
 	}
 	d.findResults()
 	for i := range d.said {
@@ -129,6 +132,7 @@ type dialog struct {
 	said    []ctxabi.Message
 	parts   [][]ctxabi.Part
 	where   []string
+	lines   [][]byte
 	results []given
 	byID    map[string][]int // of results
 	ids     map[string]bool  // of calls that are used already
@@ -178,8 +182,11 @@ func (d *dialog) answer(i int, c ctxabi.Call) (Answer, bool) {
 func (d *dialog) speech(i int) Speech {
 	m := d.said[i]
 	s := Speech{Where: d.where[i], Role: m.Role, id: m.ID, Ts: m.TS, Name: m.Name}
-	if m.Role == ctxabi.Tool {
+	switch m.Role {
+	case ctxabi.Tool:
 		s.Role, s.Name = ctxabi.User, ""
+	case ctxabi.Assistant:
+		s.Reasoning, _ = ctxabi.ReasoningOf(d.lines[i])
 	}
 	for _, p := range d.parts[i] {
 		switch {

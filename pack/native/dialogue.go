@@ -33,13 +33,14 @@ type utterance struct {
 // filled is one part of an utterance.
 type filled struct {
 	kind    record.PortionKind
-	id      string // of a call
-	name    string // of its tool
-	text    string // of a text or a result; of a call its arguments; of an image what stands in its place
-	words   string // of a thought
-	failed  bool   // of a result
-	raw     []byte // of a thought; of a call or a result the item that shows no more and no less
-	item    bool   // of a record without a role
+	id      string               // of a call
+	name    string               // of its tool
+	text    string               // of a text or a result; of a call its arguments; of an image what stands in its place
+	words   string               // of a thought
+	failed  bool                 // of a result
+	beside  *ctxabi.Continuation // of a call or a text: what its provider wants back with it
+	raw     []byte               // of a thought; of a call or a result the item that shows no more and no less
+	item    bool                 // of a record without a role
 	images  []record.Image
 	refused []providers // of each image: those that do not get it
 }
@@ -148,7 +149,7 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	c, known := &texts[s.Line][s.n], &lines[s.Line].Contents[s.n]
 	carried := lines[s.Line].Carried
 	if s.Text == "" {
-		p.text = s.front + c.Text
+		p.text, p.beside = s.front+c.Text, c.Beside
 	}
 	if p.item = c.Item; c.Item && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
 		p.raw = c.Raw

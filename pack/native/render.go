@@ -148,6 +148,9 @@ func (n *Prompt) Count(talk *dialogue) int {
 			for _, im := range p.images {
 				total += im.Tokens()
 			}
+			if p.beside != nil {
+				total += n.Counter.CountCached(string(p.beside.Extra)) + n.Counter.CountCached(p.beside.Signature)
+			}
 			total += MessageTokens + text + n.Counter.CountCached(p.name) + n.Counter.CountCached(p.words)
 		}
 	}

@@ -162,18 +162,27 @@ func nameOf(s adapter.Speech, callID string) string {
 	return ""
 }
 
-// contentsParts are texts, data and calls as the API has them.
+// contentsParts returns texts, data and calls as the API has them. The API refuses a first call of a step without a signature.
 func contentsParts(s adapter.Speech, lost *adapter.Tally) (parts []json.RawMessage) {
+	called := false
 	for _, p := range s.Parts {
+		var signature []adapter.Field
+		if c, ok := ctxabi.ContinuationOf(p.Raw); ok && c.Signature != "" && s.Role == ctxabi.Assistant {
+			signature = []adapter.Field{{"thoughtSignature", adapter.Raw(c.Signature)}}
+		} else if p.Kind == ctxabi.PartCall && !called {
+			signature = []adapter.Field{{"thoughtSignature", adapter.Raw(ctxabi.NoSignature)}}
+		}
+		called = called || p.Kind == ctxabi.PartCall
 		switch p.Kind {
 		case ctxabi.PartText:
-			parts = append(parts, adapter.Raw(adapter.Object{{"text", adapter.Raw(p.Text)}}))
+			parts = append(parts, adapter.Raw(append(adapter.Object{{"text", adapter.Raw(p.Text)}}, signature...)))
 		case ctxabi.PartCall:
 			args, ok := adapter.JsonObject(p.Call.Arguments)
 			if !ok {
 				lost.Add(s.Where, adapter.ArgumentsInObject)
 			}
-			parts = append(parts, adapter.Raw(adapter.Object{{"functionCall", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"args", args}})}}))
+			call := adapter.Object{{"functionCall", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"args", args}})}}
+			parts = append(parts, adapter.Raw(append(call, signature...)))
 		case ctxabi.PartThinking:
 			lost.Add(s.Where, "the format has no place for thinking of other providers")
 		case ctxabi.PartData:

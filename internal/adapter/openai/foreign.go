@@ -66,8 +66,12 @@ func openAIAssistant(s adapter.Speech, lost *adapter.Tally) (m adapter.Object) {
 			if !ok {
 				lost.Add(s.Where, adapter.ArgumentsInObject)
 			}
-			calls = append(calls, adapter.Object{{"id", adapter.Raw(p.Call.ID)}, {"type", adapter.Raw("function")},
-				{"function", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(string(arguments))}})}})
+			call := adapter.Object{{"id", adapter.Raw(p.Call.ID)}, {"type", adapter.Raw("function")},
+				{"function", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(string(arguments))}})}}
+			if c, ok := ctxabi.ContinuationOf(p.Raw); ok && c.Extra != nil {
+				call = append(call, adapter.Field{"extra_content", c.Extra})
+			}
+			calls = append(calls, call)
 		case ctxabi.PartThinking:
 			lost.Add(s.Where, "the format has no place for thinking")
 		case ctxabi.PartData:
@@ -84,6 +88,11 @@ func openAIAssistant(s adapter.Speech, lost *adapter.Tally) (m adapter.Object) {
 	}
 	if calls != nil {
 		m = append(m, adapter.Field{"tool_calls", adapter.Raw(calls)})
+	}
+	for _, f := range []adapter.Field{{"reasoning_content", s.Reasoning.ReasoningContent}, {"reasoning", s.Reasoning.Reasoning}, {"reasoning_details", s.Reasoning.ReasoningDetails}} {
+		if f.Value != nil {
+			m = append(m, f)
+		}
 	}
 	return m
 }
