@@ -225,15 +225,26 @@ var (
 	notWord  = lazy.Regexp(`[^a-zA-Z0-9_-]+`)
 )
 
+// RenamedTool is the loss where [ToolName] returns another name.
+const RenamedTool = "the name of a tool is not one that the API accepts; it is changed"
+
+// ToolName returns a name that every API accepts: the name itself if it is one.
+func ToolName(name string) string {
+	if toolName().MatchString(name) {
+		return name
+	}
+	name = notWord().ReplaceAllString(name, "_")
+	if name == "" || !toolName().MatchString(name[:1]) {
+		name = "tool_" + name
+	}
+	return name[:min(len(name), 64)]
+}
+
 // valid returns the call with a name and an id that the APIs take; each id stands once.
 func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
-	if !toolName().MatchString(c.Name) {
-		name := notWord().ReplaceAllString(c.Name, "_")
-		if name == "" || !toolName().MatchString(name[:1]) {
-			name = "tool_" + name
-		}
-		c.Name = name[:min(len(name), 64)]
-		d.lost.Add(where, "the name of a tool is not one that the API accepts; it is changed")
+	if name := ToolName(c.Name); name != c.Name {
+		c.Name = name
+		d.lost.Add(where, RenamedTool)
 	}
 	if id := c.ID; !callID().MatchString(id) || d.ids[id] {
 		base := notWord().ReplaceAllString(id, "_")
@@ -305,12 +316,16 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 		switch source.Text("type") {
 		case "base64":
 			d.Mime, d.Base64 = source.Text("media_type"), source.Text("data")
-			return d, d.Mime != "" && d.Base64 != ""
+			return d, (d.Mime != "" || kind == "image") && d.Base64 != ""
 		case "url":
 			if kind == "document" {
 				d.Mime = "application/pdf"
 			}
 			return d, address(source.Text("url"))
+		}
+		if kind == "image" && o.Text("data") != "" { // as MCP has it
+			d.Mime, d.Base64 = o.Text("mimeType"), o.Text("data")
+			return d, true
 		}
 	case "image_url", "input_image":
 		if inner := o.Object("image_url"); inner != nil {
@@ -331,6 +346,9 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 	}
 	return d, false
 }
+
+// NoText replaces the text of a result that has none.
+const NoText = "(empty)"
 
 // Marker returns the text that replaces data for which a format has no form.
 func Marker(raw []byte) string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -13,7 +14,9 @@ import (
 // behind each assistant message with calls stand the results of all of them.
 func openAIForeign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
 	add := func(m adapter.Object) { messages = append(messages, adapter.Raw(m)) }
-	for _, s := range adapter.Dialogue(records, lost) {
+	said := adapter.Dialogue(records, lost)
+	adapter.AcceptedBy(picture.OpenAI, said, lost)
+	for _, s := range said {
 		role := adapter.Raw(s.Role.String())
 		switch s.Role {
 		case ctxabi.Assistant:
@@ -109,7 +112,7 @@ func openAIResults(s adapter.Speech, lost *adapter.Tally) (messages []adapter.Ob
 			}
 		}
 		if text == "" {
-			text = "(empty)"
+			text = adapter.NoText
 		}
 		if a.IsError {
 			lost.Add(s.Where, "the format has no mark for a result that is an error; "+strings.TrimSpace(adapter.ToolFailed)+" precedes it")
