@@ -28,6 +28,7 @@
 //	usage.go    what a provider says that a call took
 //	said.go     what a person or a search reads of a record
 //	ordered.go  a message as a list of parts
+//	continuation.go  what a provider wants back next to the content
 //	decode.go   a message with its strings
 //	weight.go   an estimate of tokens
 //	items.go    records without a role: items of Responses

@@ -19,7 +19,7 @@ type Part struct {
 	Call   Call
 	Result Result
 	Inner  []Part // of a result: its texts and data
-	Raw    []byte // of data and thinking: the part as it stands in the record
+	Raw    []byte // the part as the record has it; nil for a result, an item, and a text that is all of a content
 }
 
 // DecodeParts is DecodeMessage, and beside it all pieces of the message in the
@@ -37,9 +37,9 @@ func (p *parts) list(order []placed, texts []piece, m *Message) []Part {
 		part := Part{Kind: at.kind}
 		switch at.kind {
 		case PartText:
-			part.Text = string(texts[at.n].appendText(nil))
+			part.Text, part.Raw = string(texts[at.n].appendText(nil)), texts[at.n].part
 		case PartCall:
-			part.Call = m.Calls[at.n]
+			part.Call, part.Raw = m.Calls[at.n], p.calls[at.n].raw
 		case PartResult:
 			part.Result, part.Inner = m.Results[at.n], p.list(p.results[at.n].order, p.inner, m)
 		default:

@@ -1,6 +1,7 @@
 package ctxabi
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
@@ -17,16 +18,34 @@ func TestDecodeParts(t *testing.T) {
 	}
 	want := []Part{
 		{Kind: PartThinking, Raw: []byte(`{"type":"thinking","thinking":"hm","signature":"c2ln"}`)},
-		{Kind: PartText, Text: "a"},
-		{Kind: PartCall, Call: Call{"c1", "ls", `{"n":1.50}`}},
-		{Kind: PartText, Text: "b"},
+		{Kind: PartText, Text: "a", Raw: []byte(`{"type":"text","text":"a"}`)},
+		{Kind: PartCall, Call: Call{"c1", "ls", `{"n":1.50}`}, Raw: []byte(`{"type":"tool_use","id":"c1","name":"ls","input":{"n":1.50}}`)},
+		{Kind: PartText, Text: "b", Raw: []byte(`{"type":"text","text":"b"}`)},
 		{Kind: PartData, Raw: []byte(`{"type":"image","source":{}}`)},
 		{Kind: PartResult, Result: Result{"c0", "x\ny", true}, Inner: []Part{
-			{Kind: PartText, Text: "x"}, {Kind: PartData, Raw: []byte(`{"type":"image_url"}`)}, {Kind: PartText, Text: "y"}}},
-		{Kind: PartCall, Call: Call{"c2", "cat", "{}"}},
+			{Kind: PartText, Text: "x", Raw: []byte(`"x"`)}, {Kind: PartData, Raw: []byte(`{"type":"image_url"}`)}, {Kind: PartText, Text: "y", Raw: []byte(`"y"`)}}},
+		{Kind: PartCall, Call: Call{"c2", "cat", "{}"}, Raw: []byte(`{"id":"c2","name":"cat","arguments":"{}"}`)},
 	}
 	if !reflect.DeepEqual(parts, want) {
 		t.Errorf("the parts are\n%+v, want\n%+v", parts, want)
+	}
+}
+
+func TestContinuationOf(t *testing.T) {
+	for part, want := range map[string]Continuation{
+		`{"type":"text","text":"a","thoughtSignature":"c2ln"}`:                                         {Signature: "c2ln"},
+		`{"id":"c","thought_signature":"c2-n_w=="}`:                                                    {Signature: "c2-n_w=="},
+		`{"id":"c","extra_content":{"google":{"thought_signature":"c2ln"}}}`:                           {json.RawMessage(`{"google":{"thought_signature":"c2ln"}}`), "c2ln"},
+		`{"id":"c","extra_content":{"google":7}}`:                                                      {Extra: json.RawMessage(`{"google":7}`)},
+		`{"id":"c","extra_content":"x","thoughtSignature":"` + NoSignature + `"}`:                      {},
+		`{"type":"text","text":"thoughtSignature"}`:                                                    {},
+		`{"type":"text","thoughtSignature":"not base64 *"}`:                                            {},
+		`{"type":"tool_use","thoughtSignature":7,"extra_content":{"google":{"thought_signature":""}}}`: {},
+	} {
+		got, ok := ContinuationOf([]byte(part))
+		if !reflect.DeepEqual(got, want) || ok != (want.Extra != nil || want.Signature != "") {
+			t.Errorf("%s: %+v, %t", part, got, ok)
+		}
 	}
 }
 

@@ -45,10 +45,11 @@ func (p *parts) noteData(kind PartKind, raw []byte) {
 // piece is a text: a string, null for nothing, anything else as it stands.
 type piece struct {
 	raw   []byte
-	whole bool // null, too, as it stands
+	whole bool   // null, too, as it stands
+	part  []byte // the part of a content list that it is the text of
 }
 
-type callParts struct{ id, name, arguments []byte }
+type callParts struct{ id, name, arguments, raw []byte }
 
 type callKey struct{ id, name string }
 
@@ -97,6 +98,7 @@ func (p *parts) content(texts []piece, raw []byte, inResult bool) []piece {
 			rest.raw = through(rest.raw, part)
 		} else if t, ok := p.part(part, inResult); ok {
 			p.note(PartText, len(texts))
+			t.part = part
 			texts = append(texts, t)
 		}
 	})
@@ -123,7 +125,7 @@ func through(a, b []byte) []byte {
 // part reads one part of a content list; ok is false when the part adds no
 // text (a call, a result, an image).
 func (p *parts) part(raw []byte, inResult bool) (text piece, ok bool) {
-	asItStands := piece{raw, true}
+	asItStands := piece{raw: raw, whole: true}
 	if !isObject(raw) {
 		if isString(raw) {
 			return piece{raw: raw}, true
@@ -211,7 +213,7 @@ func (p *parts) call(raw []byte) {
 		p.calls = append(p.calls, callParts{arguments: raw})
 		return
 	}
-	var c callParts
+	c := callParts{raw: raw}
 	var input, function, custom []byte
 	inner := func(key, value []byte) {
 		switch {

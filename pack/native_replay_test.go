@@ -58,7 +58,7 @@ func thinkingLog(n int) (records [][]byte) {
 	for i := 0; len(records) < n; i++ {
 		if i%4 == 0 {
 			add("user", m{"type": "text", "text": fmt.Sprintf("Look at screen %d and repair what is broken there.", i)},
-				m{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}})
+				m{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="}})
 		}
 		a, b := fmt.Sprintf("toolu_%da", i), fmt.Sprintf("toolu_%db", i)
 		add("assistant", m{"type": "thinking", "thinking": "I should read both files before I decide what to change.", "signature": fmt.Sprintf("c2ln%04d", i)},

@@ -106,8 +106,8 @@ func brokenTurn() *rapid.Generator[[]byte] {
 		}
 		picture := func() any {
 			return rapid.SampledFrom([]any{
-				m{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}},
-				m{"type": "image_url", "image_url": m{"url": "data:image/png;base64,iVBORw0KGgo="}},
+				m{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="}},
+				m{"type": "image_url", "image_url": m{"url": "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="}},
 				m{"type": "input_image", "image_url": "https://example.org/a.png"},
 				m{"type": "image", "source": m{"data": "AAAA"}}, m{"type": "input_audio", "input_audio": m{"data": "xx"}}, m{"type": "what"},
 			}).Draw(t, "image")
@@ -270,7 +270,7 @@ func TestNativeImagesAndThinking(t *testing.T) {
 		t.Errorf("%d thoughts", n)
 	}
 	for f, n := range whole {
-		if images := strings.Count(string(n.data), "iVBORw0KGgo="); images != 2 {
+		if images := strings.Count(string(n.data), "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="); images != 2 {
 			t.Errorf("%s: %d images", f, images)
 		}
 		if f != native.Anthropic && strings.Contains(string(n.data), "I should read") {
@@ -283,7 +283,7 @@ func TestNativeImagesAndThinking(t *testing.T) {
 	in = inputOf(l, 3000)
 	b := mustCompile(t, in)
 	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
-		if text := string(n.data); !strings.Contains(text, " · context/line/1]") || strings.Count(text, "iVBORw0KGgo=") > 4 {
+		if text := string(n.data); !strings.Contains(text, " · context/line/1]") || strings.Count(text, "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg==") > 4 {
 			t.Errorf("%s:\n%s", f, clip(text))
 		}
 	}

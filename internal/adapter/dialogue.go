@@ -20,6 +20,8 @@ type Speech struct {
 	Name    string
 	Parts   []ctxabi.Part // texts, data, thinking and calls, in their order
 	Answers []Answer      // of the calls, in their order
+
+	Reasoning ctxabi.ChatReasoning // of an assistant, next to its parts
 }
 
 // Answer is the result of a call.
@@ -76,6 +78,7 @@ func Dialogue(records []Record, lost *Tally) (all []Speech) {
 		d.said = append(d.said, m)
 		d.parts = append(d.parts, parts)
 		d.where = append(d.where, where)
+		d.lines = append(d.lines, r.Line)
 	}
 	d.findResults()
 	for i := range d.said {
@@ -129,6 +132,7 @@ type dialog struct {
 	said    []ctxabi.Message
 	parts   [][]ctxabi.Part
 	where   []string
+	lines   [][]byte
 	results []given
 	byID    map[string][]int // of results
 	ids     map[string]bool  // of calls that are used already
@@ -178,8 +182,11 @@ func (d *dialog) answer(i int, c ctxabi.Call) (Answer, bool) {
 func (d *dialog) speech(i int) Speech {
 	m := d.said[i]
 	s := Speech{Where: d.where[i], Role: m.Role, id: m.ID, Ts: m.TS, Name: m.Name}
-	if m.Role == ctxabi.Tool {
+	switch m.Role {
+	case ctxabi.Tool:
 		s.Role, s.Name = ctxabi.User, ""
+	case ctxabi.Assistant:
+		s.Reasoning, _ = ctxabi.ReasoningOf(d.lines[i])
 	}
 	for _, p := range d.parts[i] {
 		switch {
@@ -218,15 +225,26 @@ var (
 	notWord  = lazy.Regexp(`[^a-zA-Z0-9_-]+`)
 )
 
+// RenamedTool is the loss where [ToolName] returns another name.
+const RenamedTool = "the name of a tool is not one that the API accepts; it is changed"
+
+// ToolName returns a name that every API accepts: the name itself if it is one.
+func ToolName(name string) string {
+	if toolName().MatchString(name) {
+		return name
+	}
+	name = notWord().ReplaceAllString(name, "_")
+	if name == "" || !toolName().MatchString(name[:1]) {
+		name = "tool_" + name
+	}
+	return name[:min(len(name), 64)]
+}
+
 // valid returns the call with a name and an id that the APIs take; each id stands once.
 func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
-	if !toolName().MatchString(c.Name) {
-		name := notWord().ReplaceAllString(c.Name, "_")
-		if name == "" || !toolName().MatchString(name[:1]) {
-			name = "tool_" + name
-		}
-		c.Name = name[:min(len(name), 64)]
-		d.lost.Add(where, "the name of a tool is not one that the API accepts; it is changed")
+	if name := ToolName(c.Name); name != c.Name {
+		c.Name = name
+		d.lost.Add(where, RenamedTool)
 	}
 	if id := c.ID; !callID().MatchString(id) || d.ids[id] {
 		base := notWord().ReplaceAllString(id, "_")
@@ -298,12 +316,16 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 		switch source.Text("type") {
 		case "base64":
 			d.Mime, d.Base64 = source.Text("media_type"), source.Text("data")
-			return d, d.Mime != "" && d.Base64 != ""
+			return d, (d.Mime != "" || kind == "image") && d.Base64 != ""
 		case "url":
 			if kind == "document" {
 				d.Mime = "application/pdf"
 			}
 			return d, address(source.Text("url"))
+		}
+		if kind == "image" && o.Text("data") != "" { // as MCP has it
+			d.Mime, d.Base64 = o.Text("mimeType"), o.Text("data")
+			return d, true
 		}
 	case "image_url", "input_image":
 		if inner := o.Object("image_url"); inner != nil {
@@ -324,6 +346,9 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 	}
 	return d, false
 }
+
+// NoText replaces the text of a result that has none.
+const NoText = "(empty)"
 
 // Marker returns the text that replaces data for which a format has no form.
 func Marker(raw []byte) string {

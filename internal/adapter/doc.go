@@ -50,6 +50,7 @@
 //
 //	turns.go     what was said in a session, in the words of no format
 //	dialogue.go  what a format needs that the session does not come from
+//	accepted.go  data that a provider accepts
 //	parts.go     the parts of a content
 //	tools.go     what a request holds beside its messages
 //

@@ -24,11 +24,14 @@ func outlineAt(m record.Records, at int, r rendered) (ctxabi.Role, []record.Port
 	})
 	for i := range list {
 		c := &list[i]
+		data := c.Data
 		if c.Kind == record.DataPortion && record.ShowsImages(role) {
-			c.Cost = record.TokensOfImage(c.Raw)
+			data = [][]byte{c.Raw}
 		}
-		for _, raw := range c.Data {
-			c.Cost += record.TokensOfImage(raw)
+		for _, raw := range data {
+			im := record.ReadImage(raw)
+			c.Cost += im.Tokens()
+			c.Images = append(c.Images, im.Picture)
 		}
 		c.Forget()
 	}

@@ -156,7 +156,7 @@ func anthropicImage(im record.Image) object {
 	if im.URL != "" {
 		return object{"type": "image", "source": object{"type": "url", "url": im.URL}}
 	}
-	return object{"type": "image", "source": object{"type": "base64", "media_type": im.MIME, "data": im.Data}}
+	return object{"type": "image", "source": object{"type": "base64", "media_type": im.Type, "data": im.Data}}
 }
 
 // argumentsObject returns arguments as the object that they are. What is none stands in one, as it was written.

@@ -33,15 +33,17 @@ type utterance struct {
 
 // filled is one part of an utterance.
 type filled struct {
-	kind   record.PortionKind
-	id     string // of a call
-	name   string // of its tool
-	text   string // of a text or a result; of a call its arguments; of an image what stands in its place
-	words  string // of a thought
-	failed bool   // of a result
-	raw    []byte // of a thought; of a call or a result the item that shows no more and no less
-	item   bool   // of a record without a role
-	images []record.Image
+	kind    record.PortionKind
+	id      string               // of a call
+	name    string               // of its tool
+	text    string               // of a text or a result; of a call its arguments; of an image what stands in its place
+	words   string               // of a thought
+	failed  bool                 // of a result
+	beside  *ctxabi.Continuation // of a call or a text: what its provider wants back with it
+	raw     []byte               // of a thought; of a call or a result the item that shows no more and no less
+	item    bool                 // of a record without a role
+	images  []record.Image
+	refused []providers // of each image: those that do not get it
 }
 
 const (
@@ -190,7 +192,7 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	c, known := &texts[s.Line][s.n], &lines[s.Line].Contents[s.n]
 	carried := lines[s.Line].Carried
 	if s.Text == "" {
-		p.text = s.front + c.Text
+		p.text, p.beside = s.front+c.Text, c.Beside
 	}
 	if p.item = c.Item; c.Item && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
 		p.raw = c.Raw
@@ -198,8 +200,8 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	switch s.kind {
 	case record.DataPortion:
 		p.text = known.Text
-		if im, ok := record.ReadImage(c.Raw); ok && carried {
-			p.images = []record.Image{im}
+		if im := record.ReadImage(c.Raw); carried && im.Problem == "" {
+			p.images, p.refused = []record.Image{im}, s.refused
 		} else {
 			p.kind = record.TextPortion
 		}
@@ -207,9 +209,9 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 		p.raw, p.words, p.text = c.Raw, c.Words, ""
 	case record.ResultPortion:
 		for i, raw := range c.Data {
-			if im, ok := record.ReadImage(raw); ok && carried {
+			if im := record.ReadImage(raw); carried && im.Problem == "" && i < len(s.refused) {
 				im.Mark = known.Marks[i]
-				p.images = append(p.images, im)
+				p.images, p.refused = append(p.images, im), append(p.refused, s.refused[i])
 				continue
 			}
 			p.text = strings.TrimLeft(p.text+"\n"+known.Marks[i], "\n")

@@ -14,6 +14,7 @@
 //	openai.go     Chat Completions
 //	anthropic.go  Messages
 //	thought.go    thoughts of models
+//	images.go     the images that each provider gets
 //	repair.go     what was repaired
 //	alternate.go  two roles in turn
 //	tools.go      tools.json

@@ -1,16 +1,29 @@
 package native
 
-import "github.com/ctxfs/ctxfs/pack/record"
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
-// gemini makes the body of a request to Gemini's generateContent.
+// gemini makes the body of a request to Gemini's generateContent. Gemini refuses a request in which the first call of a step lacks the
+// signature of the thought that led to it; where another model made the call, a value that its documentation names replaces it. It
+// is there in all turns, not in the last one alone, so that the next request of the user does not change earlier parts.
 func (d *dialogue) gemini(tools Tools) (body object, stable int) {
 	d.withoutImagesInResults()
 	a := d.alternate(func([]byte) bool { return false })
 	var contents []object
 	for _, m := range a.messages {
 		var parts []object
+		signed := false // the first call
 		for _, p := range m.parts {
-			parts = append(parts, geminiPart(p))
+			part := geminiPart(p)
+			if p.beside != nil && p.beside.Signature != "" {
+				part["thoughtSignature"] = p.beside.Signature
+			} else if p.kind == record.CallPortion && !signed {
+				part["thoughtSignature"] = ctxabi.NoSignature
+			}
+			signed = signed || p.kind == record.CallPortion
+			parts = append(parts, part)
 		}
 		role := "user"
 		if m.assistant {
@@ -59,7 +72,7 @@ func geminiPart(p filled) object {
 		return object{"functionResponse": object{"name": p.name, "response": object{key: p.text}}}
 	case record.DataPortion:
 		if im := p.images[0]; im.URL == "" {
-			return object{"inlineData": object{"mimeType": im.MIME, "data": im.Data}}
+			return object{"inlineData": object{"mimeType": im.Type, "data": im.Data}}
 		}
 	}
 	return object{"text": p.text}

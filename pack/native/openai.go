@@ -2,6 +2,7 @@ package native
 
 import (
 	"bytes"
+	"maps"
 
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -29,21 +30,8 @@ func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {
 				add(object{"role": "tool", "tool_call_id": p.id, "content": p.content()}, 1)
 			}
 		case byAssistant:
-			m := object{"role": "assistant"}
-			var calls []object
-			if text, ok := u.text(); ok {
-				m["content"] = text
-			}
-			for _, p := range u.parts {
-				if p.kind == record.CallPortion {
-					calls = append(calls, object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": rawArguments(p.text)}})
-				}
-			}
-			if len(calls) > 0 {
-				m["tool_calls"] = calls
-			}
-			if len(m) > 1 { // else it only thought
-				add(m, len(m)-1-min(1, len(calls))+len(calls))
+			if m, units := chatAssistant(&u); m != nil { // else it only thought
+				add(m, units)
 			}
 		default:
 			m := object{"role": openAIRoles[u.by]}
@@ -60,6 +48,39 @@ func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {
 		body["tools"] = itemLines(list)
 	}
 	return writeBody(body), w.stable()
+}
+
+// chatAssistant returns the message of what an assistant says and calls, nil for nothing.
+func chatAssistant(u *utterance) (m object, units int) {
+	m = object{"role": "assistant"}
+	var calls []object
+	reasoning := object{}
+	if text, ok := u.text(); ok {
+		m["content"] = text
+	}
+	for _, p := range u.parts {
+		switch p.kind {
+		case record.ThoughtPortion:
+			maps.Copy(reasoning, thought(p.raw, OpenAI))
+		case record.CallPortion:
+			call := object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": rawArguments(p.text)}}
+			if p.beside != nil && p.beside.Extra != nil {
+				call["extra_content"], _ = record.ReadJSON(string(p.beside.Extra))
+			}
+			calls = append(calls, call)
+		}
+	}
+	if units = len(m) - 1 + len(calls); units == 0 {
+		return nil, 0
+	}
+	if len(calls) > 0 {
+		m["tool_calls"] = calls
+	}
+	if len(reasoning) > 0 {
+		maps.Copy(m, reasoning)
+		units++
+	}
+	return m, units
 }
 
 // unitWriter counts units: parts of messages, calls, items.

@@ -106,6 +106,9 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error
 				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.Limit, n.Tools.Tokens(n.Counter), ctxabi.BudgetFile)
 		}
 	}
+	if _, known := providerOf[f]; known {
+		talk.withoutRefused(providerOf[f])
+	}
 	tools := n.Tools
 	switch f {
 	case OpenAI:
@@ -146,6 +149,9 @@ func (n *Prompt) Count(talk *dialogue) int {
 			}
 			for _, im := range p.images {
 				total += im.Tokens()
+			}
+			if p.beside != nil {
+				total += n.Counter.CountCached(string(p.beside.Extra)) + n.Counter.CountCached(p.beside.Signature)
 			}
 			total += MessageTokens + text + n.Counter.CountCached(p.name) + n.Counter.CountCached(p.words)
 		}

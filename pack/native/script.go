@@ -45,6 +45,7 @@ type Slot struct {
 	front   string // stands before the content's text
 	Text    string // in its place
 	failed  bool
+	refused []providers // of each image: those that do not get it
 }
 
 // Turn is what one speaker says at once.
@@ -99,6 +100,7 @@ func NewScript(lines []Line) *Script {
 		w.line(i)
 	}
 	w.close(true)
+	w.chooseImages()
 	s := w.Script // and nothing of what it took to make it
 	s.Turns = slices.Clone(s.Turns)
 	return &s
@@ -109,7 +111,7 @@ func (s *Script) size() int {
 	n := len(s.Lines)*int(unsafe.Sizeof(Line{})) + len(s.Turns)*int(unsafe.Sizeof(Turn{})) + len(s.Repairs)*128
 	for i := range s.Turns {
 		for k := range s.Turns[i].Slots {
-			n += int(unsafe.Sizeof(Slot{})) + len(s.Turns[i].Slots[k].front)
+			n += int(unsafe.Sizeof(Slot{})) + len(s.Turns[i].Slots[k].front) + len(s.Turns[i].Slots[k].refused)
 		}
 	}
 	return n
@@ -178,7 +180,10 @@ func (w *scripter) line(i int) {
 		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
 			s.front = "[Results of calls]\n"
 			w.Bound += extraStrange
-		case c.Kind == record.DataPortion && !(l.Carried && record.ShowsImages(l.Role)):
+		case c.Kind == record.DataPortion && !record.ShowsImages(l.Role):
+			s.kind, s.Text = record.TextPortion, c.Text
+			w.noImages(l)
+		case c.Kind == record.DataPortion && !l.Carried:
 			s.kind, s.Text = record.TextPortion, c.Text
 		}
 		t.Slots = append(t.Slots, s)
@@ -229,6 +234,7 @@ func (w *scripter) assistant(i int) {
 			continue
 		case c.Kind == record.DataPortion:
 			s.kind, s.Text = record.TextPortion, c.Text
+			w.noImages(l)
 		}
 		t.Slots = append(t.Slots, s)
 	}

@@ -4,15 +4,28 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// thought is a part of thinking in the form of a provider; nil when it is not one of its own, or would be refused.
+// thought returns a part of thinking in the form of a provider; nil when it is not one of its own, or would be refused. In the form of
+// OpenAI's Chat API it is fields of the message, of which services with the same API want the ones back that they returned.
 func thought(raw []byte, f Format) object {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var t object
 	if d.Decode(&t) != nil {
 		return nil
+	}
+	if f == OpenAI {
+		r, _ := ctxabi.ReasoningOf(raw)
+		out := object{}
+		for key, v := range map[string]json.RawMessage{"reasoning_content": r.ReasoningContent, "reasoning": r.Reasoning, "reasoning_details": r.ReasoningDetails} {
+			if v != nil {
+				out[key] = t[key]
+			}
+		}
+		return out
 	}
 	filled := func(key string) bool { s, ok := t[key].(string); return ok && s != "" }
 	_, thinks := t["thinking"].(string)

@@ -1,7 +1,6 @@
 package nativetest
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -23,6 +22,8 @@ type object = map[string]any
 
 type checker struct {
 	Body
+	format     string
+	images     sentImages
 	count      func(string) int
 	violations []string
 	ids        map[string]bool   // of calls so far
@@ -170,28 +171,6 @@ func (t *turns) next(i int, what, role string) {
 func (t *turns) end() {
 	if t.last != "user" {
 		t.bad("the last %s is not the user's", t.one)
-	}
-}
-
-var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/gif"}
-
-func (c *checker) base64(what string, mime, data any) {
-	if s, _ := mime.(string); !slices.Contains(imageTypes, s) {
-		c.bad("%s: images are not of type %q", what, s)
-	}
-	s, _ := data.(string)
-	if b, err := base64.StdEncoding.Strict().DecodeString(s); err != nil || len(b) == 0 {
-		c.bad("%s: not base64 of anything", what)
-	}
-}
-
-func (c *checker) imageURL(what string, v any) {
-	s, _ := v.(string)
-	if inline, ok := strings.CutPrefix(s, "data:"); ok {
-		mime, data, _ := strings.Cut(inline, ";base64,")
-		c.base64(what, mime, data)
-	} else if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
-		c.bad("%s: %q is not the address of an image", what, s)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Check returns what violates the rules of a format: openai, anthropic, responses, gemini or genai. count counts the tokens of a text.
 func Check(format string, data []byte, count func(string) int) (Body, []string) {
-	c := &checker{count: count, ids: map[string]bool{}, open: map[string]string{}}
+	c := &checker{format: format, count: count, ids: map[string]bool{}, open: map[string]string{}}
 	var body object
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -37,5 +37,6 @@ func Check(format string, data []byte, count func(string) int) (Body, []string) 
 	default:
 		c.bad("there is no format %q", format)
 	}
+	c.request(len(data))
 	return c.Body, c.violations
 }

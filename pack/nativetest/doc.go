@@ -15,5 +15,6 @@
 //	anthropic.go  Messages
 //	gemini.go     generateContent
 //	openai.go     Chat Completions
+//	images.go     images
 //	body.go       what the formats share
 package nativetest

@@ -69,8 +69,21 @@ func (g *contents) system(v any) {
 // part checks one part of a content.
 func (g *contents) part(at, role string, p object) {
 	g.unit(role, p)
-	if len(p) != 1 {
-		g.bad("%s: %d kinds of data in one part", at, len(p))
+	signature, signed := p["thoughtSignature"].(string)
+	if kinds := len(p); signed {
+		if kinds--; role != "model" || signature == "" || kinds != 1 {
+			g.bad("%s: the signature %q of %d kinds of data of %s", at, signature, kinds, role)
+		}
+		if signature != "skip_thought_signature_validator" { // which stands for none
+			g.Tokens += g.count(signature)
+		}
+	} else if kinds != 1 {
+		g.bad("%s: %d kinds of data in one part", at, kinds)
+	}
+	if p["functionCall"] != nil {
+		if !signed && len(g.calls) == 0 {
+			g.bad("%s: the first call of a step without a signature", at)
+		}
 	}
 	response, isResponse := p["functionResponse"].(object)
 	if role == "user" && !isResponse {

@@ -46,7 +46,8 @@ func (c *checker) openAI(body object) {
 				}
 			}
 		case "assistant":
-			c.keys(what, m, "role!", "content", "tool_calls")
+			c.keys(what, m, "role!", "content", "tool_calls", "reasoning_content", "reasoning", "reasoning_details")
+			c.reasoning(what, m)
 			if m["content"] == nil && m["tool_calls"] == nil {
 				c.bad("%s says nothing", what)
 			}
@@ -57,7 +58,10 @@ func (c *checker) openAI(body object) {
 			if m["tool_calls"] != nil {
 				for _, call := range c.list(what+".tool_calls", m["tool_calls"]) {
 					c.unit(role, call)
-					c.keys(what, call, "id!", "type!", "function!")
+					c.keys(what, call, "id!", "type!", "function!", "extra_content")
+					if extra, has := call["extra_content"]; has {
+						c.input(what, extra)
+					}
 					f, _ := call["function"].(object)
 					c.keys(what, f, "name!", "arguments!")
 					if call["type"] != "function" {
@@ -90,6 +94,26 @@ func (c *checker) openAI(body object) {
 			c.keys(what, f, "name!", "description", "parameters", "strict")
 			return f
 		}, "parameters")
+	}
+}
+
+// reasoning checks the fields in which services behind the Chat API want a model's reasoning back.
+func (c *checker) reasoning(what string, m object) {
+	fields := object{}
+	for _, key := range []string{"reasoning_content", "reasoning", "reasoning_details"} {
+		v, has := m[key]
+		if !has {
+			continue
+		}
+		fields[key] = v
+		_, isText := v.(string)
+		if _, isList := v.([]any); isList != (key == "reasoning_details") || !isList && !isText {
+			c.bad("%s: %s is %v", what, key, v)
+		}
+	}
+	if len(fields) > 0 {
+		c.input(what, fields)
+		c.unit("assistant", fields)
 	}
 }
 

@@ -5,6 +5,7 @@
 //
 //	draw.go      what is drawn
 //	history.go   both logs of a session
+//	poisons.go   records that providers refuse
 //	picture.go   images
 //	log.go       logs in memory, and sessions of a kind
 //	findings.go  what was found in a history, kept

@@ -24,7 +24,7 @@ func TestImageMarks(t *testing.T) {
 		{`{"type":"image","source":{"media_type":"image/webp","data":"AAAA"}}`, "", "[Image at Turn 3: webp · context/line/9]"},
 		{`{"type":"image","source":{"media_type":"image/png","data":"iVBORw0KGgo="}}`, "", "[Image at Turn 3: png · context/line/9]"},
 		{`{"type":"input_image","image_url":"https://example.org/a.png"}`, "A", "[Image at Turn 3: A · context/line/9]"},
-		{`{"type":"input_audio","input_audio":{"data":"xx"}}`, "\n ", "[Image at Turn 3: context/line/9]"},
+		{`{"type":"input_audio","input_audio":{"data":"xx"}}`, "\n ", "[Audio at Turn 3: context/line/9]"},
 	} {
 		if got := imageMark([]byte(c.part), c.beside, 3, Address{Line: 9}); got != c.want {
 			t.Errorf("%.60s…: got\n%s, want\n%s", c.part, got, c.want)

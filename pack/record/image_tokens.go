@@ -1,11 +1,8 @@
 package record
 
 import (
-	"encoding/base64"
-	pixels "image"
-	"strings"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // What an image costs is estimated by the formulas that providers publish, from its width and height:
@@ -67,25 +64,21 @@ func tiles(length, edge float64) int {
 	return max(1, n)
 }
 
-// TokensOfImage is what a part costs that is an image; 0 for what native renderings do not carry.
+// TokensOfImage returns the tokens of a part that is an image; 0 for data that native renderings do not carry.
 func TokensOfImage(part []byte) int {
-	im, ok := ReadImage(part)
-	if !ok {
-		return 0
-	}
+	im := ReadImage(part)
 	return im.Tokens()
 }
 
-// Tokens is what the image costs.
+// Tokens returns the tokens of the image; 0 if no provider accepts it.
 func (im Image) Tokens() int {
-	if im.URL != "" {
+	switch {
+	case im.Problem != "":
+		return 0
+	case im.Width == 0 || im.Type == picture.WebP:
 		return unknownImage
 	}
-	c, _, err := pixels.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(im.Data)))
-	if err != nil || c.Width <= 0 || c.Height <= 0 {
-		return unknownImage
-	}
-	return imageTokens(c.Width, c.Height)
+	return imageTokens(im.Width, im.Height)
 }
 
 // ShowsImages reports whether native renderings show images that stand in a message of a role; those in results they always show.

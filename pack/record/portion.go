@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // PortionKind is the kind of a portion.
@@ -28,16 +29,18 @@ type Portion struct {
 	Text    string // of a datum: the line that pack.md shows in its place; of a call its arguments
 	Words   string // of a thought
 	Failed  bool
-	Instead bool     // a result in whose place a reference stands
-	Blank   bool     // there is nothing but blanks in text
-	Raw     []byte   // of a datum or a thought: the part as it was written; of an item: the record, if it stands in full
-	Data    [][]byte // of a result: such parts
-	Marks   []string // in the place of these
-	Extra   int      // tokens that it may take beyond what pack.md shows, by weight
-	Unknown bool     // a record that is not a message
-	Cost    int      // tokens of its images, where they are shown
-	Broken  bool     // a call whose arguments are not an object of JSON
-	Item    bool     // of a record without a role
+	Instead bool                 // a result in whose place a reference stands
+	Blank   bool                 // there is nothing but blanks in text
+	Raw     []byte               // of a datum or a thought: the part as it was written; of an item: the record, if it stands in full
+	Data    [][]byte             // of a result: such parts
+	Marks   []string             // in the place of these
+	Images  []picture.Picture    // of a datum, or of the data of a result
+	Extra   int                  // tokens that it may take beyond what pack.md shows, by weight
+	Unknown bool                 // a record that is not a message
+	Cost    int                  // tokens of its images, where they are shown
+	Broken  bool                 // a call whose arguments are not an object of JSON
+	Item    bool                 // of a record without a role
+	Beside  *ctxabi.Continuation // of a call or a text: what its provider wants back with it; nil: nothing
 }
 
 // TokensOfOne is how many tokens a record that is cut must show for each of its calls or results. With fewer they
@@ -86,6 +89,9 @@ func ContentsOf(log Records, at Address, shown string, instead []string, turn fu
 	}
 	if m.Item != "" {
 		keepItem(list, raw, shown == "")
+	} else if r, ok := ctxabi.ReasoningOf(raw); ok && m.Role == ctxabi.Assistant {
+		thought, _ := json.Marshal(r)
+		list = append([]Portion{{Kind: ThoughtPortion, Raw: thought}}, list...)
 	}
 	for i := range list {
 		list[i].finish()
@@ -146,6 +152,9 @@ func (c *Portion) finish() {
 	if c.Item && c.Raw != nil && c.Kind != ThoughtPortion { // what an item has beside these
 		c.Extra += max(0, ctxabi.Weight(c.Raw)-ctxabi.Weight(c.Text)) + 8
 	}
+	if c.Beside != nil {
+		c.Extra += ctxabi.Weight(string(c.Beside.Extra)) + ctxabi.Weight(c.Beside.Signature) + 8
+	}
 	if c.Kind == ThoughtPortion {
 		c.Words = thoughtText(c.Raw, c.Item)
 		c.Extra += ctxabi.Weight(c.Words) + 8
@@ -160,7 +169,7 @@ func (c *Portion) Forget() {
 	if c.Kind != DataPortion {
 		c.Text = ""
 	}
-	c.Raw, c.Data = nil, nil
+	c.Raw, c.Data, c.Beside = nil, nil, nil
 }
 
 // wholeContents are the parts of a record that stands in full: results in front, texts that follow each other joined.
@@ -191,13 +200,14 @@ func wholeContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, turn func
 		list = append(list, r)
 	}
 	for _, p := range parts {
+		beside := besideOf(m, p)
 		switch last := len(list) - 1; {
-		case p.Kind == ctxabi.PartText && last >= 0 && list[last].Kind == TextPortion:
+		case p.Kind == ctxabi.PartText && last >= 0 && list[last].Kind == TextPortion && beside == nil && list[last].Beside == nil:
 			list[last].Text += "\n" + p.Text
 		case p.Kind == ctxabi.PartText:
-			list = append(list, Portion{Kind: TextPortion, Text: p.Text})
+			list = append(list, Portion{Kind: TextPortion, Text: p.Text, Beside: beside})
 		case p.Kind == ctxabi.PartCall && m.Role == ctxabi.Assistant:
-			list = append(list, Portion{Kind: CallPortion, ID: p.Call.ID, Name: p.Call.Name, Text: p.Call.Arguments})
+			list = append(list, Portion{Kind: CallPortion, ID: p.Call.ID, Name: p.Call.Name, Text: p.Call.Arguments, Beside: beside})
 		case p.Kind == ctxabi.PartCall: // nobody else calls tools
 			list = append(list, Portion{Kind: TextPortion, Text: "[call] " + p.Call.Name + " " + p.Call.Arguments})
 		case p.Kind == ctxabi.PartData:
@@ -219,7 +229,7 @@ func cutContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, shown strin
 	case tooMany:
 		return []Portion{{Kind: TextPortion, Text: shown}}
 	case m.Item != "" && len(m.Results) > 0: // of a provider's own tool: the call stands with its result
-		return []Portion{{Kind: ResultPortion, ID: m.Results[0].CallID, Text: shown, Failed: m.Results[0].IsError}, leftOutCall(m.Calls[0], at)}
+		return []Portion{{Kind: ResultPortion, ID: m.Results[0].CallID, Text: shown, Failed: m.Results[0].IsError}, leftOutCall(ctxabi.Part{Call: m.Calls[0]}, at)}
 	case len(m.Results) > 0:
 		for i, r := range m.Results {
 			c := Portion{Kind: ResultPortion, ID: r.CallID, Text: shown, Failed: r.IsError}
@@ -236,17 +246,30 @@ func cutContents(m *ctxabi.Message, parts []ctxabi.Part, at Address, shown strin
 		}
 	}
 	list = append(list, Portion{Kind: TextPortion, Text: shown})
-	if m.Role == ctxabi.Assistant {
-		for _, call := range m.Calls {
-			list = append(list, leftOutCall(call, at))
+	for _, p := range parts {
+		if p.Kind == ctxabi.PartCall && m.Role == ctxabi.Assistant {
+			call := leftOutCall(p, at)
+			call.Beside = besideOf(m, p)
+			list = append(list, call)
 		}
 	}
 	return list
 }
 
 // leftOutCall is a call whose arguments do not fit.
-func leftOutCall(call ctxabi.Call, at Address) Portion {
-	return Portion{Kind: CallPortion, ID: call.ID, Name: call.Name, Text: leftOutArguments(at), Extra: 2*ctxabi.Weight(call.Name) + 32}
+func leftOutCall(p ctxabi.Part, at Address) Portion {
+	return Portion{Kind: CallPortion, ID: p.Call.ID, Name: p.Call.Name, Text: leftOutArguments(at), Extra: 2*ctxabi.Weight(p.Call.Name) + 32}
+}
+
+// besideOf returns what the provider of a model wants back with a part of its message, nil for nothing.
+func besideOf(m *ctxabi.Message, p ctxabi.Part) *ctxabi.Continuation {
+	if m.Role != ctxabi.Assistant || p.Kind != ctxabi.PartCall && p.Kind != ctxabi.PartText {
+		return nil
+	}
+	if c, ok := ctxabi.ContinuationOf(p.Raw); ok {
+		return &c
+	}
+	return nil
 }
 
 // leftOutArguments stand in the place of arguments that do not fit.
@@ -313,6 +336,9 @@ func ToolName(name string) string {
 // thoughtText is what a model thought, where it can be read; of an item the content, too.
 func thoughtText(raw []byte, item bool) string {
 	type list []struct{ Text string }
+	if _, ok := ctxabi.ReasoningOf(raw); ok {
+		return string(raw)
+	}
 	var t struct {
 		Thinking            string
 		Text                string

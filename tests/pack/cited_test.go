@@ -73,7 +73,7 @@ func agentLoop(n int) (records [][]byte) {
 	for i := 0; len(records) < n; i++ {
 		if i%4 == 0 {
 			add("user", object{"type": "text", "text": fmt.Sprintf("Look at screen %d and repair what is broken there.", i)},
-				object{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}})
+				object{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="}})
 		}
 		a, b := fmt.Sprintf("toolu_%da", i), fmt.Sprintf("toolu_%db", i)
 		add("assistant", object{"type": "thinking", "thinking": "I should read both.", "signature": "c2ln"}, object{"type": "text", "text": "Reading both."},

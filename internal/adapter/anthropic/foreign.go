@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -18,6 +19,7 @@ func anthropicForeign(records []adapter.Record, lost *adapter.Tally) (messages [
 	var system []adapter.Object
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
+	adapter.AcceptedBy(picture.Anthropic, said, lost)
 	for _, s := range said {
 		leads := s.Role == ctxabi.System || s.Role == ctxabi.Developer
 		switch {
@@ -117,7 +119,7 @@ func anthropicResult(where string, r adapter.Answer, lost *adapter.Tally) json.R
 	text := adapter.TextOf(r.Inner)
 	switch {
 	case blocks == nil && text == "":
-		return adapter.Raw("(empty)")
+		return adapter.Raw(adapter.NoText)
 	case blocks == nil:
 		return adapter.Raw(text)
 	case text != "":

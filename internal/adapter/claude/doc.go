@@ -8,6 +8,7 @@
 //	beside.go   what it keeps in files beside the transcript
 //	tree.go     the tree of the lines
 //	export.go   records of the format, line by line
+//	accept.go   data of records from elsewhere that the provider accepts
 //	write.go    records from elsewhere as lines
 //	record.go   one line, and its fields
 //	context.go  what a model has before it

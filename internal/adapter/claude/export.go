@@ -45,10 +45,11 @@ func exportClaude(src *adapter.Source, w io.Writer) error {
 
 	out := &claudeWriter{w: bufio.NewWriterSize(w, 64<<10), name: src.Name, tally: &lost, chains: map[string]*claudeChain{}}
 	out.look(entries)
+	out.accept(entries)
 	for _, e := range entries {
 		var err error
 		if e.foreign != nil {
-			err = out.foreign(*e.foreign)
+			err = out.foreign(e.foreign)
 		} else {
 			err = out.own(e)
 		}

@@ -26,6 +26,8 @@ type claudeWriter struct {
 	tally  *adapter.Tally
 	chains map[string]*claudeChain
 
+	accepted map[*adapter.Record][]ctxabi.Part // the parts of records whose data the provider does not accept as they are
+
 	session, cwd, version, branch, userType string    // of every record
 	mixed                                   bool      // there are messages from elsewhere at all
 	begin                                   time.Time // before the first record
@@ -79,7 +81,7 @@ func (w *claudeWriter) line(raw []byte) error {
 }
 
 // foreign writes a record that came from elsewhere as one or several.
-func (w *claudeWriter) foreign(r adapter.Record) error {
+func (w *claudeWriter) foreign(r *adapter.Record) error {
 	c := w.chain(r.Chain)
 	where := fmt.Sprintf("message %d", c.n+1)
 	if r.Chain != "" {
@@ -94,6 +96,9 @@ func (w *claudeWriter) foreign(r adapter.Record) error {
 	c.n++
 	c.made = 0
 	m, parts := ctxabi.DecodeParts(r.Line)
+	if list, ok := w.accepted[r]; ok {
+		parts = list
+	}
 	if c.seeTime(m.TS); m.TS == "" {
 		c.now = c.now.Add(time.Millisecond)
 	}
@@ -104,7 +109,7 @@ func (w *claudeWriter) foreign(r adapter.Record) error {
 	if m.Name != "" && m.Role != ctxabi.Tool {
 		lose(adapter.NoAuthor)
 	}
-	adapter.BesideTexts(r, lose)
+	adapter.BesideTexts(*r, lose)
 	switch m.Role {
 	case ctxabi.System, ctxabi.Developer:
 		lose("a transcript has no system prompt; kept as a note that no model sees")
@@ -160,7 +165,11 @@ func (w *claudeWriter) answer(c *claudeChain, m ctxabi.Message, parts []ctxabi.P
 					input = json.RawMessage("{}")
 				}
 			}
-			blocks = append(blocks, adapter.Object{{"type", adapter.Raw("tool_use")}, {"id", adapter.Raw(id)}, {"name", adapter.Raw(p.Call.Name)}, {"input", input}})
+			name := adapter.ToolName(p.Call.Name)
+			if name != p.Call.Name {
+				lose(adapter.RenamedTool)
+			}
+			blocks = append(blocks, adapter.Object{{"type", adapter.Raw("tool_use")}, {"id", adapter.Raw(id)}, {"name", adapter.Raw(name)}, {"input", input}})
 			calls = append(calls, id)
 		case ctxabi.PartData:
 			lose("the format has no place for an image or a file in an answer; left out")

@@ -2,8 +2,10 @@ package codex
 
 import (
 	"bufio"
+	"cmp"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"crypto/sha256"
 	"encoding/json"
@@ -173,6 +175,7 @@ func Lines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapter.Ta
 func codexForeign(name string, records []adapter.Record, ours bool, now string, lost *adapter.Tally) (lines [][]byte) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
+	adapter.AcceptedBy(picture.OpenAI, said, lost)
 	if len(adapter.Definitions(records, lost)) > 0 {
 		lost.Add("events.jsonl", "the format has no place for definitions of tools")
 	}
@@ -232,6 +235,7 @@ func codexTime(ts string) string {
 // Assistant adds the items of an assistant's message and the results of its calls.
 func Assistant(s adapter.Speech, lost *adapter.Tally, add func(kind string, payload adapter.Object)) {
 	var said []ctxabi.Part
+	custom := map[string]bool{} // calls whose arguments are no object
 	say := func() {
 		if content := Content(s.Where, "output_text", said, lost); content != nil {
 			add(codexEventLine, adapter.Object{{"type", adapter.Raw("agent_message")}, {"message", adapter.Raw(adapter.TextOf(said))}})
@@ -254,25 +258,31 @@ func Assistant(s adapter.Speech, lost *adapter.Tally, add func(kind string, payl
 			}
 		case ctxabi.PartCall:
 			say()
-			arguments := p.Call.Arguments
-			if arguments == "" {
-				arguments = "{}"
+			arguments, isObject := adapter.JsonObject(p.Call.Arguments)
+			if !isObject { // as a freeform call has them
+				custom[p.Call.ID] = true
+				add(ItemLine, adapter.Object{{"type", adapter.Raw("custom_tool_call")}, {"name", adapter.Raw(p.Call.Name)}, {"input", adapter.Raw(p.Call.Arguments)}, {"call_id", adapter.Raw(p.Call.ID)}})
+				continue
 			}
-			add(ItemLine, adapter.Object{{"type", adapter.Raw("function_call")}, {"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(arguments)}, {"call_id", adapter.Raw(p.Call.ID)}})
+			add(ItemLine, adapter.Object{{"type", adapter.Raw("function_call")}, {"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(string(arguments))}, {"call_id", adapter.Raw(p.Call.ID)}})
 		default:
 			said = append(said, p)
 		}
 	}
 	say()
 	for _, a := range s.Answers {
-		output := adapter.Raw(adapter.TextOf(a.Inner))
+		output := adapter.Raw(cmp.Or(adapter.TextOf(a.Inner), adapter.NoText))
 		if slices.ContainsFunc(a.Inner, func(p ctxabi.Part) bool { return p.Kind == ctxabi.PartData }) {
 			output = adapter.Raw(Content(s.Where, "input_text", a.Inner, lost))
 		}
 		if a.IsError {
 			lost.Add(s.Where, "the format has no mark for a result that is an error")
 		}
-		add(ItemLine, adapter.Object{{"type", adapter.Raw("function_call_output")}, {"call_id", adapter.Raw(a.CallID)}, {"output", output}})
+		kind := "function_call_output"
+		if custom[a.CallID] {
+			kind = "custom_tool_call_output"
+		}
+		add(ItemLine, adapter.Object{{"type", adapter.Raw(kind)}, {"call_id", adapter.Raw(a.CallID)}, {"output", output}})
 	}
 }
 

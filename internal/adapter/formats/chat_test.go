@@ -83,7 +83,7 @@ func TestExportedBodiesAreValid(t *testing.T) {
 
 // violations makes a transcript a request: it ends with the user and defines
 // the tools that were called.
-func violations(t *testing.T, to string, data []byte) (bad []string) {
+func violations(t testing.TB, to string, data []byte) (bad []string) {
 	t.Helper()
 	var body map[string]any
 	var messages []any
@@ -103,8 +103,23 @@ func violations(t *testing.T, to string, data []byte) (bad []string) {
 	if last != "user" {
 		messages = append(messages, map[string]any{"role": "user", "content": []any{map[string]any{"type": "text", "text": "Go on."}}})
 	}
-	for _, m := range messages { // the checker wants the longer of two forms
+	isFile := func(p any) bool { o, _ := p.(map[string]any); return o["type"] == "document" || o["type"] == "file" }
+	for _, m := range messages { // the checker knows no files, and wants the longer of two forms
 		m := m.(map[string]any)
+		if list, ok := m["content"].([]any); ok {
+			for _, p := range list {
+				p := p.(map[string]any)
+				if inner, ok := p["content"].([]any); ok {
+					if p["content"] = slices.DeleteFunc(inner, isFile); len(p["content"].([]any)) == 0 {
+						p["content"] = "a file"
+					}
+				}
+			}
+			if list = slices.DeleteFunc(list, isFile); len(list) == 0 {
+				list = []any{map[string]any{"type": "text", "text": "a file"}}
+			}
+			m["content"] = list
+		}
 		if text, ok := m["content"].(string); ok && to == "anthropic" {
 			m["content"] = []any{map[string]any{"type": "text", "text": text}}
 		}

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // Contents is the body of a request to Google's Gemini API: contents, which are messages made of parts, and what the model is to do
@@ -93,6 +95,7 @@ func systemContent(v json.RawMessage) json.RawMessage {
 func contentsForeign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
+	adapter.AcceptedBy(picture.Gemini, said, lost)
 	var system, open []json.RawMessage
 	role := ""
 	flush := func() {
@@ -102,6 +105,9 @@ func contentsForeign(records []adapter.Record, lost *adapter.Tally) (messages []
 		open = nil
 	}
 	say := func(as string, parts []json.RawMessage) {
+		if len(parts) == 0 {
+			return
+		}
 		if as != role {
 			flush()
 		}
@@ -116,7 +122,7 @@ func contentsForeign(records []adapter.Record, lost *adapter.Tally) (messages []
 				if a.IsError {
 					key = "error"
 				}
-				response := adapter.Object{{"name", adapter.Raw(nameOf(s, a.CallID))}, {"response", adapter.Raw(adapter.Object{{key, adapter.Raw(adapter.TextOf(a.Inner))}})}}
+				response := adapter.Object{{"name", adapter.Raw(nameOf(s, a.CallID))}, {"response", adapter.Raw(adapter.Object{{key, adapter.Raw(cmp.Or(adapter.TextOf(a.Inner), adapter.NoText))}})}}
 				parts := []json.RawMessage{adapter.Raw(adapter.Object{{"functionResponse", adapter.Raw(response)}})}
 				for _, p := range a.Inner {
 					if p.Kind == ctxabi.PartData {
@@ -162,21 +168,34 @@ func nameOf(s adapter.Speech, callID string) string {
 	return ""
 }
 
-// contentsParts are texts, data and calls as the API has them.
+// contentsParts returns texts, data and calls as the API has them. The API refuses a first call of a step without a signature.
 func contentsParts(s adapter.Speech, lost *adapter.Tally) (parts []json.RawMessage) {
+	called := false
 	for _, p := range s.Parts {
+		var signature []adapter.Field
+		if c, ok := ctxabi.ContinuationOf(p.Raw); ok && c.Signature != "" && s.Role == ctxabi.Assistant {
+			signature = []adapter.Field{{"thoughtSignature", adapter.Raw(c.Signature)}}
+		} else if p.Kind == ctxabi.PartCall && !called {
+			signature = []adapter.Field{{"thoughtSignature", adapter.Raw(ctxabi.NoSignature)}}
+		}
+		called = called || p.Kind == ctxabi.PartCall
 		switch p.Kind {
 		case ctxabi.PartText:
-			parts = append(parts, adapter.Raw(adapter.Object{{"text", adapter.Raw(p.Text)}}))
+			parts = append(parts, adapter.Raw(append(adapter.Object{{"text", adapter.Raw(p.Text)}}, signature...)))
 		case ctxabi.PartCall:
 			args, ok := adapter.JsonObject(p.Call.Arguments)
 			if !ok {
 				lost.Add(s.Where, adapter.ArgumentsInObject)
 			}
-			parts = append(parts, adapter.Raw(adapter.Object{{"functionCall", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"args", args}})}}))
+			call := adapter.Object{{"functionCall", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"args", args}})}}
+			parts = append(parts, adapter.Raw(append(call, signature...)))
 		case ctxabi.PartThinking:
 			lost.Add(s.Where, "the format has no place for thinking of other providers")
 		case ctxabi.PartData:
+			if s.Role != ctxabi.User { // who alone sends data
+				parts = append(parts, withoutData(s.Where, p, lost))
+				continue
+			}
 			parts = append(parts, dataPart(s.Where, p, lost))
 		}
 	}
@@ -195,6 +214,10 @@ func dataPart(where string, p ctxabi.Part, lost *adapter.Tally) json.RawMessage 
 		}
 		return adapter.Raw(adapter.Object{{"fileData", adapter.Raw(adapter.Object{{"mimeType", adapter.Raw(kind)}, {"fileUri", adapter.Raw(d.Url)}})}})
 	}
+	return withoutData(where, p, lost)
+}
+
+func withoutData(where string, p ctxabi.Part, lost *adapter.Tally) json.RawMessage {
 	lost.Add(where, "the format has no place for data of this kind; its type replaces it")
 	return adapter.Raw(adapter.Object{{"text", adapter.Raw(adapter.Marker(p.Raw))}})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
@@ -29,8 +30,18 @@ func partsOf(content json.RawMessage) (parts []json.RawMessage) {
 	return parts
 }
 
-// partOf returns one part; what a session has no form for is a text with its JSON.
+// partOf returns one part with its signature; data that a session has no form for become a text with their JSON.
 func partOf(raw json.RawMessage) json.RawMessage {
+	part := unsigned(raw)
+	signed, ok := ctxabi.ContinuationOf(raw)
+	if o, err := adapter.ParseObject(part); ok && signed.Signature != "" && err == nil && (o.Text("type") == "text" || o.Text("type") == "tool_use") {
+		return adapter.Raw(append(o, adapter.Field{"thoughtSignature", adapter.Raw(signed.Signature)}))
+	}
+	return part
+}
+
+// unsigned returns one part without its signature.
+func unsigned(raw json.RawMessage) json.RawMessage {
 	o, _ := adapter.ParseObject(raw)
 	switch call, response := o.Object("functionCall"), o.Object("functionResponse"); {
 	case adapter.TextAt(o, "text") && string(o.Get("thought")) == "true":

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // foreign returns records from elsewhere as stored messages: behind each answer with calls stand the results of these.
@@ -16,7 +17,9 @@ func foreign(records []adapter.Record, lost *adapter.Tally) (messages []json.Raw
 	if len(adapter.Definitions(records, lost)) > 0 {
 		lost.Add("events.jsonl", "the format has no place for definitions of tools")
 	}
-	for _, s := range adapter.Dialogue(records, lost) {
+	said := adapter.Dialogue(records, lost)
+	adapter.AcceptedBy(picture.OpenAI, said, lost)
+	for _, s := range said {
 		var parts, calls []json.RawMessage
 		for _, p := range s.Parts {
 			switch p.Kind {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -13,7 +14,9 @@ import (
 // behind each assistant message with calls stand the results of all of them.
 func openAIForeign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
 	add := func(m adapter.Object) { messages = append(messages, adapter.Raw(m)) }
-	for _, s := range adapter.Dialogue(records, lost) {
+	said := adapter.Dialogue(records, lost)
+	adapter.AcceptedBy(picture.OpenAI, said, lost)
+	for _, s := range said {
 		role := adapter.Raw(s.Role.String())
 		switch s.Role {
 		case ctxabi.Assistant:
@@ -66,8 +69,12 @@ func openAIAssistant(s adapter.Speech, lost *adapter.Tally) (m adapter.Object) {
 			if !ok {
 				lost.Add(s.Where, adapter.ArgumentsInObject)
 			}
-			calls = append(calls, adapter.Object{{"id", adapter.Raw(p.Call.ID)}, {"type", adapter.Raw("function")},
-				{"function", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(string(arguments))}})}})
+			call := adapter.Object{{"id", adapter.Raw(p.Call.ID)}, {"type", adapter.Raw("function")},
+				{"function", adapter.Raw(adapter.Object{{"name", adapter.Raw(p.Call.Name)}, {"arguments", adapter.Raw(string(arguments))}})}}
+			if c, ok := ctxabi.ContinuationOf(p.Raw); ok && c.Extra != nil {
+				call = append(call, adapter.Field{"extra_content", c.Extra})
+			}
+			calls = append(calls, call)
 		case ctxabi.PartThinking:
 			lost.Add(s.Where, "the format has no place for thinking")
 		case ctxabi.PartData:
@@ -85,6 +92,11 @@ func openAIAssistant(s adapter.Speech, lost *adapter.Tally) (m adapter.Object) {
 	if calls != nil {
 		m = append(m, adapter.Field{"tool_calls", adapter.Raw(calls)})
 	}
+	for _, f := range []adapter.Field{{"reasoning_content", s.Reasoning.ReasoningContent}, {"reasoning", s.Reasoning.Reasoning}, {"reasoning_details", s.Reasoning.ReasoningDetails}} {
+		if f.Value != nil {
+			m = append(m, f)
+		}
+	}
 	return m
 }
 
@@ -100,7 +112,7 @@ func openAIResults(s adapter.Speech, lost *adapter.Tally) (messages []adapter.Ob
 			}
 		}
 		if text == "" {
-			text = "(empty)"
+			text = adapter.NoText
 		}
 		if a.IsError {
 			lost.Add(s.Where, "the format has no mark for a result that is an error; "+strings.TrimSpace(adapter.ToolFailed)+" precedes it")

@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
 	"github.com/ctxfs/ctxfs/internal/adapter/codex"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -136,6 +137,7 @@ func (f *responsesFile) addForeign(records []adapter.Record, lost *adapter.Tally
 func responsesForeign(records []adapter.Record, lost *adapter.Tally) (items, tools []adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
+	adapter.AcceptedBy(picture.OpenAI, said, lost)
 	add := func(kind string, item adapter.Object) {
 		if item.Text("type") == codex.Thought {
 			lost.Add("messages.jsonl", "the format has no place for thinking of other providers")
