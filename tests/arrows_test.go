@@ -52,6 +52,8 @@ var arrows = map[string][]string{
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
 	"internal/adapter/anthropic":   {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/uimessages":  {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
+	"internal/adapter/converse":    {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
 	"internal/adapter/codex":       {"internal/adapter", "ctxabi"},
 	"internal/adapter/responses":   {"internal/adapter/codex", "internal/adapter/bodies", "internal/adapter", "ctxabi"},
 	"internal/adapter/claude":      {"internal/adapter", "ctxabi", "internal/lazy"},
@@ -64,7 +66,7 @@ var arrows = map[string][]string{
 	"internal/adapter/langchain":   {"internal/adapter/bodies", "internal/adapter", "ctxabi"},
 	"internal/adapter/opencode":    {"internal/adapter", "ctxabi"},
 	"internal/adapter/gemini":      {"internal/adapter", "internal/adapter/bodies", "ctxabi", "internal/lazy"},
-	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/aider", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/gemini", "internal/adapter/langchain", "internal/adapter/native", "internal/adapter/opencode", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/pi", "internal/adapter/responses", "internal/adapter/sweagent", "ctxabi"},
+	"internal/adapter/formats":     {"internal/adapter", "internal/adapter/aider", "internal/adapter/anthropic", "internal/adapter/atif", "internal/adapter/claude", "internal/adapter/codex", "internal/adapter/converse", "internal/adapter/gemini", "internal/adapter/langchain", "internal/adapter/native", "internal/adapter/opencode", "internal/adapter/openai", "internal/adapter/openhands", "internal/adapter/pi", "internal/adapter/responses", "internal/adapter/sweagent", "internal/adapter/uimessages", "ctxabi"},
 	"internal/adapter/adaptertest": {"internal/adapter/formats", "internal/adapter", "ctxabi"},
 	"internal/transcript":          {"internal/adapter", "internal/adapter/claude", "internal/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage", "internal/lazy"}, // what import and export do
 	"internal/redact":              {"internal/lazy"},                                                                                                                                                         // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole

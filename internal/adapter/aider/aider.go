@@ -16,6 +16,7 @@ import (
 var Format = &adapter.Format{
 	Name:   formatName,
 	Title:  "Aider chat history (Markdown; only read)",
+	Notes:  []string{"chat", "output"},
 	Sniff:  sniff,
 	Import: importHistory,
 }

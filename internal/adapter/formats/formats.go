@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/atif"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
 	"github.com/ctxfs/ctxfs/internal/adapter/codex"
+	"github.com/ctxfs/ctxfs/internal/adapter/converse"
 	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
 	"github.com/ctxfs/ctxfs/internal/adapter/langchain"
 	"github.com/ctxfs/ctxfs/internal/adapter/native"
@@ -20,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/pi"
 	"github.com/ctxfs/ctxfs/internal/adapter/responses"
 	"github.com/ctxfs/ctxfs/internal/adapter/sweagent"
+	"github.com/ctxfs/ctxfs/internal/adapter/uimessages"
 )
 
 // formats has every format there is; a file of its own has each of them. One that keeps records as they are keeps all of their keys.
@@ -30,6 +32,8 @@ var formats = []*adapter.Format{
 	responses.Format,
 	openai.Format,
 	anthropic.Format,
+	uimessages.Format,
+	converse.Format,
 	openhands.Format,
 	atif.Format,
 	sweagent.Format,
@@ -46,6 +50,9 @@ func init() {
 	for _, f := range formats {
 		if !f.Verbatim {
 			f.Import = adapter.ReportsTwice(f.Import)
+		}
+		if !f.Verbatim && f != claude.Format && f != codex.Format {
+			f.Import = adapter.ReportsUnread(f, f.Import)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 var Format = &adapter.Format{
 	Name:   adapter.OpenHandsName,
 	Title:  "OpenHands conversation (events: JSONL, an array, or a file each)",
+	Notes:  []string{"PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "ConversationStateUpdateEvent", "recall", "change_agent_state", "condensation_request", "loop_recovery", "task_tracking_state", "null", "agent_state_changed", ".message", ".summary", ".agent_class", ".observation", ".impl_source", ".confirmation_state"},
 	Sniff:  sniffOpenHands,
 	Import: importOpenHands,
 	Export: exportOpenHands,
