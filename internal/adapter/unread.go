@@ -32,10 +32,12 @@ func keySet(words string) map[string]bool {
 // minText is how many bytes a text has that counts as unread; a shorter one may be in a message by chance.
 const minText = 4
 
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
 // eachText calls do with the texts in v and with their keys.
 func eachText(v gjson.Result, key string, isText, isData bool, do func(key, text string)) {
 	switch {
-	case v.Type == gjson.String && (isText || isData) && len(v.Str) >= minText && strings.ContainsFunc(v.Str, unicode.IsLetter):
+	case v.Type == gjson.String && (isText || isData) && len(v.Str) >= minText && strings.ContainsFunc(v.Str, isWord):
 		do(key, v.Str)
 	case v.IsArray():
 		v.ForEach(func(_, child gjson.Result) bool {
@@ -191,7 +193,10 @@ func (u *unread) note(r Record) {
 	if r.Where == "" && len(s.At) > 0 {
 		open.loss.Where = fmt.Sprintf("record %d", s.At[0]+1)
 	}
-	if open.loss.What = fmt.Sprintf("its text in %q is not read; it is kept beside the message", key); foreign {
+	switch open.loss.What = fmt.Sprintf("its text in %q is not read; it is kept beside the message", key); {
+	case kind == "document":
+		open.loss = Loss{"the document", fmt.Sprintf("the text in %q beside the messages is not read; it is kept in an event", key)}
+	case foreign:
 		open.loss.What = fmt.Sprintf("a record of type %q is no part of the conversation; its texts are kept in an event", kind)
 	}
 	u.open = append(u.open, open)

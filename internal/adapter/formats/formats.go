@@ -48,7 +48,7 @@ var formats = []*adapter.Format{
 
 func init() {
 	for _, f := range formats {
-		if !f.Verbatim {
+		if !f.Verbatim && f != aider.Format { // Markdown has no keys
 			f.Import = adapter.ReportsTwice(f.Import)
 		}
 		if !f.Verbatim && f != claude.Format && f != codex.Format {
@@ -88,6 +88,9 @@ func Detect(name string, head []byte) (f *adapter.Format, ok bool) {
 		if sure := c.Sniff(name, head); sure > best {
 			f, best = c, sure
 		}
+	}
+	if best > 0 && programOf(head, true) != nil {
+		return nil, false
 	}
 	return f, best > 0
 }
