@@ -79,13 +79,16 @@ func timeOf(said string) string {
 	return at.Format(time.RFC3339)
 }
 
-// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the answer's.
+// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the answer's. A line without a
+// mark directly after a quote belongs to the quote, as in Markdown: Aider puts a mark before the first line of a text only.
 func blocksOf(text string) (blocks []block) {
 	fence := ""
 	lines := strings.SplitAfter(text, "\n")
+	quoted := false // the line before is of a quote
 	for i, line := range lines {
 		kind := said
 		trimmed := strings.TrimSpace(line)
+		goesOn := quoted && trimmed != ""
 		switch {
 		case strings.HasPrefix(line, started):
 			kind, fence = begins, ""
@@ -99,9 +102,14 @@ func blocksOf(text string) (blocks []block) {
 			kind = output
 		case strings.HasPrefix(trimmed, "```"):
 			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`"))]
+		case goesOn, len(blocks) == 0 && isModeLine(line):
+			kind = output
 		}
+		goesOn = goesOn && kind == output && !strings.HasPrefix(line, ">")
+		quoted = kind == output && len(blocks) > 0
 		n := len(blocks) - 1
 		switch {
+		case goesOn:
 		case kind == said && trimmed == "" && (n < 0 || blocks[n].kind != said):
 			if n >= 0 {
 				blocks[n].whole = true
