@@ -94,7 +94,7 @@ assistant "` + "```\\nfenced\\n```\\n\\nBecause." + `"
 
 // An editor's mode line before the first chat hides no history, and nobody says it.
 func TestAiderModeLineIsSkipped(t *testing.T) {
-	for _, mode := range []string{"<!-- -*- mode: markdown -*- -->", "# -*- eval: (auto-fill-mode -1) -*-", "<!-- vim: set tw=0: -->"} {
+	for _, mode := range []string{"-*- mode: fundamental -*-\n>  \n> ^C again to exit  ", "<!-- -*- mode: markdown -*- -->", "# -*- eval: (auto-fill-mode -1) -*-", "<!-- vim: set tw=0: -->"} {
 		history := []byte(mode + "\n\n# aider chat started at 2026-01-05 10:00:00\n\n#### add a reset\n\nDone.\n\n")
 		if f, ok := formats.Detect("history.md", history); !ok || f.Name != "aider" {
 			t.Errorf("%s: detected as %v", mode, f)
