@@ -11,14 +11,16 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The keys under which transcripts keep the words of a conversation. A string there is a text; under a key of dataKeys every string is one, at
-// any depth, because a call has arguments and results of any form. What is under a key of otherKeys is no part of the conversation.
+// The keys under which transcripts keep the words of a conversation. A string there is a text; under a key of dataKeys, and in an object that is
+// the text or the content and has no such keys itself, every string is one, because arguments and results have any form. What is under a key of otherKeys is no part of the conversation, nor is a
+// string under a key of nameKeys.
 var (
 	textKeys = keySet("text content thinking thought thoughts reasoning reasoning_content prompt response refusal transcript summary observation " +
 		"message messages parts query answer body instructions system system_prompt value say error errorText details history conversation conversations")
 	dataKeys  = keySet("input args arguments output result results")
-	otherKeys = keySet("type kind status state role id name model cwd tools functions tool_choice toolConfig metadata providerMetadata providerOptions usage schema response_format signature " +
-		"settings config model_info tool_definitions mapping import resultDisplay")
+	otherKeys = keySet("tools functions tool_choice toolConfig metadata providerMetadata providerOptions usage schema response_format signature " +
+		"settings model_info tool_definitions mapping import resultDisplay")
+	nameKeys = keySet("type kind status state role id name model cwd") // of strings that say what something is
 )
 
 func keySet(words string) map[string]bool {
@@ -34,24 +36,33 @@ const minText = 4
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// eachText calls do with the texts in v and with their keys.
-func eachText(v gjson.Result, key string, isText, isData bool, do func(key, text string)) {
+// eachText calls do with the texts in v and with the keys that lead to each, such as ".args.query"; lists have no keys.
+func eachText(v gjson.Result, path string, isText, isData bool, do func(path, text string)) {
 	switch {
 	case v.Type == gjson.String && (isText || isData) && len(v.Str) >= minText && strings.ContainsFunc(v.Str, isWord):
-		do(key, v.Str)
+		do(path, v.Str)
 	case v.IsArray():
 		v.ForEach(func(_, child gjson.Result) bool {
-			eachText(child, key, isText, isData, do)
+			eachText(child, path, isText, isData, do)
 			return true
 		})
 	case v.IsObject():
 		v.ForEach(func(k, child gjson.Result) bool {
-			if !otherKeys[k.Str] && k.Str != LiftKey {
-				eachText(child, k.Str, textKeys[k.Str], isData || dataKeys[k.Str], do)
+			if !otherKeys[k.Str] && k.Str != LiftKey && (child.Type != gjson.String || !nameKeys[k.Str]) {
+				ofText := (k.Str == "text" || k.Str == "content") && child.IsObject() && !hasTextKey(child)
+				eachText(child, path+"."+k.Str, textKeys[k.Str], isData || ofText || dataKeys[k.Str], do)
 			}
 			return true
 		})
 	}
+}
+
+func hasTextKey(o gjson.Result) (has bool) {
+	o.ForEach(func(k, _ gjson.Result) bool {
+		has = textKeys[k.Str] || dataKeys[k.Str]
+		return !has
+	})
+	return has
 }
 
 // eachString calls do with each string in v, and with those in a string that is JSON.
@@ -70,16 +81,19 @@ func eachString(v gjson.Result, do func(string)) {
 	}
 }
 
-// Unread returns the keys of source that have texts which are not in record, each once.
-func Unread(source, record []byte) (keys []string) {
-	said := map[string]bool{}
-	eachString(gjson.ParseBytes(record), func(s string) { said[s] = true })
-	eachText(gjson.ParseBytes(source), "", false, false, func(key, text string) {
-		if !said[text] && !slices.Contains(keys, key) && (len(keys) >= maxCompared || !isPartOf(said, text)) {
-			keys = append(keys, key)
+// Unread returns where source has texts that are not in record, as paths of keys (".parts.text"), each once.
+func Unread(source, record []byte) (paths []string) {
+	var said map[string]bool
+	eachText(gjson.ParseBytes(source), "", false, false, func(path, text string) {
+		if said == nil {
+			said = map[string]bool{}
+			eachString(gjson.ParseBytes(record), func(s string) { said[s] = true })
+		}
+		if !said[text] && !slices.Contains(paths, path) && (len(paths) >= maxCompared || !isPartOf(said, text)) {
+			paths = append(paths, path)
 		}
 	})
-	return keys
+	return paths
 }
 
 // maxCompared is up to how many texts of a record that are not read are looked for within its other strings.
@@ -144,6 +158,7 @@ func sumsOf(text string) iter.Seq[uint64] {
 }
 
 func (u *unread) Record(r Record) error {
+	r = r.stamped()
 	u.note(r)
 	u.asked, u.grows = false, false
 	return u.Output.Record(r)
@@ -179,12 +194,12 @@ func (u *unread) note(r Record) {
 	}
 	open := unreadRecord{loss: Loss{Where: r.Where}}
 	key := ""
-	eachText(gjson.ParseBytes(s.Rest), "", false, false, func(k, text string) {
-		if own[text] || slices.Contains(u.format.Notes, "."+k) || len(open.texts) < maxCompared && isPartOf(own, text) {
+	eachText(gjson.ParseBytes(s.Rest), "", false, false, func(path, text string) {
+		if own[text] || slices.Contains(u.format.Notes, path) || len(open.texts) < maxCompared && isPartOf(own, text) {
 			return
 		}
 		for line := range sumsOf(text) {
-			key, open.texts = k, append(open.texts, line)
+			key, open.texts = path[strings.LastIndexByte(path, '.')+1:], append(open.texts, line)
 		}
 	})
 	if open.texts == nil {

@@ -248,8 +248,9 @@ func (r *bodyReader) say(chain, where string, raw json.RawMessage, rest bodyRest
 	m, err := adapter.ParseObject(raw)
 	record, ok := adapter.Object(nil), false
 	if err == nil && utf8.Valid(raw) {
-		record, ok = r.record(m, system)
-		ok = ok && (!isEmpty(record) || len(adapter.Unread(raw, adapter.Raw(record))) == 0)
+		if record, ok = r.record(m, system); ok && !system {
+			ok = holds(m, record)
+		}
 	}
 	if r.in.Seen(chain, s.IDs[0]) {
 		if !ok {

@@ -58,7 +58,13 @@ func (b *Bodies) understands(raw json.RawMessage) bool {
 		return false
 	}
 	record, ok := b.Message(o)
-	return ok && (!isEmpty(record) || len(adapter.Unread(adapter.Raw(o), adapter.Raw(record))) == 0)
+	return ok && holds(o, record)
+}
+
+// holds reports whether the record of a message has anything of what the message says, or there is nothing to have.
+func holds(m, record adapter.Object) bool {
+	fields, _ := remainder(m, record)
+	return len(adapter.Unread(adapter.Raw(fields), adapter.Raw(record))) == 0 || !isEmpty(record)
 }
 
 // isEmpty reports whether the record of a message holds nothing.

@@ -13,9 +13,11 @@ import (
 )
 
 var Format = &adapter.Format{
-	Name:   adapter.OpenHandsName,
-	Title:  "OpenHands conversation (events: JSONL, an array, or a file each)",
-	Notes:  []string{"PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "ConversationStateUpdateEvent", "recall", "change_agent_state", "condensation_request", "loop_recovery", "task_tracking_state", "null", "agent_state_changed", ".message", ".summary", ".agent_class", ".observation", ".impl_source", ".confirmation_state", ".openhands_version"},
+	Name:  adapter.OpenHandsName,
+	Title: "OpenHands conversation (events: JSONL, an array, or a file each)",
+	Notes: []string{"PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "ConversationStateUpdateEvent",
+		"recall", "change_agent_state", "condensation_request", "loop_recovery", "task_tracking_state", "null",
+		"agent_state_changed", ".message", ".summary", ".observation", ".args.agent_class", ".args.openhands_version", ".args.impl_source", ".args.confirmation_state"},
 	Sniff:  sniffOpenHands,
 	Import: importOpenHands,
 	Export: exportOpenHands,
