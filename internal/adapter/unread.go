@@ -212,7 +212,7 @@ func (u *unread) note(r Record) {
 	case kind == "document":
 		open.loss = Loss{"the document", fmt.Sprintf("the text in %q beside the messages is not read; it is kept in an event", key)}
 	case foreign:
-		open.loss.What = fmt.Sprintf("a record of type %q is no part of the conversation; its texts are kept in an event", kind)
+		open.loss.What = fmt.Sprintf("a record of type %q is not read; its text is kept in an event", kind)
 	}
 	u.open = append(u.open, open)
 }
