@@ -21,6 +21,10 @@ type Format struct {
 	// stamps they have. See Arrange.
 	Verbatim bool
 
+	// Notes are the types of events, without the name of the format, that hold what is no part of the conversation or is in a message
+	// as well, and paths of such texts in a record of the transcript (".args.query"). An import reports any other text that is in no message as a loss.
+	Notes []string
+
 	// Sniff returns how sure it is, from 0 to 100, that a transcript is of this
 	// format. It gets the name of the file, "" for standard input, and at
 	// least the first 64 KiB or all of it, cut anywhere. 100: no other format
@@ -85,6 +89,7 @@ type Record struct {
 	Chain string
 	Event bool   // of events.jsonl, else of messages.jsonl
 	Line  []byte // the record, one line without its newline, that ctxabi accepts
+	Where string // of the source in the transcript, for a Loss; "": its place counts records
 
 	stamp *readStamp // see stamped; nil as long as nobody asked
 }

@@ -63,6 +63,7 @@
 //	kept.go      what a session has no form for
 //	lift.go      what stands in the record already is left out of its stamp
 //	tree.go      a JSON value, taken apart as far as it is looked into
+//	unread.go    texts of a transcript that no message holds
 //	twice.go     keys that come twice
 //	mend.go      a document that is cut off
 //	lines.go     a transcript line by line

@@ -8,6 +8,9 @@ const (
 	ContentsName  = "gemini-contents"
 	OpenHandsName = "openhands"
 	SweAgentName  = "sweagent"
+
+	ConverseName   = "converse"
+	UIMessagesName = "ui-messages"
 )
 
 // The ends of the types of events, behind the name of the format.

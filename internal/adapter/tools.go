@@ -14,10 +14,10 @@ type toolDefinition struct {
 }
 
 // isBodyDocument reports whether a record is what a request holds beside its
-// messages or items, in the forms of OpenAI, Anthropic or Google.
+// messages or items, in the forms of OpenAI, Anthropic, Google or Bedrock.
 func isBodyDocument(r Record) bool {
-	kind := r.EventType()
-	return r.Event && (kind == OpenAIName+DocumentEvent || kind == ResponsesName+DocumentEvent || kind == AnthropicName+DocumentEvent || kind == ContentsName+DocumentEvent)
+	format, is := strings.CutSuffix(r.EventType(), DocumentEvent)
+	return r.Event && is && slices.Contains([]string{OpenAIName, ResponsesName, AnthropicName, ContentsName, ConverseName}, format)
 }
 
 // Definitions returns the tools of the last request among records. What else
@@ -33,7 +33,7 @@ func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
 			continue
 		}
 		fields, _ := ParseObject(doc.Fields)
-		for _, inner := range []string{"input", "body", "params", "config"} {
+		for _, inner := range []string{"input", "body", "params", "config", "toolConfig"} {
 			fields = append(fields.Without(inner), fields.Object(inner)...)
 		}
 		var settings []string
@@ -73,7 +73,7 @@ func declared(tools []json.RawMessage) (all []json.RawMessage) {
 }
 
 // readDefinition reads {"function": {"name", "parameters"}}, the same without
-// its envelope, and {"name", "input_schema"}.
+// its envelope, {"name", "input_schema"}, and {"toolSpec": {"name", "inputSchema": {"json"}}}.
 func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {
@@ -81,8 +81,13 @@ func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 	}
 	if f := o.Object("function"); f != nil {
 		o = f
+	} else if f := o.Object("toolSpec"); f != nil {
+		o = f
 	}
 	t.schema = o.Get("input_schema")
+	if t.schema == nil {
+		t.schema = o.Object("inputSchema").Get("json")
+	}
 	for _, key := range []string{"parameters", "parametersJsonSchema"} {
 		if t.schema == nil {
 			t.schema = o.Get(key)
@@ -106,6 +111,15 @@ func (t toolDefinition) Gemini() Object {
 		f = append(f, Field{"description", t.description})
 	}
 	return append(f, Field{"parametersJsonSchema", t.schema})
+}
+
+// Converse is the definition in the form of Bedrock Converse.
+func (t toolDefinition) Converse() Object {
+	o := Object{{"name", t.name}}
+	if t.description != nil {
+		o = append(o, Field{"description", t.description})
+	}
+	return Object{{"toolSpec", Raw(append(o, Field{"inputSchema", Raw(Object{{"json", t.schema}})}))}}
 }
 
 // OpenAI is the definition in the form of Chat Completions.

@@ -96,6 +96,9 @@ func (ts Transcripts) Detect(forced *adapter.Format) error {
 		if !ok && len(head) == 0 {
 			return fmt.Errorf("%w: %s is empty", ErrNothing, t.Name)
 		}
+		if is := formats.Unreadable(head); !ok && is != "" {
+			return fmt.Errorf("%s is %s", t.Name, is)
+		}
 		if !ok {
 			return fmt.Errorf("the format of %s is not known; name it with --format.\n%s", t.Name, formats.Help())
 		}

@@ -162,3 +162,23 @@ func TestATranscriptWithoutAMessageIsRefused(t *testing.T) {
 		}
 	}
 }
+
+// A file of a program that no format reads makes no session, and the error says what it is.
+func TestForeignFilesAreNamed(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for is, data := range map[string]string{
+		"is a data export of ChatGPT; ctxfs cannot read it yet": `[{"title":"Ports","mapping":{"m1":{"message":{"author":{"role":"user"},"content":{"parts":["Which port?"]}}}},"current_node":"m1"}]`,
+		"is the stream of Droid; ctxfs cannot read it yet":      `{"type":"message","session_id":"s","role":"user","text":"Which port?"}`,
+		"is not known; name it with --format":                   `[{"role":"user","text":"Which port?"},{"role":"assistant","text":"8443."}]`,
+	} {
+		file := filepath.Join(t.TempDir(), "chat.jsonl")
+		if err := os.WriteFile(file, []byte(data+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		p := at(m, "none", "foreign")
+		r := m.CLI(t, "import", file, p.path)
+		if _, err := os.Stat(p.path); r.Code != 1 || err == nil || !strings.Contains(r.Stderr, is) {
+			t.Errorf("exit %d, %v: %s", r.Code, err, r.Stderr)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package aider
 import (
 	"bytes"
 	"path"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
@@ -16,6 +17,7 @@ import (
 var Format = &adapter.Format{
 	Name:   formatName,
 	Title:  "Aider chat history (Markdown; only read)",
+	Notes:  []string{"chat", "output"},
 	Sniff:  sniff,
 	Import: importHistory,
 }
@@ -25,10 +27,21 @@ const (
 	started    = "# aider chat started at "
 )
 
+// isModeLine reports whether the first line of a file says how an editor shows it, as Emacs ("-*-") and Vim do.
+func isModeLine(line string) bool {
+	return strings.Contains(line, "-*-") || strings.Contains(line, "vim:")
+}
+
 func sniff(name string, head []byte) int {
+	begin := bytes.TrimLeft(head, " \t\r\n")
+	if first, rest, more := bytes.Cut(begin, []byte("\n")); more && isModeLine(string(first)) {
+		begin = bytes.TrimLeft(rest, " \t\r\n")
+	}
 	switch {
-	case bytes.HasPrefix(bytes.TrimLeft(head, " \t\r\n"), []byte(started)):
+	case bytes.HasPrefix(begin, []byte(started)):
 		return 100
+	case (bytes.HasPrefix(begin, []byte(">")) || bytes.HasPrefix(begin, []byte("#### "))) && bytes.Contains(begin, []byte("\n"+started)): // cut in front
+		return 95
 	case path.Base(name) == ".aider.chat.history.md":
 		return 90
 	}

@@ -79,29 +79,52 @@ func timeOf(said string) string {
 	return at.Format(time.RFC3339)
 }
 
-// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the answer's.
-func blocksOf(text string) (blocks []block) {
-	fence := ""
-	lines := strings.SplitAfter(text, "\n")
-	for i, line := range lines {
-		kind := said
-		trimmed := strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, started):
-			kind, fence = begins, ""
-		case fence != "":
-			if trimmed == fence {
-				fence = ""
-			}
-		case strings.HasPrefix(line, "#### "), trimmed == "####":
-			kind = asked
-		case strings.HasPrefix(line, "> "), trimmed == ">":
-			kind = output
-		case strings.HasPrefix(trimmed, "```"):
-			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`"))]
+// marks is what the lines so far say about the next one.
+type marks struct {
+	fence  string // that ends the fenced block, "" outside of one
+	quoted bool   // the last line is of a quote
+}
+
+// kindOf returns the kind of the next line, and whether it has no mark and continues the quote before it.
+func (m *marks) kindOf(line string) (kind string, goesOn bool) {
+	trimmed := strings.TrimSpace(line)
+	quoted := m.quoted
+	m.quoted = false
+	switch {
+	case strings.HasPrefix(line, started):
+		m.fence = ""
+		return begins, false
+	case m.fence != "":
+		if trimmed == m.fence {
+			m.fence = ""
 		}
+	case strings.HasPrefix(line, "#### "), trimmed == "####":
+		return asked, false
+	case strings.HasPrefix(line, "> "), trimmed == ">":
+		m.quoted = true
+		return output, false
+	case strings.HasPrefix(trimmed, "```"):
+		m.fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`"))]
+	case quoted && trimmed != "":
+		m.quoted = true
+		return output, true
+	}
+	return said, false
+}
+
+// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the answer's. A line without a
+// mark directly after a quote belongs to the quote, as in Markdown: Aider puts a mark before the first line of a text only.
+func blocksOf(text string) (blocks []block) {
+	var m marks
+	for i, line := range strings.SplitAfter(text, "\n") {
+		kind, goesOn := m.kindOf(line)
+		if len(blocks) == 0 && kind == said && isModeLine(line) {
+			kind = output
+		}
+		trimmed := strings.TrimSpace(line)
 		n := len(blocks) - 1
 		switch {
+		case goesOn:
 		case kind == said && trimmed == "" && (n < 0 || blocks[n].kind != said):
 			if n >= 0 {
 				blocks[n].whole = true

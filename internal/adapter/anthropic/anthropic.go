@@ -37,7 +37,7 @@ var anthropicBodies = &bodies.Bodies{
 // response. Its blocks are a content as ctxabi takes it.
 func anthropicMessage(m adapter.Object) (record adapter.Object, ok bool) {
 	role := m.Text("role")
-	if role != "user" && role != "assistant" && role != "system" {
+	if role != "user" && role != "assistant" && role != "system" || !m.Has("content") {
 		return nil, false
 	}
 	record = adapter.Object{{"role", m.Get("role")}, {"content", bodies.ContentFrom(m.Get("content"))}}
@@ -62,6 +62,9 @@ func anthropicUsage(m adapter.Object) json.RawMessage {
 
 func sniffAnthropic(name string, head []byte) int {
 	openAI, sure := adapter.SniffBodies(head)
+	if sure > 0 && !anthropicBodies.Reads(head) {
+		return 0
+	}
 	if sure > 0 && openAI <= 65 && isCline(name, head) {
 		return 92
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/internal/lazy"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -24,18 +23,12 @@ var Format = &adapter.Format{
 	Export: exportATIF,
 }
 
-var (
-	atifVersion = lazy.Regexp(`"schema_version"\s*:\s*"ATIF-v\d`)
-	atifStepID  = lazy.Regexp(`"step_id"\s*:\s*\d`)
-	atifSource  = lazy.Regexp(`"source"\s*:\s*"(system|user|agent)"`)
-)
-
 func sniffATIF(_ string, head []byte) int {
-	switch {
+	switch s := adapter.ShapeOf(head); {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-	case atifVersion().Match(head):
+	case s.Says("$.schema_version", "ATIF-v*"):
 		return 100
-	case atifStepID().Match(head) && atifSource().Match(head) && bytes.Contains(head, []byte(`"steps"`)):
+	case s.Has("$.steps[].step_id") && s.Says("$.steps[].source", "system", "user", "agent"):
 		return 60
 	}
 	return 0

@@ -27,6 +27,10 @@ type Bodies struct {
 	// what is no message.
 	Message func(m adapter.Object) (record adapter.Object, ok bool)
 
+	// Behind returns the records that follow the one of a message that becomes several, such as the results of its calls. An export
+	// does not write them: the first one has the message. nil: each message is one record.
+	Behind func(m adapter.Object) []adapter.Object
+
 	// System returns the content of a system message, of what stands in the place of a [List] of that; nil: as [ContentFrom] does.
 	System func(v json.RawMessage) json.RawMessage
 
@@ -52,6 +56,7 @@ type bodyRest struct {
 	List    string          `json:"list,omitempty"`    // of the object; "" is the first one that it has
 	Fields  json.RawMessage `json:"fields,omitempty"`  // what the record does not have, or has otherwise
 	Without []string        `json:"without,omitempty"` // what only the record has
+	Behind  bool            `json:"behind,omitempty"`  // the record before has the message; see Bodies.Behind
 	Raw     json.RawMessage `json:"raw,omitempty"`     // of an event: what it keeps
 	Base64  []byte          `json:"base64,omitempty"`  // the same, where it is no UTF-8
 }
@@ -243,13 +248,15 @@ func (r *bodyReader) say(chain, where string, raw json.RawMessage, rest bodyRest
 	m, err := adapter.ParseObject(raw)
 	record, ok := adapter.Object(nil), false
 	if err == nil && utf8.Valid(raw) {
-		record, ok = r.record(m, system)
+		if record, ok = r.record(m, system); ok && !system {
+			ok = holds(m, record)
+		}
 	}
 	if r.in.Seen(chain, s.IDs[0]) {
 		if !ok {
 			return nil
 		}
-		return r.noteUsage(chain, m, s)
+		return r.follow(chain, where, m, s)
 	}
 	if !ok {
 		r.out.Loss(adapter.Loss{Where: where, What: "is not a message; kept in an event"})
@@ -266,8 +273,27 @@ func (r *bodyReader) say(chain, where string, raw json.RawMessage, rest bodyRest
 	if rest.Without = without; rest.In != 0 || len(fields)+len(without) > 0 {
 		s.Rest = adapter.Raw(rest)
 	}
-	if err := r.out.Record(adapter.Record{Chain: chain, Line: adapter.Raw(record.With(adapter.StampKey, s))}); err != nil {
+	if err := r.out.Record(adapter.Record{Chain: chain, Where: where, Line: adapter.Raw(record.With(adapter.StampKey, s))}); err != nil {
 		return err
+	}
+	return r.follow(chain, where, m, s)
+}
+
+// follow puts the other records of a message into the session, and its usage.
+func (r *bodyReader) follow(chain, where string, m adapter.Object, s adapter.Stamp) error {
+	if r.Behind == nil {
+		return r.noteUsage(chain, m, s)
+	}
+	behind := s
+	behind.Rest = adapter.Raw(bodyRest{Behind: true})
+	for i, record := range r.Behind(m) {
+		behind.IDs = []string{fmt.Sprintf("%s-%d", s.IDs[0], i+1)}
+		if r.in.Seen(chain, behind.IDs[0]) {
+			continue
+		}
+		if err := r.out.Record(adapter.Record{Chain: chain, Line: adapter.Raw(record.With(adapter.StampKey, behind))}); err != nil {
+			return err
+		}
 	}
 	return r.noteUsage(chain, m, s)
 }

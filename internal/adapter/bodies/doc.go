@@ -5,6 +5,7 @@
 // Files, from top to bottom:
 //
 //	bodies.go  the conversations of a file, and their messages as records
+//	reads.go   whether most of a file is understood
 //	file.go    the elements of a file: an array, lines, JSON values behind each other
 //	write.go   the way back, element by element
 package bodies

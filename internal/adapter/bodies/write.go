@@ -85,7 +85,7 @@ func (b *Bodies) add(f *bodyFile, r adapter.Record, s adapter.Stamp, lost *adapt
 		f.put(rest, raw)
 	case r.Event && kind == b.Name+adapter.KeptLarge:
 		lost.Add("a record", "what was too large for the session at import is missing")
-	case !r.Event:
+	case !r.Event && !rest.Behind:
 		f.put(rest, adapter.Raw(restored(o, rest)))
 	}
 }

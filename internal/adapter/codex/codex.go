@@ -25,6 +25,21 @@ var Format = &adapter.Format{
 
 const codexName = "codex"
 
+// mostAreItems reports whether most of the lines at the beginning of a transcript are items or lines of a rollout.
+func mostAreItems(head []byte) bool {
+	read, all := 0, 0
+	for raw := range bytes.Lines(head) {
+		l, err := readCodexLine(raw)
+		if err != nil {
+			continue
+		}
+		if all++; l.kind != ItemLine || IsItem(l.payload) {
+			read++
+		}
+	}
+	return 2*read >= all
+}
+
 func sniffCodex(name string, head []byte) int {
 	if h := bytes.TrimSpace(head); len(h) == 0 || h[0] != '{' {
 		return 0
@@ -33,9 +48,10 @@ func sniffCodex(name string, head []byte) int {
 	switch rollout := strings.HasPrefix(path.Base(name), "rollout-"); {
 	case s.Has("$.payload") && s.Says("$.type", codexMeta, ItemLine, codexEventLine, "turn_context", codexCompacted):
 		return 100
-	case s.Has("$.record_type") && s.Has("$.id"),
-		s.Has("$.call_id") && s.Says("$.type", "function_call", "function_call_output", "local_shell_call", "custom_tool_call"),
-		s.Has("$.encrypted_content") && s.Says("$.type", "reasoning"):
+	case s.Has("$.record_type") && s.Has("$.id"):
+		return 90
+	case (s.Has("$.call_id") && s.Says("$.type", "function_call", "function_call_output", "local_shell_call", "custom_tool_call") ||
+		s.Has("$.encrypted_content") && s.Says("$.type", "reasoning")) && mostAreItems(head):
 		return 90
 	case rollout && s.Has("$.timestamp") && s.Has("$.instructions", "$.type"):
 		return 80

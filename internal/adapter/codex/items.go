@@ -23,6 +23,12 @@ func (r *Reader) Around(rest Surroundings, at int) error {
 	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(adapter.Object{{"type", adapter.Raw(r.Format + adapter.DocumentEvent)}, {adapter.StampKey, adapter.Raw(s)}})})
 }
 
+// IsItem reports whether an object is an item that a session has a form for.
+func IsItem(o adapter.Object) bool {
+	_, ok := codexPieceOf(o)
+	return ok
+}
+
 // Item reads an item, or keeps what is none; it returns the error of the output.
 func (r *Reader) Item(where string, raw json.RawMessage, at int) error {
 	raw = adapter.CompactJSON(raw)

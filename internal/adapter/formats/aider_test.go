@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 )
@@ -62,4 +63,54 @@ func FuzzAider(f *testing.F) {
 			t.Errorf("a second import adds %s", again[0].Line)
 		}
 	})
+}
+
+// The second line of a text of Aider has no mark, and belongs to the first.
+func TestAiderQuoteContinues(t *testing.T) {
+	const history = "\n# aider chat started at 2026-01-05 10:00:00\n\n#### add a reset\n\nDone.\n\n" +
+		"> Tokens: 5.0k sent, 629 received.\nCost: $0.02 message, $0.02 session.  \n\n#### next\n\n> Applied edit to a.py  \n#### why\n\n> x\n```\nfenced\n```\n\nBecause.\n\n"
+	var s adaptertest.Session
+	s.Import(t, format(t, "aider"), "", []byte(history))
+	const want = `user "add a reset"
+assistant "Done."
+user "next"
+user "why"
+assistant "` + "```\\nfenced\\n```\\n\\nBecause." + `"
+`
+	if got := outline(&s); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	var texts []string
+	for _, r := range s.Records {
+		if r.Event && r.EventType() == "aider/output" {
+			o, _ := adapter.ParseObject(r.Line)
+			texts = append(texts, o.Text("text"))
+		}
+	}
+	if got := strings.Join(texts, "|"); got != "Tokens: 5.0k sent, 629 received.\nCost: $0.02 message, $0.02 session.|Applied edit to a.py|x" {
+		t.Errorf("events say %q", got)
+	}
+}
+
+// An editor's mode line before the first chat hides no history, and nobody says it.
+func TestAiderModeLineIsSkipped(t *testing.T) {
+	for _, mode := range []string{"-*- mode: fundamental -*-\n>  \n> ^C again to exit  ", "<!-- -*- mode: markdown -*- -->", "# -*- eval: (auto-fill-mode -1) -*-", "<!-- vim: set tw=0: -->"} {
+		history := []byte(mode + "\n\n# aider chat started at 2026-01-05 10:00:00\n\n#### add a reset\n\nDone.\n\n")
+		if f, ok := formats.Detect("history.md", history); !ok || f.Name != "aider" {
+			t.Errorf("%s: detected as %v", mode, f)
+		}
+		var s adaptertest.Session
+		if _, lost := s.Import(t, format(t, "aider"), "", history); len(lost) > 0 || outline(&s) != "user \"add a reset\"\nassistant \"Done.\"\n" {
+			t.Errorf("%s: %s, losses %v", mode, outline(&s), lost)
+		}
+	}
+}
+
+// A history is Markdown: JSON in it has no keys that could be lost.
+func TestAiderHasNoDoubledKeys(t *testing.T) {
+	var s adaptertest.Session
+	history := []byte("# aider chat started at 2026-01-05 10:00:00\n\n#### which keys\n\n{\"def\": 1, \"def\": 2}\n\n")
+	if _, lost := s.Import(t, format(t, "aider"), "", history); len(lost) > 0 {
+		t.Errorf("losses %v", lost)
+	}
 }

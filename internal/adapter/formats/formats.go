@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/atif"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
 	"github.com/ctxfs/ctxfs/internal/adapter/codex"
+	"github.com/ctxfs/ctxfs/internal/adapter/converse"
 	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
 	"github.com/ctxfs/ctxfs/internal/adapter/langchain"
 	"github.com/ctxfs/ctxfs/internal/adapter/native"
@@ -20,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/pi"
 	"github.com/ctxfs/ctxfs/internal/adapter/responses"
 	"github.com/ctxfs/ctxfs/internal/adapter/sweagent"
+	"github.com/ctxfs/ctxfs/internal/adapter/uimessages"
 )
 
 // formats has every format there is; a file of its own has each of them. One that keeps records as they are keeps all of their keys.
@@ -30,6 +32,8 @@ var formats = []*adapter.Format{
 	responses.Format,
 	openai.Format,
 	anthropic.Format,
+	uimessages.Format,
+	converse.Format,
 	openhands.Format,
 	atif.Format,
 	sweagent.Format,
@@ -44,8 +48,11 @@ var formats = []*adapter.Format{
 
 func init() {
 	for _, f := range formats {
-		if !f.Verbatim {
+		if !f.Verbatim && f != aider.Format { // Markdown has no keys
 			f.Import = adapter.ReportsTwice(f.Import)
+		}
+		if !f.Verbatim && f != claude.Format && f != codex.Format {
+			f.Import = adapter.ReportsUnread(f, f.Import)
 		}
 	}
 }
@@ -81,6 +88,9 @@ func Detect(name string, head []byte) (f *adapter.Format, ok bool) {
 		if sure := c.Sniff(name, head); sure > best {
 			f, best = c, sure
 		}
+	}
+	if best > 0 && programOf(head, true) != nil {
+		return nil, false
 	}
 	return f, best > 0
 }

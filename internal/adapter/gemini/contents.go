@@ -43,13 +43,13 @@ func sniffContents(_ string, head []byte) int {
 	}
 	s := adapter.ShapeOf(head)
 	for _, p := range []string{"$.contents[]", "$.request.contents[]"} {
-		if s.Has(p + ".parts[") {
+		if s.Has(p+".parts[") && contents.Reads(head) {
 			return 95
 		}
 	}
 	for _, p := range []string{"$[]", "$"} {
 		if s.Says(p+".role", "user", "model", "function") && s.Has(p+".parts[") && !s.Has(p+".info", p+".content", "$.messages") {
-			if s.Has(p+".parts[].text", p+".parts[].functionCall", p+".parts[].functionResponse", p+".parts[].inlineData") && !s.Has(p+".parts[].type") {
+			if s.Has(p+".parts[].text", p+".parts[].functionCall", p+".parts[].functionResponse", p+".parts[].inlineData") && !s.Has(p+".parts[].type") && contents.Reads(head) {
 				return 90
 			}
 		}

@@ -15,6 +15,7 @@ import (
 var Format = &adapter.Format{
 	Name:   cliName,
 	Title:  "Gemini CLI chat (JSONL, JSON)",
+	Notes:  []string{"info", "error", "warning", ".summary"},
 	Sniff:  sniffCLI,
 	Import: importCLI,
 	Export: exportCLI,

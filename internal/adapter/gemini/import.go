@@ -172,7 +172,7 @@ func (r *reader) other(l line, compacts bool) error {
 	if l.l.Problem != "" {
 		return l.l.Keep(r.In, r.Out, adapter.Stamp{Format: r.Format, IDs: []string{l.src.ID}, At: []int{l.src.At}}, l.l.Problem)
 	}
-	kind, set := "line", l.o.Object("$set")
+	kind, set := "record", l.o.Object("$set")
 	switch {
 	case set != nil:
 		kind = "set"

@@ -49,11 +49,15 @@ func sniff(_ string, head []byte) int {
 	}
 	s := adapter.ShapeOf(head)
 	for _, p := range []string{"$", "$[]", "$.messages[]", "$.channel_values.messages[]", "$.values.messages[]"} {
+		sure := 0
 		switch {
 		case s.Says(p+".type", "constructor") && s.Has(p+".lc") && s.Has(p+".kwargs"):
-			return 97
+			sure = 97
 		case s.Says(p+".type", "human", "ai", "system", "tool", "function", "chat") && s.Has(p+".data.content"):
-			return 95
+			sure = 95
+		}
+		if sure > 0 && messages.Reads(head) {
+			return sure
 		}
 	}
 	return 0

@@ -54,10 +54,26 @@ func sniffNative(name string, head []byte) int {
 		return 95
 	case base == ctxabi.MessagesFile && ctxabi.CheckMessage(line.Bytes) == nil, base == ctxabi.EventsFile && ctxabi.CheckEvent(line.Bytes) == nil:
 		return 60
-	case ctxabi.CheckMessage(line.Bytes) == nil:
+	case mostAreMessages(head):
 		return 10 // many others look like that, too
 	}
 	return 0
+}
+
+// mostAreMessages reports whether most lines at the beginning of a file are messages of a session that hold something.
+func mostAreMessages(head []byte) bool {
+	read, all := 0, 0
+	for line := range bytes.Lines(head) {
+		line = bytes.TrimSpace(line)
+		o, err := adapter.ParseObject(line)
+		if err != nil {
+			continue
+		}
+		if all++; ctxabi.CheckMessage(line) == nil && (o.Has("content") || o.Has("tool_calls") || !o.Has("role")) {
+			read++
+		}
+	}
+	return read > 0 && 2*read >= all
 }
 
 // section is what a line that begins a section holds, "" for a record.

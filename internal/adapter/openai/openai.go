@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"io"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
@@ -40,6 +41,9 @@ func openAIMessage(m adapter.Object) (record adapter.Object, ok bool) {
 	case name == "function": // the one of tool before there were tools
 		role = adapter.Raw("tool")
 	case ctxabi.ParseRole(name) == ctxabi.RoleUnknown:
+		return nil, false
+	}
+	if !slices.ContainsFunc([]string{"content", "tool_calls", "function_call", "refusal", "audio"}, m.Has) {
 		return nil, false
 	}
 	record = adapter.Object{{"role", role}}
@@ -82,5 +86,8 @@ func openAISaid(m adapter.Object) json.RawMessage {
 
 func sniffOpenAI(_ string, head []byte) int {
 	sure, _ := adapter.SniffBodies(head)
+	if sure > 0 && !openAIBodies.Reads(head) {
+		return 0
+	}
 	return sure
 }

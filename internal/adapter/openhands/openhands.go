@@ -13,30 +13,34 @@ import (
 )
 
 var Format = &adapter.Format{
-	Name:   adapter.OpenHandsName,
-	Title:  "OpenHands conversation (events: JSONL, an array, or a file each)",
+	Name:  adapter.OpenHandsName,
+	Title: "OpenHands conversation (events: JSONL, an array, or a file each)",
+	Notes: []string{"PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "ConversationStateUpdateEvent",
+		"recall", "change_agent_state", "condensation_request", "loop_recovery", "task_tracking_state", "null",
+		"agent_state_changed", ".message", ".summary", ".observation", ".args.agent_class", ".args.openhands_version", ".args.impl_source", ".args.confirmation_state"},
 	Sniff:  sniffOpenHands,
 	Import: importOpenHands,
 	Export: exportOpenHands,
 }
 
-var (
-	openHandsKind = lazy.Regexp(`"kind"\s*:\s*"(SystemPromptEvent|MessageEvent|ActionEvent|ObservationEvent|UserRejectObservation|AgentErrorEvent|` +
-		`Condensation\w*|PauseEvent|TokenEvent|LLMCompletionLogEvent|Conversation\w+Event)"`)
-	openHandsSource = lazy.Regexp(`"source"\s*:\s*"(agent|user|environment)"`)
-	openHandsV0     = lazy.Regexp(`"(action|observation)"\s*:\s*"[a-z_]+"`)
-	openHandsV0More = lazy.Regexp(`"(args|extras|cause)"\s*:`)
-	openHandsFile   = lazy.Regexp(`^event-(\d+)-.*\.json$`)
-)
+// openHandsKinds are the kinds of the events of the software-agent-sdk.
+var openHandsKinds = []string{"SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "UserRejectObservation", "AgentErrorEvent",
+	"Condensation*", "PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "Conversation*"}
+
+var openHandsFile = lazy.Regexp(`^event-(\d+)-.*\.json$`)
 
 func sniffOpenHands(name string, head []byte) int {
-	switch {
-	case openHandsKind().Match(head) && openHandsSource().Match(head):
-		return 95
-	case openHandsFile().MatchString(path.Base(name)) && openHandsSource().Match(head):
-		return 90
-	case openHandsSource().Match(head) && openHandsV0().Match(head) && openHandsV0More().Match(head):
-		return 80
+	s := adapter.ShapeOf(head)
+	for _, p := range []string{"$", "$[]"} {
+		switch {
+		case !s.Says(p+".source", "agent", "user", "environment"):
+		case s.Says(p+".kind", openHandsKinds...):
+			return 95
+		case openHandsFile().MatchString(path.Base(name)):
+			return 90
+		case len(s.Strings[p+".action"])+len(s.Strings[p+".observation"]) > 0 && s.Has(p+".args", p+".extras", p+".cause"):
+			return 80
+		}
 	}
 	return 0
 }

@@ -14,6 +14,7 @@ import (
 var Format = &adapter.Format{
 	Name:   formatName,
 	Title:  "pi session (JSONL)",
+	Notes:  []string{".message.output"}, // of a command that the user kept from the model
 	Sniff:  sniff,
 	Import: importSession,
 	Export: exportSession,

@@ -33,6 +33,9 @@ func sniffResponses(_ string, head []byte) int {
 	}
 	s := adapter.ShapeOf(head)
 	items := []string{"message", "function_call", "function_call_output", "reasoning", "custom_tool_call", "local_shell_call", "item_reference"}
+	if !mostAreItems(head) {
+		return 0
+	}
 	switch {
 	case s.Has("$.input[") && (s.Says("$.input[].type", items...) || s.Has("$.input[].role")):
 		return 92
@@ -43,6 +46,37 @@ func sniffResponses(_ string, head []byte) int {
 	}
 	return 0
 }
+
+// mostAreItems reports whether most of what the beginning of a file holds are items that a session has a form for.
+func mostAreItems(head []byte) bool {
+	list, _, err := bodies.Elements(bytes.NewReader(head), silent{})
+	read, all := 0, 0
+	count := func(item json.RawMessage) {
+		o, err := adapter.ParseObject(item)
+		if all++; err == nil && codex.IsItem(o) {
+			read++
+		}
+	}
+	for _, e := range list {
+		o, bad := adapter.ParseObject(e.Raw)
+		switch {
+		case bad != nil:
+		case !isResponsesBody(o):
+			count(e.Raw)
+		default:
+			for _, item := range o.Array("input") {
+				count(item)
+			}
+		}
+	}
+	return err == nil && 2*read >= all
+}
+
+// silent is an output that takes nothing.
+type silent struct{}
+
+func (silent) Record(adapter.Record) error { return nil }
+func (silent) Loss(adapter.Loss)           {}
 
 // isResponsesBody reports whether an element of a file is a body, not an item.
 func isResponsesBody(o adapter.Object) bool {

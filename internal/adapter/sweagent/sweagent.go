@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 const (
@@ -20,6 +19,7 @@ const (
 var Format = &adapter.Format{
 	Name:   adapter.SweAgentName,
 	Title:  "SWE-agent trajectory (.traj)",
+	Notes:  []string{".query.content", ".query.content.text", ".messages.content", ".messages.content.text"}, // the history, as each step had it
 	Sniff:  sniffSWEAgent,
 	Import: importSWEAgent,
 	Export: exportSWEAgent,
@@ -33,33 +33,28 @@ var Mini = &adapter.Format{
 	Export: exportMiniAgent,
 }
 
-var (
-	sweSteps   = lazy.Regexp(`"trajectory"\s*:\s*\[`)
-	sweStep    = lazy.Regexp(`"(observation|thought|response)"\s*:\s*"`)
-	sweOther   = lazy.Regexp(`"(history|info|environment|replay_config)"\s*:`)
-	miniMark   = lazy.Regexp(`"trajectory_format"\s*:\s*"mini-swe-agent`)
-	miniInfo   = lazy.Regexp(`"(mini_version|instance_cost|api_calls)"\s*:`)
-	miniExited = lazy.Regexp(`"exit_status"\s*:`)
-)
-
 func sniffSWEAgent(name string, head []byte) int {
-	isTraj := strings.HasSuffix(path.Base(name), ".traj")
+	s := adapter.ShapeOf(head)
+	steps := s.Has("$.trajectory[].observation", "$.trajectory[].thought", "$.trajectory[].response")
+	other := s.Has("$.history", "$.info", "$.environment", "$.replay_config")
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-	case sweSteps().Match(head) && (sweStep().Match(head) || sweOther().Match(head)):
+	case steps, other && s.Has("$.trajectory["):
 		return 95
-	case isTraj && sweOther().Match(head):
+	case strings.HasSuffix(path.Base(name), ".traj") && other:
 		return 70
 	}
 	return 0
 }
 
 func sniffMiniAgent(name string, head []byte) int {
+	s := adapter.ShapeOf(head)
+	info := s.Has("$.info.mini_version", "$.info.model_stats.instance_cost", "$.info.model_stats.api_calls")
 	switch {
 	case !bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")):
-	case miniMark().Match(head):
+	case s.Says("$.trajectory_format", "mini-swe-agent*"), s.Says("$.info.trajectory_format", "mini-swe-agent*"):
 		return 100
-	case bytes.Contains(head, []byte(`"messages"`)) && miniInfo().Match(head) && (miniExited().Match(head) || strings.HasSuffix(name, ".traj.json")):
+	case info && (s.Has("$.info.exit_status") || strings.HasSuffix(name, ".traj.json")):
 		return 95
 	}
 	return 0

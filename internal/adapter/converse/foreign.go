@@ -1,0 +1,171 @@
+package converse
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/adapter"
+)
+
+const assistantFirst = "(The assistant speaks first.)"
+
+// writer makes messages of two roles, which take turns.
+type writer struct {
+	lost     *adapter.Tally
+	messages []json.RawMessage
+	role     string
+	open     []json.RawMessage // the blocks of the last message
+	files    int
+}
+
+// foreign returns records of other formats as messages of the API: the user begins, and the results of calls are in the message that follows.
+func foreign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
+	said := adapter.Dialogue(records, lost)
+	adapter.Authors(said, lost)
+	w := &writer{lost: lost}
+	var system []json.RawMessage
+	for _, s := range said {
+		leads := s.Role == ctxabi.System || s.Role == ctxabi.Developer
+		text := adapter.TextOf(s.Parts)
+		switch {
+		case leads && w.role == "":
+			if text != "" {
+				system = append(system, textBlock(text))
+			}
+		case leads:
+			lost.Add(s.Where, "the format has system messages only in front; this one is carried as a text of the user")
+			if text != "" {
+				w.say("user", textBlock(adapter.SystemSays+text))
+			}
+		case s.Role == ctxabi.Assistant:
+			w.answer(s)
+		default:
+			w.say("user", w.blocks(s.Where, s.Parts)...)
+		}
+	}
+	w.flush()
+	fields = adapter.Object{}
+	if system != nil {
+		fields = append(fields, adapter.Field{"system", adapter.Raw(system)})
+	}
+	var tools []adapter.Object
+	for _, t := range adapter.Definitions(records, lost) {
+		tools = append(tools, t.Converse())
+	}
+	if tools != nil {
+		fields = append(fields, adapter.Field{"toolConfig", adapter.Raw(adapter.Object{{"tools", adapter.Raw(tools)}})})
+	}
+	return w.messages, fields
+}
+
+func textBlock(text string) json.RawMessage {
+	return adapter.Raw(adapter.Object{{"text", adapter.Raw(text)}})
+}
+
+// say adds blocks to the last message if that is of the role, and to a new one otherwise.
+func (w *writer) say(role string, blocks ...json.RawMessage) {
+	if len(blocks) == 0 {
+		return
+	}
+	if role != w.role {
+		w.flush()
+	}
+	w.role, w.open = role, append(w.open, blocks...)
+}
+
+func (w *writer) flush() {
+	if len(w.open) > 0 {
+		w.messages = append(w.messages, adapter.Raw(adapter.Object{{"role", adapter.Raw(w.role)}, {"content", adapter.Raw(w.open)}}))
+	}
+	w.open = nil
+}
+
+// answer adds a message of the assistant and the results of its calls.
+func (w *writer) answer(s adapter.Speech) {
+	blocks := w.blocks(s.Where, s.Parts)
+	if len(blocks) == 0 {
+		return
+	}
+	if w.role == "" {
+		w.lost.Add(s.Where, "the API requires a message of the user first; one is added that states this")
+		w.say("user", textBlock(assistantFirst))
+	}
+	w.say("assistant", blocks...)
+	for _, a := range s.Answers {
+		content := w.blocks(s.Where, a.Inner)
+		if len(content) == 0 {
+			content = []json.RawMessage{textBlock("(empty)")}
+		}
+		status := "success"
+		if a.IsError {
+			status = "error"
+		}
+		result := adapter.Object{{"toolUseId", adapter.Raw(a.CallID)}, {"content", adapter.Raw(content)}, {"status", adapter.Raw(status)}}
+		w.say("user", adapter.Raw(adapter.Object{{"toolResult", adapter.Raw(result)}}))
+	}
+}
+
+// blocks returns parts as blocks.
+func (w *writer) blocks(where string, parts []ctxabi.Part) (blocks []json.RawMessage) {
+	for _, p := range parts {
+		switch p.Kind {
+		case ctxabi.PartText:
+			if strings.TrimSpace(p.Text) != "" {
+				blocks = append(blocks, textBlock(p.Text))
+			}
+		case ctxabi.PartCall:
+			input, ok := adapter.JsonObject(p.Call.Arguments)
+			if !ok {
+				w.lost.Add(where, adapter.ArgumentsInObject)
+			}
+			use := adapter.Object{{"toolUseId", adapter.Raw(p.Call.ID)}, {"name", adapter.Raw(p.Call.Name)}, {"input", input}}
+			blocks = append(blocks, adapter.Raw(adapter.Object{{"toolUse", adapter.Raw(use)}}))
+		case ctxabi.PartThinking:
+			if block := w.thinking(where, p.Raw); block != nil {
+				blocks = append(blocks, block)
+			}
+		case ctxabi.PartData:
+			blocks = append(blocks, w.data(where, p.Raw))
+		}
+	}
+	return blocks
+}
+
+// thinking returns thinking that has its signature as a block, nil for any other.
+func (w *writer) thinking(where string, raw []byte) json.RawMessage {
+	o, _ := adapter.ParseObject(raw)
+	var content adapter.Object
+	switch {
+	case o.Text("type") == "thinking" && o.Text("signature") != "":
+		text := adapter.Object{{"text", o.Get("thinking")}, {"signature", o.Get("signature")}}
+		content = adapter.Object{{"reasoningText", adapter.Raw(text)}}
+	case o.Text("type") == "redacted_thinking" && o.Text("data") != "":
+		content = adapter.Object{{"redactedContent", o.Get("data")}}
+	default:
+		w.lost.Add(where, "the API accepts no thinking without its signature; it is left out")
+		return nil
+	}
+	return adapter.Raw(adapter.Object{{"reasoningContent", adapter.Raw(content)}})
+}
+
+// data returns an image or a document as a block.
+func (w *writer) data(where string, raw []byte) json.RawMessage {
+	d, ok := adapter.ReadDatum(raw)
+	source := adapter.Raw(adapter.Object{{"bytes", adapter.Raw(d.Base64)}})
+	if ok && d.Base64 != "" {
+		if kind, is := strings.CutPrefix(d.Mime, "image/"); is && d.IsImage() {
+			return adapter.Raw(adapter.Object{{"image", adapter.Raw(adapter.Object{{"format", adapter.Raw(kind)}, {"source", source}})}})
+		}
+		for kind, mime := range mimes {
+			if mime == d.Mime {
+				w.files++ // the API takes each name once, and not every character in it
+				name := adapter.Raw(fmt.Sprintf("document-%d", w.files))
+				return adapter.Raw(adapter.Object{{"document", adapter.Raw(adapter.Object{{"format", adapter.Raw(kind)}, {"name", name}, {"source", source}})}})
+			}
+		}
+	}
+	w.lost.Add(where, "the format has no place for data of this kind; its type replaces it")
+	return textBlock(adapter.Marker(raw))
+}

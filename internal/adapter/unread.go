@@ -1,0 +1,227 @@
+package adapter
+
+import (
+	"fmt"
+	"hash/maphash"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
+)
+
+// The keys under which transcripts keep the words of a conversation. A string there is a text; under a key of dataKeys, and in an object that is
+// the text or the content and has no such keys itself, every string is one, because arguments and results have any form. What is under a key of otherKeys is no part of the conversation, nor is a
+// string under a key of nameKeys.
+var (
+	textKeys = keySet("text content thinking thought thoughts reasoning reasoning_content prompt response refusal transcript summary observation " +
+		"message messages parts query answer body instructions system system_prompt value say error errorText details history conversation conversations")
+	dataKeys  = keySet("input args arguments output result results")
+	otherKeys = keySet("tools functions tool_choice toolConfig metadata providerMetadata providerOptions usage schema response_format signature " +
+		"settings model_info tool_definitions mapping import resultDisplay")
+	nameKeys = keySet("type kind status state role id name model cwd") // of strings that say what something is
+)
+
+func keySet(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// minText is how many bytes a text has that counts as unread; a shorter one may be in a message by chance.
+const minText = 4
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// eachText calls do with the texts in v and with the keys that lead to each, such as ".args.query"; lists have no keys.
+func eachText(v gjson.Result, path string, isText, isData bool, do func(path, text string)) {
+	switch {
+	case v.Type == gjson.String && (isText || isData) && len(v.Str) >= minText && strings.ContainsFunc(v.Str, isWord):
+		do(path, v.Str)
+	case v.IsArray():
+		v.ForEach(func(_, child gjson.Result) bool {
+			eachText(child, path, isText, isData, do)
+			return true
+		})
+	case v.IsObject():
+		v.ForEach(func(k, child gjson.Result) bool {
+			if !otherKeys[k.Str] && k.Str != LiftKey && (child.Type != gjson.String || !nameKeys[k.Str]) {
+				ofText := (k.Str == "text" || k.Str == "content") && child.IsObject() && !hasTextKey(child)
+				eachText(child, path+"."+k.Str, textKeys[k.Str], isData || ofText || dataKeys[k.Str], do)
+			}
+			return true
+		})
+	}
+}
+
+func hasTextKey(o gjson.Result) (has bool) {
+	o.ForEach(func(k, _ gjson.Result) bool {
+		has = textKeys[k.Str] || dataKeys[k.Str]
+		return !has
+	})
+	return has
+}
+
+// eachString calls do with each string in v, and with those in a string that is JSON.
+func eachString(v gjson.Result, do func(string)) {
+	switch {
+	case v.Type == gjson.String:
+		do(v.Str)
+		if s := strings.TrimLeft(v.Str, " \t\r\n"); (strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")) && gjson.Valid(s) {
+			eachString(gjson.Parse(s), do)
+		}
+	case v.IsArray() || v.IsObject():
+		v.ForEach(func(_, child gjson.Result) bool {
+			eachString(child, do)
+			return true
+		})
+	}
+}
+
+// Unread returns where source has texts that are not in record, as paths of keys (".parts.text"), each once.
+func Unread(source, record []byte) (paths []string) {
+	var said map[string]bool
+	eachText(gjson.ParseBytes(source), "", false, false, func(path, text string) {
+		if said == nil {
+			said = map[string]bool{}
+			eachString(gjson.ParseBytes(record), func(s string) { said[s] = true })
+		}
+		if !said[text] && !slices.Contains(paths, path) && (len(paths) >= maxCompared || !isPartOf(said, text)) {
+			paths = append(paths, path)
+		}
+	})
+	return paths
+}
+
+// maxCompared is up to how many texts of a record that are not read are looked for within its other strings.
+const maxCompared = 16
+
+func isPartOf(said map[string]bool, text string) bool {
+	for s := range said {
+		if strings.Contains(s, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// ReportsUnread makes an import of the format report the records of a transcript of which a text is in no message. They are kept, in
+// the rest of a stamp or in an event, where no model sees them.
+func ReportsUnread(f *Format, read func(*Input, Output) error) func(*Input, Output) error {
+	return func(in *Input, out Output) error {
+		u := &unread{Output: out, format: f, said: map[uint64]bool{}}
+		looked := *in
+		looked.Seen = func(chain, id string) bool {
+			seen := in.Seen(chain, id)
+			u.grows = seen && u.asked || u.grows && u.asked
+			u.asked = u.asked || !seen
+			return seen
+		}
+		if err := read(&looked, u); err != nil {
+			return err
+		}
+		u.report()
+		return nil
+	}
+}
+
+// unread is an output that compares the texts of a transcript with those of the messages.
+type unread struct {
+	Output
+	format *Format
+	said   map[uint64]bool // the lines of messages, by their hashes
+	open   []unreadRecord
+
+	asked, grows bool // since the last record: a source is new; a part of it is in the session already
+}
+
+// unreadRecord is a record that has texts which are not in its message.
+type unreadRecord struct {
+	loss  Loss
+	texts []uint64 // their lines
+}
+
+var unreadSeed = maphash.MakeSeed()
+
+// sumsOf returns the hashes of the lines of a text, without the blanks around them.
+func sumsOf(text string) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); line != "" && !yield(maphash.String(unreadSeed, line)) {
+				return
+			}
+		}
+	}
+}
+
+func (u *unread) Record(r Record) error {
+	r = r.stamped()
+	u.note(r)
+	u.asked, u.grows = false, false
+	return u.Output.Record(r)
+}
+
+func (u *unread) note(r Record) {
+	s, ok := r.Stamp()
+	if !ok {
+		return
+	}
+	own := map[string]bool{}
+	kind, foreign := "", false
+	if r.Event {
+		kind, foreign = strings.CutPrefix(r.EventType(), u.format.Name+"/")
+	}
+	whole := gjson.ParseBytes(r.Line)
+	if !foreign {
+		whole.ForEach(func(key, v gjson.Result) bool {
+			if key.Str != StampKey {
+				eachString(v, func(text string) {
+					own[text] = true
+					for line := range sumsOf(text) {
+						u.said[line] = true
+					}
+				})
+			}
+			return true
+		})
+	}
+	first, _, _ := strings.Cut(kind, "/")
+	if u.grows || r.Kept() || foreign && (first == "other" || slices.Contains(u.format.Notes, first) || whole.Get("abandoned").Bool()) {
+		return
+	}
+	open := unreadRecord{loss: Loss{Where: r.Where}}
+	key := ""
+	eachText(gjson.ParseBytes(s.Rest), "", false, false, func(path, text string) {
+		if own[text] || slices.Contains(u.format.Notes, path) || len(open.texts) < maxCompared && isPartOf(own, text) {
+			return
+		}
+		for line := range sumsOf(text) {
+			key, open.texts = path[strings.LastIndexByte(path, '.')+1:], append(open.texts, line)
+		}
+	})
+	if open.texts == nil {
+		return
+	}
+	if r.Where == "" && len(s.At) > 0 {
+		open.loss.Where = fmt.Sprintf("record %d", s.At[0]+1)
+	}
+	switch open.loss.What = fmt.Sprintf("its text in %q is not read; it is kept beside the message", key); {
+	case kind == "document":
+		open.loss = Loss{"the document", fmt.Sprintf("the text in %q beside the messages is not read; it is kept in an event", key)}
+	case foreign:
+		open.loss.What = fmt.Sprintf("a record of type %q is not read; its text is kept in an event", kind)
+	}
+	u.open = append(u.open, open)
+}
+
+// report reports the records of which a text is in no message at all.
+func (u *unread) report() {
+	for _, r := range u.open {
+		if slices.ContainsFunc(r.texts, func(text uint64) bool { return !u.said[text] }) {
+			u.Loss(r.loss)
+		}
+	}
+}
