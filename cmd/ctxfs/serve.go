@@ -116,7 +116,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		// A full disk must not keep anybody from reading what is on it.
 		log.Warn("the other verbs will not find this daemon's settings", "err", err)
 	}
-	defer info.Remove()
+	defer func() { info.End() }()
 
 	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
 	if err != nil {
@@ -174,12 +174,15 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if f.gcInterval > 0 {
 		defer collector.Start(f.gcInterval)()
 	}
-	if stopWatch, err := daemon.WhenUnmounted(f.mountpoint, f.store, endClients); err != nil {
+	e := newEnding(server, stop, endClients, f, log)
+	if stopWatch, err := daemon.WhenUnmounted(f.mountpoint, f.store, e.whenUnmounted); err != nil {
 		log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
 	} else {
 		defer stopWatch()
 	}
-	return waitForEnd(server, stop, endClients, f, log)
+	defer daemon.Watch(f.mountpoint, log)()
+	info.Ended, err = e.wait()
+	return err
 }
 
 // strayNotice is what the user of a mount reads of files that were at its mountpoint.
@@ -317,66 +320,5 @@ func clearMountsOf(store string) {
 		if i.Source == store {
 			clearMount(i)
 		}
-	}
-}
-
-// endLimit is how long a daemon without a mount may need to end, longer than all that it waits for
-// takes if nothing hangs: less than for what umount waits.
-const endLimit = 30 * time.Second
-
-// endAfter ends the process when it has not ended by itself: what is acknowledged is in the store.
-// It is never stopped: what is left to do when serve returns may hang as well.
-func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
-	time.AfterFunc(limit, func() {
-		log.Error("the shutdown takes too long; ended without it", "limit", limit)
-		if daemon.IsMounted(f.mountpoint, f.store) {
-			fs.Abort(f.mountpoint)
-		}
-		os.Exit(exitBusy)
-	})
-}
-
-// stopGrace is what a stop may take beyond the time for which open files are served.
-const stopGrace = 3 * time.Second
-
-// waitForEnd returns when the mount is gone. The first signal asks for a clean
-// shutdown, the second one ends the process at once: what was acknowledged is
-// on disk by then anyway. A shutdown that takes much longer than was asked for,
-// on a disk that hangs for instance, ends like that by itself.
-func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f mountFlags, log *slog.Logger) error {
-	gone := make(chan struct{})
-	go func() {
-		server.Wait()
-		close(gone)
-	}()
-	select {
-	case <-gone:
-		log.Info("unmounted")
-		tellSystemd(log, systemd.SdNotifyStopping, "unmounted")
-		endAfter(endLimit, f, log)
-		return nil
-	case sig := <-stop:
-		log.Info("shutting down", "signal", sig.String())
-		tellSystemd(log, systemd.SdNotifyStopping, "serving open files until they are closed, "+f.deadline.String()+" at most")
-	}
-	endAfter(f.deadline+stopGrace, f, log)
-	result := make(chan error, 1)
-	go func() {
-		endClients() // generators have files open in the mount, and copies of it
-		result <- server.Shutdown(f.deadline)
-	}()
-	select {
-	case err := <-result:
-		if err != nil {
-			log.Warn("stopped", "error", err)
-		} else {
-			log.Info("stopped")
-		}
-		if errors.Is(err, fs.ErrStillOpen) {
-			err = daemon.BusyError{Err: err}
-		}
-		return err
-	case sig := <-stop:
-		return fmt.Errorf("forced to end by a second %s", sig)
 	}
 }

@@ -55,6 +55,8 @@ func checkStore(dir string) []Finding {
 func checkLock(dir string) Finding {
 	d, held := daemon.Running(dir)
 	switch {
+	case !held && daemon.Ended(dir) != "":
+		return Finding{Check: "lock", State: Note, Text: "free; its last daemon has ended: " + daemon.Ended(dir), Remedy: "ctxfs mount serves it again"}
 	case !held:
 		return Finding{Check: "lock", State: OK, Text: "free"}
 	case d.Mountpoint == "":
