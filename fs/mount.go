@@ -196,6 +196,9 @@ func newTree(o Options) (*tree, error) {
 // daemon.
 func (s *Server) protect(bare *mountpoint.Bare) {
 	var err error
+	if s.t.store.Disk().ReadOnly {
+		return
+	}
 	if s.strays, err = bare.Collect(); s.strays != "" {
 		s.t.log.Warn("records were written at the mountpoint while nothing was mounted there; ctxfs doctor says how to import them",
 			"moved_to", s.strays)

@@ -60,6 +60,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	f.readOnly = f.readOnly || store.Disk().ReadOnly
 	served := false
 	defer func() {
 		err = cmp.Or(err, leave(n))
@@ -71,6 +72,9 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
+		if f.readOnly && unix.Access(filepath.Dir(f.log), unix.W_OK) != nil {
+			f.log = os.DevNull
+		}
 		if err := output.ToFile(f.log, locate.Inside(f.log, f.store)); err != nil {
 			return err
 		}
@@ -118,7 +122,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	defer func() { info.End() }()
 
-	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
+	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly}, f.encoding)
 	if err != nil {
 		return err
 	}
@@ -171,7 +175,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		notice = strayNotice(f.mountpoint, f.store, strays)
 	}
 	ready.succeeded(out, serving, notice)
-	if f.gcInterval > 0 {
+	if f.gcInterval > 0 && !store.Disk().ReadOnly {
 		defer collector.Start(f.gcInterval)()
 	}
 	e := newEnding(server, stop, endClients, f, log)
@@ -196,6 +200,9 @@ func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session
 	n, err := f.cluster.open(ctx, f.store, &o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, missing := os.Lstat(filepath.Join(f.store, session.StoreFile)); f.readOnly && n == nil && missing == nil {
+		o.ReadOnly, o.Locked = true, true // a store of an older format keeps it
 	}
 	store, err := openStore(f.store, o)
 	if err == nil && n != nil {
