@@ -87,7 +87,7 @@ func Once(w io.Writer, c *Config, n, cells int) error {
 		lines = append(lines, fmt.Sprintf("and %s more", overview.Count(more, "session")))
 	}
 	if len(items) == 0 {
-		lines = []string{"no session yet"}
+		lines = []string{"no session yet; ctxfs install connects your agent programs"}
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 	return err
