@@ -72,10 +72,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
-		if f.readOnly && unix.Access(filepath.Dir(f.log), unix.W_OK) != nil {
-			f.log = os.DevNull
-		}
-		if err := output.ToFile(f.log, locate.Inside(f.log, f.store)); err != nil {
+		if err := f.openLog(&output); err != nil {
 			return err
 		}
 		logged = true
@@ -170,29 +167,38 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if output.Journal() { // it has the line above
 		out = io.Discard
 	}
-	notice := ""
-	if strays := server.Strays(); strays != "" { // where nobody waits, the log is what the user reads
-		notice = strayNotice(f.mountpoint, f.store, strays)
-	}
-	ready.succeeded(out, serving, notice)
-	if f.gcInterval > 0 && !store.Disk().ReadOnly {
-		defer collector.Start(f.gcInterval)()
-	}
+	ready.succeeded(out, serving, strayNotice(f.mountpoint, f.store, server.Strays()))
+	defer f.collect(store, collector)()
 	e := newEnding(server, stop, endClients, f, log)
-	if stopWatch, err := daemon.WhenUnmounted(f.mountpoint, f.store, e.whenUnmounted); err != nil {
-		log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
-	} else {
-		defer stopWatch()
-	}
+	defer e.watchTable()()
 	defer daemon.Watch(f.mountpoint, log)()
 	info.Ended, err = e.wait()
 	return err
 }
 
-// strayNotice is what the user of a mount reads of files that were at its mountpoint.
+// strayNotice is what the user of a mount reads of files that were at its mountpoint and are in the directory strays now.
 func strayNotice(point, store, strays string) string {
+	if strays == "" {
+		return ""
+	}
 	return fmt.Sprintf("ctxfs: files were written at %s while nothing was mounted there; they were moved to %s. "+
 		"To import their records, see: ctxfs doctor --store %s\n", point, strays, store)
+}
+
+// openLog opens the log of a background daemon. A store that is on a read-only disk has none.
+func (f *mountFlags) openLog(output *daemon.Log) error {
+	if f.readOnly && unix.Access(filepath.Dir(f.log), unix.W_OK) != nil {
+		f.log = os.DevNull
+	}
+	return output.ToFile(f.log, locate.Inside(f.log, f.store))
+}
+
+// collect starts the collector of a store that may be changed and returns what stops it.
+func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop func()) {
+	if f.gcInterval == 0 || store.Disk().ReadOnly {
+		return func() {}
+	}
+	return c.Start(f.gcInterval)
 }
 
 // openStore opens the store of the mount, and the node of its cluster if it has one.

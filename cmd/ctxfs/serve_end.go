@@ -57,6 +57,16 @@ func newEnding(server *fs.Server, stop <-chan os.Signal, endClients func(), f mo
 	return e
 }
 
+// watchTable watches the table of mounts until the returned function is called.
+func (e *ending) watchTable() (stop func()) {
+	stop, err := daemon.WhenUnmounted(e.f.mountpoint, e.f.store, e.whenUnmounted)
+	if err != nil {
+		e.log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
+		return func() {}
+	}
+	return stop
+}
+
 // detachGrace is how long the kernel may need to end the connection of a mount that nobody uses, after it has left the table
 // of mounts.
 const detachGrace = time.Second

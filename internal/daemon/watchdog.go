@@ -12,8 +12,8 @@ import (
 // touchesPerWatchdog is how often a mount is touched in the time after which systemd ends its daemon.
 const touchesPerWatchdog = 4
 
-// Watch tells systemd again and again that the mount at point answers, if the unit of this daemon wants to know
-// (WatchdogSec=), until the returned function is called. A child process touches the mount: a daemon that touches its own
+// Watch notifies systemd, as often as the unit of this daemon asks for it (WatchdogSec=), that the mount at point answers,
+// until the returned function is called. A child process touches the mount: a daemon that touches its own
 // mount waits for itself. While the mount does not answer, systemd is not told, and ends the daemon.
 func Watch(point string, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())

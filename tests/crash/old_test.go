@@ -46,7 +46,9 @@ func readsOld(t *testing.T, m *harness.Mount, fails ...string) {
 	t.Errorf("an append ends with %d, %s", r.Code, r.Stderr)
 }
 
-func header(t *testing.T, m *harness.Mount) string { return read(t, filepath.Join(m.Store, session.StoreFile)) }
+func header(t *testing.T, m *harness.Mount) string {
+	return read(t, filepath.Join(m.Store, session.StoreFile))
+}
 
 // A mount that was meant for a look at a store of an older format raised the format for good, and a store on a file system
 // that is mounted read-only could not be mounted at all.
