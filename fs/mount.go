@@ -196,6 +196,9 @@ func newTree(o Options) (*tree, error) {
 // daemon.
 func (s *Server) protect(bare *mountpoint.Bare) {
 	var err error
+	if s.t.store.Disk().ReadOnly {
+		return
+	}
 	if s.strays, err = bare.Collect(); s.strays != "" {
 		s.t.log.Warn("records were written at the mountpoint while nothing was mounted there; ctxfs doctor says how to import them",
 			"moved_to", s.strays)
@@ -224,6 +227,12 @@ func (s *Server) Strays() string { return s.strays }
 
 // Wait blocks until the mount is unmounted, by this process or another one.
 func (s *Server) Wait() { <-s.done }
+
+// Done returns a channel that is closed when Wait returns.
+func (s *Server) Done() <-chan struct{} { return s.done }
+
+// OpenFiles returns how many files and directories programs have open.
+func (s *Server) OpenFiles() int64 { return s.t.raw.open.Load() }
 
 // Shutdown syncs all logs and unmounts. If files are open it detaches the mount and serves them
 // until the last one is closed or deadline has passed; then it returns [ErrStillOpen]. It returns
@@ -327,3 +336,13 @@ func Abort(dir string) error {
 
 // Dead reports whether the mount at dir has lost its daemon; see [mountpoint.Dead].
 func Dead(dir string) bool { return mountpoint.Dead(dir) }
+
+// Answers waits until the daemon of the mount at dir answers a request for which it needs no disk: a disk that hangs is no
+// fault of the daemon. It returns an error if the daemon is gone.
+func Answers(dir string) error {
+	_, err := unix.Getxattr(dir, "user.ctxfs.answers", nil) // which the kernel does not cache
+	if err == syscall.ENOTCONN || err == syscall.ECONNABORTED {
+		return fmt.Errorf("the ctxfs at %s does not answer: %w", dir, err)
+	}
+	return nil
+}

@@ -70,3 +70,33 @@ func (s *Store) checkCluster() error {
 	}
 	return ctxabi.E("open", "", ctxabi.ErrProtected, "the store %s is that of a host of a cluster; use it through ctxfs mount --cluster, or name another store", s.disk.Dir)
 }
+
+// raise makes the store one that older programs refuse, durably, before something is in it that
+// they would misread.
+func (s *Store) raise(version int) error {
+	s.header.Lock()
+	defer s.header.Unlock()
+	if s.version >= version {
+		return nil
+	}
+	file := path.Join(s.disk.Dir, StoreFile)
+	if err := vfs.WriteFile(s.disk.FS, file+".tmp", headerLine(s.id), 0o600); err != nil {
+		s.disk.FS.Remove(file + ".tmp")
+		return err
+	}
+	// Both files are locked until the end: whoever has the old one open already must not get it.
+	lock, err := s.disk.FS.Lock(file + ".tmp")
+	if err != nil {
+		return err
+	}
+	if err := s.disk.FS.Rename(file+".tmp", file); err != nil {
+		lock.Close()
+		return err
+	}
+	s.locks = append(s.locks, lock)
+	if err := s.disk.FS.SyncDir(s.disk.Dir); err != nil {
+		return err
+	}
+	s.version = version
+	return nil
+}

@@ -37,6 +37,7 @@ type Options struct {
 	VFS       VFS              // nil: OS
 	Committer Committer        // nil: Local()
 	ReadOnly  bool             // no lock, nothing is written: a look beside a running daemon
+	Locked    bool             // with ReadOnly: the locks are taken all the same, by a daemon that writes nothing
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
@@ -164,11 +165,14 @@ func Open(dir string, o Options) (*Store, error) {
 	}
 	s := newStore(dir, o)
 	s.disk.AsRoot = os.Geteuid() == 0
-	if !o.ReadOnly {
+	if !o.ReadOnly || o.Locked {
 		if err := s.checkCluster(); err != nil {
 			return nil, err
 		}
 		for _, name := range []string{StoreFile, LockedDir} {
+			if _, err := v.Stat(path.Join(dir, name)); err != nil && o.ReadOnly {
+				continue
+			}
 			lock, err := LockStore(v, dir, name)
 			if err != nil {
 				s.unlock()
@@ -222,9 +226,20 @@ func (s *Store) start() error {
 	s.id, s.version = h.ID, h.Version
 	s.o.Memory.Cache(s.open.Cache())
 	if s.disk.ReadOnly {
+		if s.o.Locked {
+			s.open.Start()
+		}
 		return nil
 	}
-	if err := s.raise(ctxabi.FormatVersion); err != nil { // what is added to it an older program would misread
+	err = s.raise(ctxabi.FormatVersion)
+	if errors.Is(err, ctxabi.ErrNoSpace) { // what is on a full disk can be read
+		s.o.Logger.Error("the disk is full, so the store cannot get the present format and is served for reading only; make room and restart",
+			"format", s.version, "err", err)
+		s.disk.ReadOnly = true
+		s.open.Start()
+		return nil
+	}
+	if err != nil { // what is added to it an older program would misread
 		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
 	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, disk.TmpDir: 0o700} {
@@ -331,35 +346,6 @@ func (s *Store) unlock() (failed error) {
 	}
 	s.locks = nil
 	return failed
-}
-
-// raise makes the store one that older programs refuse, durably, before something is in it that
-// they would misread.
-func (s *Store) raise(version int) error {
-	s.header.Lock()
-	defer s.header.Unlock()
-	if s.version >= version {
-		return nil
-	}
-	file := path.Join(s.disk.Dir, StoreFile)
-	if err := vfs.WriteFile(s.disk.FS, file+".tmp", headerLine(s.id), 0o600); err != nil {
-		return err
-	}
-	// Both files are locked until the end: whoever has the old one open already must not get it.
-	lock, err := s.disk.FS.Lock(file + ".tmp")
-	if err != nil {
-		return err
-	}
-	if err := s.disk.FS.Rename(file+".tmp", file); err != nil {
-		lock.Close()
-		return err
-	}
-	s.locks = append(s.locks, lock)
-	if err := s.disk.FS.SyncDir(s.disk.Dir); err != nil {
-		return err
-	}
-	s.version = version
-	return nil
 }
 
 // Loaded calls yield for every session that was looked up since the store was opened.

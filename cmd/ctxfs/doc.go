@@ -15,6 +15,7 @@
 //	mounthelper.go      mount.fuse.ctxfs
 //	mount.go            mount
 //	serve.go            the daemon
+//	serve_end.go        how it comes to its end
 //	daemonise.go        how it starts: in the background, and with a socket of systemd
 //	mount_cluster.go    a mount of a cluster
 //	umount.go           umount

@@ -172,7 +172,7 @@ func servedError(dir string, d daemon.Info) error {
 // checkDaemonFile looks for the hint of a daemon that is gone.
 func checkDaemonFile(dir string, repair bool, found func(check.Damage)) {
 	name := filepath.Join(dir, session.DaemonFile)
-	if _, err := os.Lstat(name); err != nil {
+	if _, err := os.Lstat(name); err != nil || daemon.Ended(dir) != "" { // doctor reports that
 		return
 	}
 	d := check.Damage{Path: session.DaemonFile, Severity: check.Odd, What: "it speaks of a daemon that does not run any more", Repair: "removed"}

@@ -11,7 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/volume"
 )
 
@@ -42,13 +44,19 @@ type mountFlags struct {
 func mountCmd() *cobra.Command {
 	var f mountFlags
 	c := &cobra.Command{
-		Use:   "mount [flags] MOUNTPOINT",
+		Use:   "mount [flags] [MOUNTPOINT]",
 		Short: "Serve a store at a directory",
-		Long: `Serve a store at MOUNTPOINT, an empty directory. ctxfs makes the store if it does
-not exist. Without --foreground the command returns as soon as the mount answers.
-A daemon goes on in the background and logs to ctxfs.log in the store (4 MiB, and
-the 4 MiB before in ctxfs.1.log). If the mount fails, the reason is printed and
-the exit code is not 0.
+		Long: `Serve a store at MOUNTPOINT, an empty directory. Without MOUNTPOINT it is ~/ctx,
+which ctxfs makes; root must name one. ctxfs makes the store if it does not exist.
+Without --foreground the command returns as soon as the mount answers. A daemon
+goes on in the background and logs to ctxfs.log in the store (4 MiB, and the 4 MiB
+before in ctxfs.1.log). If the store is mounted there already, mount says so and
+changes nothing. If the mount fails, the reason is printed and the exit code is not
+0.
+
+MOUNTPOINT is protected against writes while its daemon is down, until 'ctxfs
+umount'. If programs wrote there before, as if it was the mount, their files are
+moved to the store, and 'ctxfs doctor' says how to import the records.
 
 The program is installed with mount.fuse.ctxfs for mount(8) and fstab, and with
 units for systemd; docs/host.md describes them.
@@ -58,20 +66,31 @@ own home/UID. If a user mounts it, it serves that user only.
 
 ` + exitHelp,
 		Example: `  ctxfs mount /ctx                          # root: store in /var/lib/ctxfs
-  ctxfs mount ~/ctx                         # user: store in ~/.local/share/ctxfs
+  ctxfs mount                               # user: ~/ctx, store in ~/.local/share/ctxfs
   ctxfs mount --store /data/ctx --budget 64000 /ctx
   ctxfs mount --map /work=/home/me/project /ctx   # what a container calls its workspace
   ctxfs mount --volume-plugin /ctx          # sessions are Docker volumes, too
   ctxfs mount --redact /ctx                 # no keys or passwords in packs
   ctxfs mount --cluster /ctx                # sessions of all hosts of this machine's cluster
   ctxfs mount --foreground /ctx             # under systemd, or to watch the log`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				home, err := os.UserHomeDir()
+				if err != nil || os.Geteuid() == 0 {
+					return usagef("name a MOUNTPOINT: ctxfs mount /ctx")
+				}
+				args, f.mkdir = []string{filepath.Join(home, "ctx")}, true
+			}
 			if err := f.complete(c, args[0]); err != nil {
 				return err
 			}
 			if f.foreground {
 				return serve(c.Context(), f, c.OutOrStdout())
+			}
+			if isMounted(f.store, f.mountpoint) {
+				fmt.Fprintf(c.OutOrStdout(), "%s is already mounted at %s\n", f.store, f.mountpoint)
+				return nil
 			}
 			return daemonise(f)
 		},
@@ -89,11 +108,21 @@ own home/UID. If a user mounts it, it serves that user only.
 	fl.DurationVar(&f.gcGrace, "gc-grace", gc.DefaultGrace, "how long something must be unused before the collector removes it")
 	fl.StringVar(&f.volumes, "volume-plugin", "", "serve Docker's volume plugin on `SOCKET`, by default on "+volume.DefaultSocket+": docker volume create -d ctxfs")
 	fl.Lookup("volume-plugin").NoOptDefVal = volume.DefaultSocket
-	fl.BoolVar(&f.readOnly, "read-only", false, "allow no changes through the mount")
+	fl.BoolVar(&f.readOnly, "read-only", false, "allow no changes through the mount, and change nothing in the store: it keeps an older format")
 	fl.BoolVar(&f.noExec, "noexec", false, "do not run programs that are in the mount")
 	fl.BoolVar(&f.mkdir, "mkdir", false, "make MOUNTPOINT if it does not exist")
 	fl.BoolVar(&f.fuseDebug, "debug-fuse", false, "log every FUSE request")
 	return c
+}
+
+// isMounted reports whether store is mounted at point and its daemon answers.
+func isMounted(store, point string) bool {
+	i, rest, ok := mounts.At(point)
+	if !ok || rest != "" || i.Source != store {
+		return false
+	}
+	_, err := daemon.Ask(i)
+	return err == nil
 }
 
 // complete makes paths absolute and checks what can be checked without touching the mountpoint.

@@ -73,6 +73,9 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 			if f.fake {
 				return nil
 			}
+			if isMounted(args[0], args[1]) { // mount(8) reports that as a failure
+				return fmt.Errorf("%s is already mounted at %s", args[0], args[1])
+			}
 			if code := run(line, c.OutOrStdout(), c.ErrOrStderr()); code != exitOK {
 				return silent{code}
 			}

@@ -60,6 +60,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	f.readOnly = f.readOnly || store.Disk().ReadOnly
 	served := false
 	defer func() {
 		err = cmp.Or(err, leave(n))
@@ -71,7 +72,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 
 	// From here on a background daemon has a log; what it says before, its user sees.
 	if ready.open() {
-		if err := output.ToFile(f.log, locate.Inside(f.log, f.store)); err != nil {
+		if err := f.openLog(&output); err != nil {
 			return err
 		}
 		logged = true
@@ -95,7 +96,11 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		// A full disk must not keep anybody from reading what is on it.
 		log.Warn("the other verbs will not find this daemon's settings", "err", err)
 	}
-	defer info.Remove()
+	ended := ""    // why the mount was taken from this daemon
+	defer func() { // after the runner, which writes info too
+		info.Ended = ended
+		info.End()
+	}()
 	workspace, err := runner.Start(ctx, func(times int, err error) {
 		log.Error("the runner process ended; ctxfs starts it again", "times", times, "reason", err)
 		info.RunnerEnds, info.RunnerEnded = times, time.Now().UTC().Truncate(time.Second)
@@ -123,7 +128,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	endGenerators := sync.OnceFunc(builder.Close)
 	defer endGenerators()
 	builder.Watch(log)
-	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit}, f.encoding)
+	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly}, f.encoding)
 	if err != nil {
 		return err
 	}
@@ -171,26 +176,38 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if output.Journal() { // it has the line above
 		out = io.Discard
 	}
-	notice := ""
-	if strays := server.Strays(); strays != "" { // where nobody waits, the log is what the user reads
-		notice = strayNotice(f.mountpoint, f.store, strays)
-	}
-	ready.succeeded(out, serving, notice)
-	if f.gcInterval > 0 {
-		defer collector.Start(f.gcInterval)()
-	}
-	if stopWatch, err := daemon.WhenUnmounted(f.mountpoint, f.store, endClients); err != nil {
-		log.Warn("after an unmount the daemon ends when its generators have ended", "err", err)
-	} else {
-		defer stopWatch()
-	}
-	return waitForEnd(server, stop, endClients, f, log)
+	ready.succeeded(out, serving, strayNotice(f.mountpoint, f.store, server.Strays()))
+	defer f.collect(store, collector)()
+	e := newEnding(server, stop, endClients, f, log)
+	defer e.watchTable()()
+	defer daemon.Watch(f.mountpoint, log)()
+	ended, err = e.wait()
+	return err
 }
 
-// strayNotice is what the user of a mount reads of files that were at its mountpoint.
+// strayNotice is what the user of a mount reads of files that were at its mountpoint and are in the directory strays now.
 func strayNotice(point, store, strays string) string {
+	if strays == "" {
+		return ""
+	}
 	return fmt.Sprintf("ctxfs: files were written at %s while nothing was mounted there; they were moved to %s. "+
 		"To import their records, see: ctxfs doctor --store %s\n", point, strays, store)
+}
+
+// openLog opens the log of a background daemon. A store that is on a read-only disk has none.
+func (f *mountFlags) openLog(output *daemon.Log) error {
+	if f.readOnly && unix.Access(filepath.Dir(f.log), unix.W_OK) != nil {
+		f.log = os.DevNull
+	}
+	return output.ToFile(f.log, locate.Inside(f.log, f.store))
+}
+
+// collect starts the collector of a store that may be changed and returns what stops it.
+func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop func()) {
+	if f.gcInterval == 0 || store.Disk().ReadOnly {
+		return func() {}
+	}
+	return c.Start(f.gcInterval)
 }
 
 // openStore opens the store of the mount, and the node of its cluster if it has one.
@@ -198,6 +215,9 @@ func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session
 	n, err := f.cluster.open(ctx, f.store, &o)
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, missing := os.Lstat(filepath.Join(f.store, session.StoreFile)); f.readOnly && n == nil && missing == nil {
+		o.ReadOnly, o.Locked = true, true // a store of an older format keeps it
 	}
 	store, err := openStore(f.store, o)
 	if err == nil && n != nil {
@@ -322,66 +342,5 @@ func clearMountsOf(store string) {
 		if i.Source == store {
 			clearMount(i)
 		}
-	}
-}
-
-// endLimit is how long a daemon without a mount may need to end, longer than all that it waits for
-// takes if nothing hangs: less than for what umount waits.
-const endLimit = 30 * time.Second
-
-// endAfter ends the process when it has not ended by itself: what is acknowledged is in the store.
-// It is never stopped: what is left to do when serve returns may hang as well.
-func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
-	time.AfterFunc(limit, func() {
-		log.Error("the shutdown takes too long; ended without it", "limit", limit)
-		if daemon.IsMounted(f.mountpoint, f.store) {
-			fs.Abort(f.mountpoint)
-		}
-		os.Exit(exitBusy)
-	})
-}
-
-// stopGrace is what a stop may take beyond the time for which open files are served.
-const stopGrace = 3 * time.Second
-
-// waitForEnd returns when the mount is gone. The first signal asks for a clean
-// shutdown, the second one ends the process at once: what was acknowledged is
-// on disk by then anyway. A shutdown that takes much longer than was asked for,
-// on a disk that hangs for instance, ends like that by itself.
-func waitForEnd(server *fs.Server, stop <-chan os.Signal, endClients func(), f mountFlags, log *slog.Logger) error {
-	gone := make(chan struct{})
-	go func() {
-		server.Wait()
-		close(gone)
-	}()
-	select {
-	case <-gone:
-		log.Info("unmounted")
-		tellSystemd(log, systemd.SdNotifyStopping, "unmounted")
-		endAfter(endLimit, f, log)
-		return nil
-	case sig := <-stop:
-		log.Info("shutting down", "signal", sig.String())
-		tellSystemd(log, systemd.SdNotifyStopping, "serving open files until they are closed, "+f.deadline.String()+" at most")
-	}
-	endAfter(f.deadline+stopGrace, f, log)
-	result := make(chan error, 1)
-	go func() {
-		endClients() // generators have files open in the mount, and copies of it
-		result <- server.Shutdown(f.deadline)
-	}()
-	select {
-	case err := <-result:
-		if err != nil {
-			log.Warn("stopped", "error", err)
-		} else {
-			log.Info("stopped")
-		}
-		if errors.Is(err, fs.ErrStillOpen) {
-			err = daemon.BusyError{Err: err}
-		}
-		return err
-	case sig := <-stop:
-		return fmt.Errorf("forced to end by a second %s", sig)
 	}
 }

@@ -48,6 +48,10 @@ named on standard error, and the exit code is 1.`,
 			if asJSON {
 				return cmp.Or(printJSON(c.OutOrStdout(), rows), err)
 			}
+			if len(rows) == 0 && prefix == "" && err == nil {
+				fmt.Fprintln(c.ErrOrStderr(), emptyStore)
+				return nil
+			}
 			w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "SESSION\tSTATE\tMESSAGES\tEVENTS\tBYTES\tUPDATED")
 			for _, r := range rows {
@@ -61,6 +65,9 @@ named on standard error, and the exit code is 1.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
 }
+
+// emptyStore is what a user of a store without sessions most often wants.
+const emptyStore = "ctxfs: no session yet; 'ctxfs install' connects your agent programs, 'ctxfs session new AGENT/SESSION' makes one"
 
 // listSessions describes what it can; rows is nil when the store itself cannot be read.
 func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, err error) {

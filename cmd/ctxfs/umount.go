@@ -192,6 +192,9 @@ const forceWait = 2 * time.Second
 
 // abort takes the mount away at once and waits until its daemon, where one is known, is gone.
 func abort(mountpoint string, pid int, limit time.Duration) error {
+	if pid > 0 {
+		signalDaemon(pid, unix.SIGTERM) // for a daemon that can listen an abort without a stop is a failure
+	}
 	if err := fs.Abort(mountpoint); err != nil || pid == 0 {
 		return err
 	}

@@ -109,7 +109,7 @@ func permissions(f *os.File) (fs.FileMode, error) {
 	return fi.Mode() & (fs.ModePerm | fs.ModeSticky | fs.ModeSetgid | fs.ModeSetuid), nil
 }
 
-// Close gives the directory up. One that is not mounted on is protected as it was before [Prepare].
+// Close closes the directory. If it is not mounted on, it is protected as it was before [Prepare].
 func (b *Bare) Close() {
 	if b.opened {
 		b.file.Chmod(b.was)

@@ -20,7 +20,7 @@ import (
 )
 
 // Foreign returns a name in the directory dir that a mount would not show there, "" if there is none: everything else was
-// written by programs that took the directory for the mount.
+// written by programs that took the directory for the mount. It returns an error if dir cannot be listed.
 func Foreign(dir string) (string, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {

@@ -8,7 +8,7 @@
 // [Ask] asks the daemon of a mount whether it answers. A mount whose daemon does not answer hangs whoever touches it, so
 // nobody touches one before: [MountAround] and [AnsweringMount] find a mount and ask. None of these touches a mount itself.
 //
-// A daemon calls [Info.Write] when it has the store, [WhenUnmounted] once it serves its mount, and logs to a [Log].
+// A daemon calls [Info.Write] when it has the store, [WhenUnmounted] and [Watch] once it serves its mount, and logs to a [Log].
 //
 // # Errors
 //
@@ -22,5 +22,6 @@
 //	lockholder.go  who has a store locked
 //	info.go        what a daemon noted in its store
 //	unmounted.go   when a mount is gone
+//	watchdog.go    whether the own mount answers
 //	log.go         the log of a daemon
 package daemon

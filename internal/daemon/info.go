@@ -23,6 +23,7 @@ type Info struct {
 	Started     time.Time `json:"started"`
 	RunnerEnds  int       `json:"runner_ends,omitempty"` // how often the runner process ended by itself
 	RunnerEnded time.Time `json:"runner_ended,omitzero"` // the last time
+	Ended       string    `json:"ended,omitempty"`       // why the mount was taken from it; "" of one that runs
 }
 
 func (d Info) file() string { return filepath.Join(d.Store, session.DaemonFile) }
@@ -48,8 +49,18 @@ func (d Info) Write() error {
 	return os.Rename(temp, d.file())
 }
 
-// Remove takes the note of a daemon that ends away.
-func (d Info) Remove() { os.Remove(d.file()) }
+// End removes the note of a daemon that ends. It leaves the note if d.Ended has a reason, for [Ended].
+func (d Info) End() {
+	if d.Ended == "" || d.Write() != nil {
+		os.Remove(d.file())
+	}
+}
+
+// Ended returns why the mount of the last daemon of store was taken from it, "" if that did not happen.
+func Ended(store string) string {
+	d, _ := readInfo(store)
+	return d.Ended
+}
 
 func readInfo(store string) (d Info, err error) {
 	b, err := os.ReadFile(filepath.Join(store, session.DaemonFile))

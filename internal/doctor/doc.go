@@ -6,4 +6,12 @@
 //
 // Nothing is changed by looking, and no mount is touched before its daemon has answered. A check that cannot look says so
 // in its finding: none of them fails.
+//
+// # Files, from top to bottom
+//
+//	doctor.go  Examine, Serves
+//	host.go    how the program is tied into the machine
+//	store.go   the store, mountpoints, descriptors
+//	stray.go   records that were written at a mountpoint without its mount
+//	system.go  the kernel, /dev/fuse, fusermount3
 package doctor

@@ -50,7 +50,7 @@ func checkStore(dir string) []Finding {
 		store.Text += "; ctxfs fsck looks at every file of it"
 	}
 	d, held := daemon.Running(dir)
-	found := []Finding{store, checkLock(d, held), checkRoom(room)}
+	found := []Finding{store, checkLock(dir, d, held), checkRoom(room)}
 	if d.RunnerEnds > 0 {
 		found = append(found, checkRunner(d))
 	}
@@ -68,8 +68,10 @@ func checkRunner(d daemon.Info) Finding {
 	}
 }
 
-func checkLock(d daemon.Info, held bool) Finding {
+func checkLock(dir string, d daemon.Info, held bool) Finding {
 	switch {
+	case !held && daemon.Ended(dir) != "":
+		return Finding{Check: "lock", State: Note, Text: "free; its last daemon has ended: " + daemon.Ended(dir), Remedy: "ctxfs mount serves it again"}
 	case !held:
 		return Finding{Check: "lock", State: OK, Text: "free"}
 	case d.Mountpoint == "":

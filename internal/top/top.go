@@ -51,7 +51,8 @@ func Run(ctx context.Context, c *Config, in, out *os.File) error {
 // Once writes the list as a table of plain text, n rows of it at most or all where n is 0, in so many cells. It returns the error of
 // writing.
 func Once(w io.Writer, c *Config, n, cells int) error {
-	entries := c.matching(c.Source.List(nil))
+	all := c.Source.List(nil)
+	entries := c.matching(all)
 	rows := map[string]*overview.Row{}
 	var items []*item
 	for _, e := range entries {
@@ -87,7 +88,10 @@ func Once(w io.Writer, c *Config, n, cells int) error {
 		lines = append(lines, fmt.Sprintf("and %s more", overview.Count(more, "session")))
 	}
 	if len(items) == 0 {
-		lines = []string{"no session yet"}
+		lines = []string{"no session yet; ctxfs install connects your agent programs"}
+		if len(all) > 0 {
+			lines[0] = "no session has that name, of " + overview.Count(len(all), "session")
+		}
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 	return err

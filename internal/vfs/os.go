@@ -63,6 +63,11 @@ func (osVFS) Lock(name string) (io.Closer, error) {
 		mode = os.O_RDONLY
 	}
 	f, err := os.OpenFile(name, mode|unix.O_CLOEXEC, 0)
+	if err != nil && mode == os.O_RDWR { // a file system that is mounted read-only
+		if again, readErr := os.OpenFile(name, os.O_RDONLY|unix.O_CLOEXEC, 0); readErr == nil {
+			f, err = again, nil
+		}
+	}
 	if err != nil {
 		return nil, WithKind(err)
 	}

@@ -58,7 +58,9 @@ func restartUnderWriter(t *testing.T, uid uint32, how string) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	writer := m.Command(context.Background(), harness.Client{UID: uid, Dir: "/", Argv: []string{"bash", "-c", gapWriter},
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	writer := m.Command(ctx, harness.Client{UID: uid, Dir: "/", Argv: []string{"bash", "-c", gapWriter},
 		Env: []string{"END=" + end, "S=" + filepath.Join(m.Dir, session1)}})
 	writer.Stdout = out
 	if err := writer.Start(); err != nil {
