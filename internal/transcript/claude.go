@@ -56,7 +56,7 @@ func subagentOf(file string) (a subagent) {
 	if !is || base == file {
 		return a
 	}
-	data, err := os.ReadFile(base + ".meta.json")
+	data, err := ReadFile(base + ".meta.json")
 	if err != nil || json.Unmarshal(data, &a) != nil {
 		return subagent{}
 	}
@@ -81,7 +81,7 @@ func toolResults(dir string) map[string]*adapter.Beside {
 			if fi.Size() > ctxabi.MaxRecord/2 { // what is not plain takes more as JSON
 				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not imported", fi.Size())
 			}
-			return os.ReadFile(file)
+			return ReadFile(file)
 		}}
 	}
 	return files
