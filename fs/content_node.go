@@ -139,7 +139,7 @@ func (n *contentFile) open(ctx context.Context) (h *contentHandle, gone bool, er
 		return nil, false, err
 	}
 	if node.Ref == (ctxabi.ContentRef{}) {
-		release, err := n.p.t.reserve()
+		release, err := n.p.t.reserve(ctx)
 		if err != nil {
 			n.p.refuse(ctx, "open", n.rel(), err)
 			return nil, false, err

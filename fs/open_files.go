@@ -2,6 +2,7 @@ package fs
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"syscall"
@@ -114,22 +115,22 @@ func (o *openFiles) Open(session, rel string) (n int) {
 	return n
 }
 
-// reserve counts a descriptor that a client holds open until release is called. It returns
-// ctxabi.ErrNoFiles if clients have as many as they may: the rest is for reading sessions,
+// reserve counts a descriptor that the caller holds open until release is called. It returns
+// ctxabi.ErrNoFiles if clients, or this user, have as many as they may: the rest is for the other users, for reading sessions,
 // appending to them and making packs.
-func (t *tree) reserve() (release func(), err error) {
-	release, err = handles.Keep()
+func (t *tree) reserve(ctx context.Context) (release func(), err error) {
+	release, err = handles.Keep(callerOf(ctx).Uid)
 	if err != nil {
-		err = ctxabi.E("open", "", ctxabi.ErrNoFiles, "%d files of this mount are open, the most that the daemon's limit of %d descriptors allows; close some, or raise the limit",
-			handles.Keepable(), handles.Limit())
+		err = &ctxabi.Error{Op: "open", Kind: ctxabi.ErrNoFiles, Err: err,
+			Why: fmt.Sprintf("clients may have %d files of this mount open; close some, or raise the daemon's limit of %d descriptors", handles.Keepable(), handles.Limit())}
 		t.warnShort(err)
 	}
 	return release, err
 }
 
 // reserve is [tree.reserve] for an ordinary file.
-func (p *plain) reserve() (release func(), errno syscall.Errno) {
-	release, err := p.t.reserve()
+func (p *plain) reserve(ctx context.Context) (release func(), errno syscall.Errno) {
+	release, err := p.t.reserve(ctx)
 	return release, errnoOf(err)
 }
 

@@ -179,7 +179,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 	if hidden(name) {
 		return nil, nil, 0, syscall.EPERM
 	}
-	release, errno := p.reserve()
+	release, errno := p.reserve(ctx)
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}
@@ -218,7 +218,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 var _ = (gofs.NodeTmpfiler)((*plain)(nil))
 
 func (p *plain) Tmpfile(ctx context.Context, flags, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, fh gofs.FileHandle, ff uint32, errno syscall.Errno) {
-	release, errno := p.reserve()
+	release, errno := p.reserve(ctx)
 	if errno != 0 {
 		return nil, nil, 0, errno
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func (p *plain) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	release, errno := p.reserve()
+	release, errno := p.reserve(ctx)
 	if errno != 0 {
 		return nil, errno
 	}

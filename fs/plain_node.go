@@ -294,7 +294,7 @@ func openFlags(flags uint32) int {
 }
 
 func (p *plain) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	release, errno := p.reserve()
+	release, errno := p.reserve(ctx)
 	if errno != 0 {
 		return nil, 0, errno
 	}

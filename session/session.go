@@ -64,15 +64,40 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	defer s.disk.Move.RUnlock()
 	x, err := s.load(ref)
 	if err != nil {
+		if ctxabi.KindOf(err) == ctxabi.ErrIO {
+			s.noteDamage(ref, err)
+		}
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.damaged, ref)
 	if first, ok := s.sessions[ref]; ok {
 		return first, nil
 	}
 	s.sessions[ref] = x
 	return x, nil
+}
+
+// noteDamage logs that a session cannot be opened, once as long as the reason stays the same: each call that names the session
+// gets the error, and none of them can leave a row in it.
+func (s *Store) noteDamage(ref ctxabi.Ref, err error) {
+	s.mu.Lock()
+	known := s.damaged[ref] == err.Error()
+	if s.damaged == nil {
+		s.damaged = map[ctxabi.Ref]string{}
+	}
+	s.damaged[ref] = err.Error()
+	s.mu.Unlock()
+	if known {
+		return
+	}
+	dir, file := s.disk.Join(ref.Path()), ""
+	if e := (*ctxabi.Error)(nil); errors.As(err, &e) {
+		file = e.Path
+	}
+	s.disk.Logger.Error("the session cannot be opened", "session", ref.Path(), "file", path.Join(dir, file), "err", err,
+		"remedy", "stop ctxfs, then: ctxfs fsck --repair --store "+s.disk.Dir)
 }
 
 func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
@@ -91,18 +116,19 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	dir := s.disk.Join(ref.Path())
 	fi, err := s.disk.FS.Stat(path.Join(dir, disk.IDFile))
 	if errors.Is(err, fs.ErrNotExist) {
+		s.noteDamage(ref, ctxabi.E("open", disk.IDFile, ctxabi.ErrIO, "the session's id is missing"))
 		return nil, notFound()
 	}
 	if err != nil {
-		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
+		return nil, vfs.Failed("open", disk.IDFile, err, "the session's id cannot be read")
 	}
 	raw, err := vfs.ReadFile(s.disk.FS, path.Join(dir, disk.IDFile))
 	if err != nil {
-		return nil, vfs.Failed("open", "", err, "the session's id cannot be read")
+		return nil, vfs.Failed("open", disk.IDFile, err, "the session's id cannot be read")
 	}
 	id := strings.TrimSpace(string(raw))
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
-		return nil, ctxabi.E("open", "", ctxabi.ErrIO, "%s/%s does not contain an id of 32 hex digits", ref, disk.IDFile)
+		return nil, ctxabi.E("open", disk.IDFile, ctxabi.ErrIO, "the file of %s does not contain an id of 32 hex digits", ref)
 	}
 	x := s.newSession(ref, id, fi.ModTime())
 	if s.renews {

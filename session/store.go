@@ -85,6 +85,7 @@ type Store struct {
 	watcher atomic.Pointer[Watcher] // nil: nobody watches
 
 	mu       sync.Mutex
+	damaged  map[ctxabi.Ref]string   // why sessions cannot be opened, as it was logged; guarded by mu
 	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu
 	closed   bool                    // guarded by mu
 }

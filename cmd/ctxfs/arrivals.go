@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/arrival"
 )
@@ -72,7 +73,7 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 }
 
 func printArrivals(file string, out, errOut io.Writer) error {
-	f, err := os.Open(file)
+	f, err := transcript.OpenFile(file)
 	if err != nil {
 		return err
 	}

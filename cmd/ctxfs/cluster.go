@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 func clusterCmd() *cobra.Command {
@@ -177,7 +178,7 @@ machine where the token was made, by name, and refuses when they differ.`,
 			word := ""
 			switch {
 			case file != "":
-				data, err := os.ReadFile(file)
+				data, err := transcript.ReadFile(file)
 				if err != nil {
 					return err
 				}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
@@ -169,7 +171,10 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 func writeWhole(name string, write func(io.Writer) error) error {
 	fi, err := os.Stat(name)
 	if err == nil && !fi.Mode().IsRegular() { // /dev/stdout, a pipe
-		f, err := os.OpenFile(name, os.O_WRONLY, 0)
+		f, err := os.OpenFile(name, os.O_WRONLY|unix.O_NONBLOCK, 0)
+		if errors.Is(err, unix.ENXIO) {
+			return fmt.Errorf("no process reads the pipe %s; start its reader first", name)
+		}
 		if err != nil {
 			return err
 		}

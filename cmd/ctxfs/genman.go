@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/ctxfs/ctxfs/internal/lazy"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // genManCmd writes the man pages; 'make man' calls it.
@@ -46,7 +47,7 @@ func genManCmd() *cobra.Command {
 			if len(args) < 2 {
 				return nil
 			}
-			text, err := os.ReadFile(args[1])
+			text, err := transcript.ReadFile(args[1])
 			if err != nil {
 				return err
 			}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -66,7 +66,7 @@ func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
 	if name == "-" {
 		data, err = io.ReadAll(in)
 	} else {
-		data, err = os.ReadFile(name)
+		data, err = transcript.ReadFile(name)
 	}
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/internal/transcript"
 )
@@ -73,7 +74,7 @@ func (l *losses) tell(w io.Writer) error {
 }
 
 func (l *losses) write() error {
-	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(l.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}

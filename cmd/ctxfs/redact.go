@@ -1,13 +1,13 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // redactFlags say whether secrets are shown.
@@ -42,7 +42,7 @@ func (f *redactFlags) redactor() (*redact.Redactor, error) {
 	}
 	allow := &redact.Allow{}
 	if f.allow != "" {
-		data, err := os.ReadFile(f.allow)
+		data, err := transcript.ReadFile(f.allow)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,8 @@ package handles
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -53,26 +55,42 @@ func Shares(limit int) (idle, keepable int) {
 
 var state struct {
 	mu     sync.Mutex
-	kept   int // guarded by mu
+	kept   int            // guarded by mu
+	keptOf map[uint32]int // by uid; guarded by mu
 	shed   map[*closer]struct{}
 	giving sync.Mutex // held while descriptors are given up; nobody waits for it
 }
 
 type closer struct{ closeIdle func() (closed int) }
 
-// Keep counts a descriptor that a client keeps open until it calls release. It returns [ErrShort] if clients have all that
-// they may keep.
-func Keep() (release func(), err error) {
+// shared is whether the process serves more than one user, as that of root does.
+var shared = os.Geteuid() == 0
+
+// Keep counts a descriptor that a client of user uid keeps open until it calls release. It returns [ErrShort] if clients have all that
+// they may keep, or if this user, root included, would have more of them than are left for the other users: half of all
+// where no other user has any.
+func Keep(uid uint32) (release func(), err error) {
 	state.mu.Lock()
 	defer state.mu.Unlock()
-	if state.kept >= Keepable() {
-		return nil, ErrShort
+	free := Keepable() - state.kept
+	if free <= 0 {
+		return nil, fmt.Errorf("%w: clients have %d", ErrShort, state.kept)
+	}
+	if own := state.keptOf[uid]; shared && own >= free && own > 0 {
+		return nil, fmt.Errorf("%w: uid %d has %d, and %d are left for the other users", ErrShort, uid, own, free)
+	}
+	if state.keptOf == nil {
+		state.keptOf = map[uint32]int{}
 	}
 	state.kept++
+	state.keptOf[uid]++
 	return sync.OnceFunc(func() {
 		state.mu.Lock()
 		defer state.mu.Unlock()
 		state.kept--
+		if state.keptOf[uid]--; state.keptOf[uid] == 0 {
+			delete(state.keptOf, uid)
+		}
 	}), nil
 }
 

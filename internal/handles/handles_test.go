@@ -85,26 +85,56 @@ func TestMoreThanClientsMayKeepIsRefusedUntilOneIsReleased(t *testing.T) {
 	defer func(f func() int) { limit = f }(limit)
 	limit = func() int { return 64 }
 	var all []func()
-	for range Keepable() {
-		release, err := Keep()
+	for i := range Keepable() {
+		release, err := Keep(uint32(i))
 		if err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, release)
 	}
-	if _, err := Keep(); !errors.Is(err, ErrShort) {
+	if _, err := Keep(1000); !errors.Is(err, ErrShort) {
 		t.Errorf("one more: %v", err)
 	}
 	all[0]()
 	all[0]() // counts once
-	release, err := Keep()
+	release, err := Keep(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Keep(); err == nil {
+	if _, err := Keep(1000); err == nil {
 		t.Error("a release counted twice")
 	}
 	for _, release := range append(all[1:], release) {
 		release()
+	}
+}
+
+func TestOneUserLeavesHalf(t *testing.T) {
+	defer func(f func() int, s bool) { limit, shared = f, s }(limit, shared)
+	limit = func() int { return 64 }
+	take := func(uid uint32) (n int) {
+		for {
+			release, err := Keep(uid)
+			if err != nil {
+				if !IsShort(err) {
+					t.Error(err)
+				}
+				return n
+			}
+			t.Cleanup(release)
+			n++
+		}
+	}
+	shared = true
+	var got []int
+	for uid := range uint32(5) {
+		got = append(got, take(uid))
+	}
+	if all := Keepable(); got[0] != all/2 || got[1] != all/4 || got[4] == 0 {
+		t.Errorf("of %d descriptors, users one after another get %v", all, got)
+	}
+	shared = false
+	if n := take(0); n != Keepable()-(got[0]+got[1]+got[2]+got[3]+got[4]) {
+		t.Errorf("the only user of a mount gets %d more", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // Gemini CLI puts what SessionStart says in front of the first prompt, inside the user's own message, and leaves each message that begins like
@@ -33,7 +34,7 @@ func (h *input) asksLater() bool {
 		if !filepath.IsAbs(name) || answers(name) != nil {
 			continue
 		}
-		f, err := os.Open(name)
+		f, err := transcript.OpenRegular(name)
 		if err != nil {
 			continue
 		}

@@ -28,7 +28,7 @@ func TestAnswerWithoutAMountSaysWhy(t *testing.T) {
 		`{"hook_event_name":"Stop","agent_id":"a1"}`:                  "",                             // a sub-agent has a conversation of its own
 		`{"hook_event_name":"Stop","transcript_path":null}`:           "",                             // nothing is recorded by the host
 		`{"hook_event_name":"SessionStart","transcript_path":null}`:   "",
-		`{"hook_event_name":"Stop","transcript_path":"/dev/null"}`:    "/dev/null is not a file",
+		`{"hook_event_name":"Stop","transcript_path":"/dev/null"}`:    "/dev/null is not a regular file",
 		`{"hook_event_name":"Stop","transcript_path":"/etc/passwd"}`:  "/etc/passwd is not a transcript",
 		`{"hook_event_name":"Stop","transcript_path":"/not/a/thing"}`: "not a name of a session",
 	} {
@@ -91,7 +91,7 @@ func TestATranscriptThatIsNoFileKeepsNobodyWaiting(t *testing.T) {
 	}
 	for _, name := range []string{fifo, "/dev/zero", t.TempDir()} {
 		h := input{Event: "Stop", Transcript: name, program: claudeCode}
-		if said, err := h.hasTranscript(); said || err == nil || !strings.Contains(err.Error(), name+" is not a file") {
+		if said, err := h.hasTranscript(); said || err == nil || !strings.Contains(err.Error(), name+" is not a regular file") {
 			t.Errorf("hasTranscript of %s: %v, %v", name, said, err)
 		}
 		if _, err := contextIn(name, claudeCode); err == nil {

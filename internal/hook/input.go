@@ -100,7 +100,7 @@ func (h *input) hasTranscript() (bool, error) {
 	if err := answers(h.Transcript); err != nil {
 		return false, err
 	}
-	f, err := openTranscript(h.Transcript)
+	f, err := transcript.OpenRegular(h.Transcript)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil // nothing was said yet
 	}
@@ -124,24 +124,6 @@ func (h *input) hasTranscript() (bool, error) {
 		return false, fmt.Errorf("%s is not a transcript of %s", h.Transcript, programNames)
 	}
 	return true, nil
-}
-
-// openTranscript opens a file for reading. It waits for nobody, and returns an error for what is no file: a FIFO that nobody
-// writes would take the whole time of a hook.
-func openTranscript(name string) (*os.File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	fi, err := f.Stat()
-	if err == nil && !fi.Mode().IsRegular() {
-		err = fmt.Errorf("%s is not a file", name)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 // session is the directory of the session that a hook is about. One that is not there is made where

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mcp"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // earlierWork and changedNotes begin what a hook says of other sessions and of a session that is
@@ -72,7 +73,7 @@ func toldIn(h *input, dir string) (t told, ok bool) {
 
 // contextIn returns what the model of a transcript has before it.
 func contextIn(name, program string) (texts []adapter.Told, err error) {
-	file, err := openTranscript(name)
+	file, err := transcript.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}

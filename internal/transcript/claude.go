@@ -184,7 +184,7 @@ var workflowRun = lazy.Regexp(claudeAgents + "/" + claudeWorkflows + `/([A-Za-z0
 // workflowCalls returns the calls of a transcript that started workflows, by the names of the runs.
 func workflowCalls(file string) map[string]string {
 	calls := map[string]string{}
-	f, err := os.Open(file)
+	f, err := OpenRegular(file)
 	if err != nil {
 		return calls
 	}
@@ -205,7 +205,7 @@ func workflowCalls(file string) map[string]string {
 
 // headOf returns the first bytes of a file, as many as tell its format.
 func headOf(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := OpenRegular(file)
 	if err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func subagentOf(file string) (a subagent) {
 	if !is {
 		return a
 	}
-	data, err := os.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
+	data, err := ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
 	if err != nil || json.Unmarshal(data, &a) != nil {
 		return subagent{}
 	}
@@ -251,7 +251,7 @@ func toolResults(dir string) map[string]*adapter.Beside {
 			if fi.Size() > ctxabi.MaxRecord/2 { // what is not plain takes more as JSON
 				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not imported", fi.Size())
 			}
-			return os.ReadFile(file)
+			return ReadFile(file)
 		}}
 	}
 	return files

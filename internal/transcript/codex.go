@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -142,7 +141,7 @@ func rolloutsWith(file string) map[string]string {
 // spawned returns the ids of the threads that a rollout says it started, each with the call that did; "" where none is known.
 func spawned(file string) map[string]string {
 	calls := map[string]string{}
-	f, err := os.Open(file)
+	f, err := OpenRegular(file)
 	if err != nil {
 		return calls
 	}
@@ -165,7 +164,7 @@ func spawned(file string) map[string]string {
 
 // firstID returns the identity of the first record of a rollout in its session; "" if there is none.
 func firstID(file string) string {
-	f, err := os.Open(file)
+	f, err := OpenRegular(file)
 	if err != nil {
 		return ""
 	}

@@ -299,7 +299,7 @@ func (s source) open() (*Transcript, error) {
 			readers = append(readers, &eventFile{name: name})
 			continue
 		}
-		f, err := os.Open(name)
+		f, err := OpenFile(name)
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +319,7 @@ type eventFile struct {
 
 func (e *eventFile) Read(p []byte) (n int, err error) {
 	if e.r == nil {
-		b, err := os.ReadFile(e.name)
+		b, err := ReadFile(e.name)
 		if err != nil {
 			return 0, err
 		}

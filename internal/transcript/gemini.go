@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -18,7 +17,7 @@ const geminiChats = "chats"
 // geminiProject returns where the program worked of which a chat is, "" if that is not known.
 func geminiProject(file string) string {
 	dir := filepath.Dir(filepath.Dir(file))
-	root, err := os.ReadFile(filepath.Join(dir, ".project_root"))
+	root, err := ReadFile(filepath.Join(dir, ".project_root"))
 	if err != nil {
 		return ""
 	}

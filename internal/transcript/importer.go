@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -97,7 +96,7 @@ func (im *Importer) Read(t *Transcript) error {
 		im.agents[t.agent.chain] = t.agent
 	}
 	var from *adapter.From
-	if f, err := os.Open(t.thread.from); err == nil {
+	if f, err := OpenRegular(t.thread.from); err == nil {
 		defer f.Close()
 		from = &adapter.From{R: f}
 	}

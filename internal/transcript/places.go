@@ -152,7 +152,7 @@ func mayBeKept(file string) bool {
 
 // keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
 func keptIn(file string) (k Kept, ok bool, err error) {
-	f, err := os.Open(file)
+	f, err := OpenRegular(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, false, nil // the program has removed it meanwhile
 	}

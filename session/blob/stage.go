@@ -61,7 +61,7 @@ func (x *Store) NewBlobStage(id string, w disk.Writer) (*Stage, error) {
 	}
 	s := &Stage{x: x, id: id, writer: w, name: x.dir.Root.TmpName(), running: sha256.New()}
 	x.dir.Root.Owned.Store(s.name, nil)
-	if s.kept, err = handles.Keep(); err == nil {
+	if s.kept, err = handles.Keep(w.UID); err == nil {
 		if s.file, err = x.dir.Root.FS.OpenFile(s.name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600); err != nil {
 			s.kept()
 		}

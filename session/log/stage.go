@@ -243,7 +243,7 @@ func (s *Stage) put(p []byte, grown int64) error {
 // opened.
 func (s *Stage) spill() error {
 	store := s.log.dir.Root
-	kept, err := handles.Keep()
+	kept, err := handles.Keep(s.writer.UID)
 	if err != nil {
 		return vfs.WithKind(err)
 	}

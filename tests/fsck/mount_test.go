@@ -264,3 +264,47 @@ func TestFsckOfAnOrdinaryUser(t *testing.T) {
 		t.Errorf("the quarantine is %d's, mode %v", st.Uid, fi.Mode())
 	}
 }
+
+// A session without a readable id is EIO, or not there, in the whole mount: the log must name it, once.
+func TestDamagedIDIsLogged(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	for name, damage := range map[string]func(t *testing.T, x string){
+		"garbage": func(t *testing.T, x string) {
+			edit(t, x, ".ctxfs/id", func([]byte) []byte { return []byte("garbage") })
+		},
+		"gone": remove(".ctxfs/id"),
+		"a fifo": func(t *testing.T, x string) {
+			remove(".ctxfs/id")(t, x)
+			if err := unix.Mkfifo(filepath.Join(x, ".ctxfs/id"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := m.Session(t, harness.Self(), "coder", strings.ReplaceAll(name, " ", "-"))
+			s.Append("messages.jsonl", harness.Message("user", "hi"))
+			m.Stop()
+			damage(t, s.InStore())
+			m.Restart()
+			for range 3 {
+				if _, err := os.ReadFile(s.Path("messages.jsonl")); err == nil {
+					t.Error("it is read")
+				}
+			}
+			m.Stop() // then all that it logged is there
+			defer m.Restart()
+			said := 0
+			for line := range strings.Lines(m.Log.String()) {
+				if strings.Contains(line, "the session cannot be opened") && strings.Contains(line, s.Ref()) {
+					said++
+					if !strings.Contains(line, ".ctxfs/id") || !strings.Contains(line, "fsck --repair") {
+						t.Errorf("it does not name the file and the remedy: %s", line)
+					}
+				}
+			}
+			if said != 1 {
+				t.Errorf("%d lines of the log name it, want 1:\n%s", said, m.Log)
+			}
+		})
+	}
+}

@@ -2,6 +2,7 @@
 package handlestest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -285,3 +286,59 @@ func TestWithoutADescriptorEverythingIsENFILEAndWorksAgainLater(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// The helper opens a file until it may not any more, says how often and why, and holds all until its input ends.
+func init() {
+	harness.Helper("open-all", func(args []string) int {
+		var held []*os.File
+		for {
+			f, err := os.Open(args[0])
+			if err != nil {
+				fmt.Printf("%d %v\n", len(held), errors.Is(err, unix.ENFILE))
+				io.Copy(io.Discard, os.Stdin)
+				return 0
+			}
+			held = append(held, f)
+		}
+	})
+}
+
+// One user must not take ordinary files and directories from the others.
+func TestOneUserLeavesFilesToOthers(t *testing.T) {
+	harness.NeedRoot(t)
+	const limit, greedy, modest = 256, 21001, 21002
+	m := limited(t, limit)
+	s, other := m.Session(t, greedy, "coder", "s1"), m.Session(t, modest, "coder", "s1")
+	for _, x := range []*harness.Session{s, other} {
+		x.Bash("echo text > ../../file").OK()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), harness.Patience)
+	defer cancel()
+	cmd := m.HelperCommand(t, ctx, "open-all", harness.Client{UID: greedy, Dir: s.AgentHome(), Argv: []string{"file"}})
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	var full bool
+	if _, err := fmt.Fscan(out, &n, &full); err != nil || !full || n == 0 {
+		t.Errorf("one user opened %d files, then ENFILE is %v (%v)", n, full, err)
+	}
+	if r := other.Bash("cat ../../file && ls ../.. && echo more > ../../file2"); r.Code != 0 {
+		t.Errorf("another user cannot work: %s%s", r.Stdout, r.Stderr)
+	}
+	if _, err := os.ReadDir(m.Dir); err != nil {
+		t.Errorf("root cannot list the mount: %v", err)
+	}
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
