@@ -181,8 +181,8 @@ func shortened(text string) string {
 // modelPlaces are where in the rest of a stamp formats name the model that wrote a record.
 var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name", "info.modelID"}
 
-// metaKeys are the keys that imports write into meta.json, in their order, and the one of hooks, which imports keep.
-var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id", ctxabi.MetaProcess}
+// metaKeys are what imports write into meta.json, in their order.
+var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id"}
 
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
@@ -217,7 +217,7 @@ func (t *target) describe() error {
 		}
 	}
 	meta := adapter.Object{}
-	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call, ""} {
+	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call} {
 		switch key := metaKeys[i]; {
 		case have.Has(key):
 			meta = append(meta, adapter.Field{Key: key, Value: have.Get(key)})
