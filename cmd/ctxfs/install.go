@@ -68,7 +68,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 			}
 			p, ok := install.Lookup(args[0])
 			if !ok {
-				return usagef("%q is not a program that can be connected: %s", args[0], strings.Join(install.Names(), ", "))
+				return usagef("%q is not a program that can be connected%s The programs are %s", args[0], meant(args[0], install.Names()), strings.Join(install.Names(), ", "))
 			}
 			if err := ofAnother(o.Home); err != nil {
 				return err
@@ -280,9 +280,9 @@ func afterBoot(o install.Options) []string {
 	}
 	again := "ctxfs mount "
 	if !standard {
-		again += "--store " + i.Source + " "
+		again += "--store " + install.Line(i.Source) + " "
 	}
-	return []string{"After a boot nothing is mounted. Mount it again: " + again + o.Mount + "   or set up a unit or fstab for it, see docs/host.md"}
+	return []string{"After a boot nothing is mounted. Mount it again: " + again + install.Line(o.Mount) + "   or set up a unit or fstab for it, see docs/host.md"}
 }
 
 // hasUnit reports whether the unit of ctxfs is installed, for systemd's user or system.
@@ -293,6 +293,22 @@ func hasUnit(of string) bool {
 		}
 	}
 	return false
+}
+
+// meant returns which of names a word that is none of them may mean, as the end of a sentence.
+func meant(word string, names []string) string {
+	pick := &cobra.Command{SuggestionsMinimumDistance: 2}
+	word = strings.ToLower(word)
+	for _, name := range names {
+		if word != "" && (strings.HasPrefix(word, name) || strings.HasPrefix(name, word)) {
+			return "; do you mean " + name + "?"
+		}
+		pick.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+	}
+	if near := pick.SuggestionsFor(word); len(near) > 0 {
+		return "; do you mean " + near[0] + "?"
+	}
+	return "."
 }
 
 // proposeInstall lists the programs that are here, and how each is connected.

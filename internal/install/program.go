@@ -104,11 +104,7 @@ func (o Options) hookWords(words ...string) []string {
 
 // hookLine returns the command of a hook for a shell. It succeeds without a ctxfs, too.
 func (o Options) hookLine(words ...string) string {
-	line := o.hookWords(words...)
-	for n := range line {
-		line[n] = quoted(line[n])
-	}
-	return strings.Join(line, " ") + " || true"
+	return Line(o.hookWords(words...)...) + " || true"
 }
 
 // serverWords returns the command of the MCP server, a word each.

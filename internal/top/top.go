@@ -51,7 +51,8 @@ func Run(ctx context.Context, c *Config, in, out *os.File) error {
 // Once writes the list as a table of plain text, n rows of it at most or all where n is 0, in so many cells. It returns the error of
 // writing.
 func Once(w io.Writer, c *Config, n, cells int) error {
-	entries := c.matching(c.Source.List(nil))
+	all := c.Source.List(nil)
+	entries := c.matching(all)
 	rows := map[string]*overview.Row{}
 	var items []*item
 	for _, e := range entries {
@@ -86,7 +87,10 @@ func Once(w io.Writer, c *Config, n, cells int) error {
 	if more := len(items) - len(shown); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %s more", overview.Count(more, "session")))
 	}
-	if len(items) == 0 {
+	switch {
+	case len(items) == 0 && len(all) > 0:
+		lines = []string{fmt.Sprintf("no such session: %s (%s in all)", overview.Visible(c.Wanted), overview.Count(len(all), "session"))}
+	case len(items) == 0:
 		lines = []string{"no session yet"}
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")

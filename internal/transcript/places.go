@@ -79,7 +79,7 @@ func Places(home string, getenv func(string) string) (dirs []string) {
 // that should be transcripts and are of no known format. It returns the error of a directory that cannot be read.
 func KeptIn(dirs []string) (all []Kept, unknown []string, err error) {
 	err = eachKept(dirs, func(file string, _ fs.FileInfo) error {
-		k, ok, err := keptIn(file)
+		k, ok, err := KeptAt(file)
 		switch {
 		case ok:
 			all = append(all, k)
@@ -147,8 +147,8 @@ func mayBeKept(file string) bool {
 	return filepath.Ext(file) == ".jsonl" && !strings.HasPrefix(base, "agent-") || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
 }
 
-// keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
-func keptIn(file string) (k Kept, ok bool, err error) {
+// KeptAt describes the transcript in a file by its head; ok is false if it is no transcript of one of the programs.
+func KeptAt(file string) (k Kept, ok bool, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, false, nil // the program has removed it meanwhile
