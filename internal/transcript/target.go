@@ -187,12 +187,17 @@ var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "too
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
 	rest := gjson.ParseBytes(s.Rest)
-	if rest.IsArray() { // of several source records the first, which says it
-		rest = rest.Get("0")
+	sources := []gjson.Result{rest}
+	for _, several := range []gjson.Result{rest, rest.Get("records")} { // the rests of several source records
+		if several.IsArray() {
+			sources = append(sources, several.Array()...)
+		}
 	}
-	for _, place := range modelPlaces {
-		if m := rest.Get(place); m.Type == gjson.String && m.Str != "" && !strings.HasPrefix(m.Str, "<") && len(m.Str) < 200 {
-			return m.Str
+	for _, source := range sources {
+		for _, place := range modelPlaces {
+			if m := source.Get(place); m.Type == gjson.String && m.Str != "" && !strings.HasPrefix(m.Str, "<") && len(m.Str) < 200 {
+				return m.Str
+			}
 		}
 	}
 	return ""
