@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/transcript"
-	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // all imports every transcript below dirs, or in the places of the programs where there are none. One that fails keeps no other from
@@ -118,26 +116,9 @@ func (f *importFlags) one(ctx context.Context, k transcript.Kept, out, messages 
 
 // alone imports a file that is named without a session, into the session that [importFlags.all] would give it.
 func (f *importFlags) alone(file string, out, messages io.Writer) error {
-	const example = "; for example: ctxfs import %s coder/s1"
-	if file == "-" {
-		return usage.Errorf("SESSION is missing: standard input has no name for one"+example, file)
-	}
-	fi, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
-		return usage.Errorf("there is no file %s; name a transcript, and its session: ctxfs import FILE SESSION", file)
-	}
+	k, err := transcript.Alone(file)
 	if err != nil {
 		return err
-	}
-	if fi.IsDir() {
-		return usage.Errorf("SESSION is missing"+example+", or for each transcript in it: ctxfs import --all %[1]s", file)
-	}
-	k, ok, err := transcript.KeptAt(file)
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return usage.Errorf("SESSION is missing: only a transcript of %s names its own"+example, transcript.Programs(), file)
 	}
 	f.cwd, f.waits = k.Cwd, true
 	return f.settled(file, k.Program+"/"+k.Session, out, messages)

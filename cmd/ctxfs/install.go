@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/install"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // installFlags are what the user asked for.
@@ -68,7 +69,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 			}
 			p, ok := install.Lookup(args[0])
 			if !ok {
-				return usagef("%q is not a program that can be connected%s The programs are %s", args[0], meant(args[0], install.Names()), strings.Join(install.Names(), ", "))
+				return usagef("%q is not a program that can be connected%s The programs are %s", args[0], usage.Meant(args[0], install.Names()), strings.Join(install.Names(), ", "))
 			}
 			if err := ofAnother(o.Home); err != nil {
 				return err
@@ -293,22 +294,6 @@ func hasUnit(of string) bool {
 		}
 	}
 	return false
-}
-
-// meant returns which of names a word that is none of them may mean, as the end of a sentence.
-func meant(word string, names []string) string {
-	pick := &cobra.Command{SuggestionsMinimumDistance: 2}
-	word = strings.ToLower(word)
-	for _, name := range names {
-		if word != "" && (strings.HasPrefix(word, name) || strings.HasPrefix(name, word)) {
-			return "; do you mean " + name + "?"
-		}
-		pick.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
-	}
-	if near := pick.SuggestionsFor(word); len(near) > 0 {
-		return "; do you mean " + near[0] + "?"
-	}
-	return "."
 }
 
 // proposeInstall lists the programs that are here, and how each is connected.

@@ -91,7 +91,7 @@ func (f *follower) look(ctx context.Context, bring func(Kept) error) (again bool
 		if f.seen[file] == now {
 			return nil
 		}
-		k, ok, err := KeptAt(file)
+		k, ok, err := keptIn(file)
 		if f.seen[file] = now; ok {
 			all = append(all, k)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // Kept is the transcript of one session of a program, where the program keeps it.
@@ -79,7 +80,7 @@ func Places(home string, getenv func(string) string) (dirs []string) {
 // that should be transcripts and are of no known format. It returns the error of a directory that cannot be read.
 func KeptIn(dirs []string) (all []Kept, unknown []string, err error) {
 	err = eachKept(dirs, func(file string, _ fs.FileInfo) error {
-		k, ok, err := KeptAt(file)
+		k, ok, err := keptIn(file)
 		switch {
 		case ok:
 			all = append(all, k)
@@ -147,8 +148,32 @@ func mayBeKept(file string) bool {
 	return filepath.Ext(file) == ".jsonl" && !strings.HasPrefix(base, "agent-") || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
 }
 
-// KeptAt describes the transcript in a file by its head; ok is false if it is no transcript of one of the programs.
-func KeptAt(file string) (k Kept, ok bool, err error) {
+// Alone describes a transcript that is imported without a session. It returns a [usage.Error] if that names no session, and the errors of
+// reading it.
+func Alone(file string) (k Kept, err error) {
+	const example = "; for example: ctxfs import %s coder/s1"
+	if file == "-" {
+		return k, usage.Errorf("SESSION is missing: standard input has no name for one"+example, file)
+	}
+	fi, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, usage.Errorf("there is no file %s; name a transcript, and its session: ctxfs import FILE SESSION", file)
+	}
+	if err != nil {
+		return k, err
+	}
+	if fi.IsDir() {
+		return k, usage.Errorf("SESSION is missing"+example+", or for each transcript in it: ctxfs import --all %[1]s", file)
+	}
+	k, ok, err := keptIn(file)
+	if err == nil && !ok {
+		err = usage.Errorf("SESSION is missing: only a transcript of %s names its own"+example, Programs(), file)
+	}
+	return k, err
+}
+
+// keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
+func keptIn(file string) (k Kept, ok bool, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, false, nil // the program has removed it meanwhile
