@@ -69,7 +69,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 			}
 			p, ok := install.Lookup(args[0])
 			if !ok {
-				return usagef("%q is not a program that can be connected%s The programs are %s", args[0], usage.Meant(args[0], install.Names()), strings.Join(install.Names(), ", "))
+				return usagef("%q is not a program that can be connected: %s%s", args[0], strings.Join(install.Names(), ", "), usage.Meant(args[0], install.Names()))
 			}
 			if err := ofAnother(o.Home); err != nil {
 				return err

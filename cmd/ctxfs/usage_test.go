@@ -40,9 +40,10 @@ func TestMissingArgumentIsNamed(t *testing.T) {
 		"import /not/there":       "there is no file /not/there",
 		"why coder/s1":            "WHAT is missing; for example: ctxfs why coder/s1 messages:57",
 		"export --format openai":  "SESSION is missing; for example: ctxfs export ",
-		"install claude":          `"claude" is not a program that can be connected; do you mean claude-code?`,
+		"install claude":          `"claude" is not a program that can be connected: claude-code, codex, gemini, opencode; do you mean claude-code?`,
+		"install cluade":          "do you mean claude-code?",
 		"install Gemini-CLI":      "do you mean gemini?",
-		"install emacs":           `"emacs" is not a program that can be connected. The programs are claude-code, `,
+		"install emacs":           "can be connected: claude-code, codex, gemini, opencode\n",
 		"eval exam prepare --out": "flag needs an argument",
 	} {
 		var out strings.Builder

@@ -57,18 +57,17 @@ func required(use string) (names []string) {
 	return names
 }
 
-// Meant returns which of names a word that is none of them may mean, as the end of a sentence.
+// Meant returns the end of a sentence that says which of names a word may mean, which is none of them; "" if it is like none.
 func Meant(word string, names []string) string {
-	pick := &cobra.Command{SuggestionsMinimumDistance: 2}
 	word = strings.ToLower(word)
 	for _, name := range names {
-		if word != "" && (strings.HasPrefix(word, name) || strings.HasPrefix(name, word)) {
+		near := &cobra.Command{SuggestionsMinimumDistance: 2}
+		for _, like := range []string{name, name[:min(len(name), len(word))]} {
+			near.AddCommand(&cobra.Command{Use: like, Run: func(*cobra.Command, []string) {}})
+		}
+		if word != "" && strings.HasPrefix(word, name) || len(word) > 3 && len(near.SuggestionsFor(word)) > 0 {
 			return "; do you mean " + name + "?"
 		}
-		pick.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
 	}
-	if near := pick.SuggestionsFor(word); len(near) > 0 {
-		return "; do you mean " + near[0] + "?"
-	}
-	return "."
+	return ""
 }
