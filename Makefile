@@ -7,7 +7,8 @@ SYSCONFDIR ?= /etc
 SBINDIR ?= /sbin
 DEBDIR  ?= bin
 IMAGE   ?= ctxfs
-COMMIT  := $(shell git describe --always --dirty --exclude '*' 2>/dev/null)
+GIT     := git -c safe.directory='*' # also for root in a user's clone
+COMMIT  := $(shell $(GIT) describe --always --dirty --exclude '*' 2>/dev/null)
 BUILD   := $(GO) build -trimpath -buildvcs=false -ldflags "-X main.commit=$(COMMIT)"
 
 # One file that needs no library of the machine it runs on, without symbols.
@@ -80,16 +81,24 @@ pictures: ## take the pictures of ctxfs ui in docs/ anew; make test-matrix fails
 	@dist/setup.sh matrix
 	CTXFS_PICTURES=1 CTXFS_MATRIX=1 $(GO) test ./tests/ui -run TestPicturesShowThePages -count=1 -v
 
+# What root builds in a user's clone is the user's.
+KEEP_OWNER = if [ "$$(id -u)" = 0 ]; then chown -R --reference=Makefile
+
 build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
+	@$(KEEP_OWNER) bin; fi
 
 server: ## bin/ctxfs-server, the server of a cluster: docs/cluster.md
 	@$(GO) -C cluster/embed build -trimpath -buildvcs=false -o ../../bin/ctxfs-server ./cmd/ctxfs-server
 
 man: build ## man pages, from the same source as --help
-	@rm -rf man && SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md && echo "man pages are in man/"
+	@rm -rf man && SOURCE_DATE_EPOCH=$(shell $(GIT) log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md && echo "man pages are in man/"
+	@$(KEEP_OWNER) man; fi
 
-install: build man ## the program, man pages, completions, units and the helper of mount(8) under PREFIX
+bin/ctxfs:
+	@$(MAKE) --no-print-directory build
+
+install: bin/ctxfs ## what make build built: man pages, completions, units and the helper of mount(8) under PREFIX
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" SYSCONFDIR="$(SYSCONFDIR)" SBINDIR="$(SBINDIR)" dist/install.sh install
 
 uninstall: ## what make install installed; the same PREFIX
@@ -97,8 +106,8 @@ uninstall: ## what make install installed; the same PREFIX
 
 deb: ## a Debian package, in DEBDIR (default bin)
 	@$(STATIC) -o bin/ctxfs ./cmd/ctxfs
-	@rm -rf man && SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md
 	@dist/deb.sh "$(DEBDIR)"
+	@$(KEEP_OWNER) bin; fi
 
 image: ## a container image from scratch, with the modules of this machine: docs/images.md
 	@DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh $(IMAGE)

@@ -29,7 +29,6 @@ const (
 	StateFile     = "state"
 	CwdFile       = "cwd"
 	MetaFile      = "meta.json"
-	MetaProcess   = "process" // key of meta.json: the agent process of which hooks record the conversation
 	CreatedFile   = "created_at"
 	UpdatedFile   = "updated_at"
 	ContextDir    = "context"

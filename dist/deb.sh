@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deb.sh [DIR]: builds ctxfs_VERSION_ARCH.deb in DIR (default .) from bin/ctxfs and man/. The same source gives the
+# deb.sh [DIR]: builds ctxfs_VERSION_ARCH.deb in DIR (default .) from bin/ctxfs. The same source gives the
 # same bytes: the date is that of SOURCE_DATE_EPOCH (default: of the last commit).
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ mkdir -p "$out"
 arch=$(dpkg --print-architecture)
 # 0.1.0-dev comes before 0.1.0: ~ says that.
 version=$(bin/ctxfs version --json | sed -n 's/^ *"version": "\(.*\)",$/\1/p' | tr - '~')
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || echo 0)}
 [ -n "$version" ] || { echo "deb: bin/ctxfs tells no version" >&2; exit 1; }
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -37,5 +37,11 @@ for script in postinst prerm postrm; do install -m 755 "dist/debian/$script" "$r
 (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | LC_ALL=C sort -z | xargs -0 md5sum) >"$root/DEBIAN/md5sums"
 chmod 644 "$root/DEBIAN/md5sums" "$root/DEBIAN/control" "$root/DEBIAN/conffiles"
 find "$root" -newermt "@$SOURCE_DATE_EPOCH" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
-dpkg-deb --root-owner-group -Zxz -z2 --build "$root" "$out/ctxfs_${version}_$arch.deb" >/dev/null
-echo "$out/ctxfs_${version}_$arch.deb"
+deb=$out/ctxfs_${version}_$arch.deb
+new=$(mktemp "$out/.ctxfs-deb.XXXXXX") # a package under its name is whole, also if this is interrupted
+trap 'rm -rf "$root" "$new"' EXIT
+trap 'exit 130' INT TERM HUP
+dpkg-deb --root-owner-group -Zxz -z2 --build "$root" "$new" >/dev/null
+chmod 644 "$new"
+mv "$new" "$deb"
+echo "$deb"

@@ -24,13 +24,18 @@ reload() {
 
 case $what in
 install)
+	newer=$(find . -name '*.go' -newer bin/ctxfs -print -quit)
+	[ -z "$newer" ] || echo "install: bin/ctxfs is older than $newer; make build builds it again" >&2
+	man=$(mktemp -d) # not in the clone, which may belong to another user
+	trap 'rm -rf "$man"' EXIT
+	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || true)} bin/ctxfs gen-man "$man" docs/files.md
 	install -D -m 755 bin/ctxfs "$bin/ctxfs"
 	if [ -e bin/ctxfs-server ]; then # make server has built it
 		install -m 755 bin/ctxfs-server "$bin/ctxfs-server"
 	fi
 	for section in 1 5 8; do
 		install -d "$share/man/man$section"
-		install -m 644 man/*."$section" "$share/man/man$section/"
+		install -m 644 "$man"/*."$section" "$share/man/man$section/"
 	done
 	install -d "${bash%/*}" "${zsh%/*}" "${fish%/*}"
 	bin/ctxfs completion bash >"$bash"

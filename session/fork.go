@@ -182,7 +182,6 @@ func (w *forkWriter) meta(n int) error {
 	if data := w.x.checkedControl(ctxabi.MetaFile); data != nil && json.Unmarshal(data, &meta) != nil {
 		meta = map[string]any{}
 	}
-	delete(meta, ctxabi.MetaProcess) // it works in the session that is forked
 	meta["forked_from"] = fmt.Sprintf("%s@%d", w.x.Ref().Path(), n)
 	data, err := json.Marshal(meta)
 	if err != nil {

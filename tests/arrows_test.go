@@ -84,7 +84,7 @@ var arrows = map[string][]string{
 	"internal/daemon":              {"session", "internal/mounts"},
 	"internal/locate":              {"session", "internal/daemon", "internal/mounts", "internal/usage", "ctxabi"},
 	"internal/handles":             {},
-	"internal/process":             {"ctxabi"},
+	"internal/process":             {"ctxabi", "internal/hook/jobs", "internal/mounts"},
 	"internal/beneath":             {"internal/handles"},
 	"internal/memory":              {"ctxabi"},
 	"internal/mounts":              {"ctxabi"},

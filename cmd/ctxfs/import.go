@@ -34,7 +34,7 @@ type importFlags struct {
 func importCmd() *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
-		Use:   "import [flags] FILE... SESSION\n  ctxfs import --all [flags] [DIR...]",
+		Use:   "import [flags] FILE... SESSION\n  ctxfs import [flags] FILE\n  ctxfs import --all [flags] [DIR...]",
 		Short: "Make a session from transcripts of other programs",
 		Long: `Read transcripts of other programs into a session and print its directory. The
 session is made if it is not there. Messages become messages, everything else
@@ -49,8 +49,8 @@ what cannot be carried; as far as it fits, it is kept in events.
 With --all, every transcript in the places where Claude Code, Codex, Gemini CLI,
 opencode and pi keep theirs (or below each DIR) becomes a session: its agent is the
 program (--agent sets it), its name the program's id, its cwd where the program
-worked. With --follow it goes on until it is interrupted, and adds what the programs
-write.
+worked. A FILE of one of them without SESSION becomes the same session. With
+--follow it goes on until it is interrupted, and adds what the programs write.
 
 ` + formats.Help() + `
 
@@ -58,6 +58,7 @@ write.
 
 ` + exitHelp,
 		Example: `  ctxfs import ~/.claude/projects/-home-me-app/5f1c2d7e.jsonl coder/monday
+  ctxfs import ~/.claude/projects/-home-me-app/5f1c2d7e.jsonl    # claude-code/5f1c2d7e
   ctxfs import --format openai - coder/s1 < chat.json
   ctxfs import --all                       # again at any time: only what is new is added
   cat "$(ctxfs import run.traj /ctx/home/$(id -u)/agent/swe/session/1)"/context/pack.md`,
@@ -76,7 +77,7 @@ write.
 			case f.agent != "":
 				return usage.Errorf("--agent goes with --all; a SESSION names its agent itself")
 			}
-			return cobra.MinimumNArgs(2)(c, args)
+			return cobra.MinimumNArgs(1)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.format == listFormats {
@@ -84,6 +85,9 @@ write.
 			}
 			if f.everything {
 				return f.all(args, c.OutOrStdout(), c.ErrOrStderr())
+			}
+			if len(args) == 1 {
+				return f.alone(args[0], c.OutOrStdout(), c.ErrOrStderr())
 			}
 			return f.run(args[:len(args)-1], args[len(args)-1], c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},

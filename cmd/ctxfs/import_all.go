@@ -114,6 +114,16 @@ func (f *importFlags) one(ctx context.Context, k transcript.Kept, out, messages 
 	return one.added, err
 }
 
+// alone imports a file that is named without a session, into the session that [importFlags.all] would give it.
+func (f *importFlags) alone(file string, out, messages io.Writer) error {
+	k, err := transcript.Alone(file)
+	if err != nil {
+		return err
+	}
+	f.cwd, f.waits = k.Cwd, true
+	return f.settled(file, k.Program+"/"+k.Session, out, messages)
+}
+
 // mostTries is how often an import begins anew because another made the same session.
 const mostTries = 3
 

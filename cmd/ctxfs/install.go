@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/install"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // installFlags are what the user asked for.
@@ -68,7 +69,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 			}
 			p, ok := install.Lookup(args[0])
 			if !ok {
-				return usagef("%q is not a program that can be connected: %s", args[0], strings.Join(install.Names(), ", "))
+				return usagef("%q is not a program that can be connected: %s%s", args[0], strings.Join(install.Names(), ", "), usage.Meant(args[0], install.Names()))
 			}
 			if err := ofAnother(o.Home); err != nil {
 				return err
@@ -280,9 +281,9 @@ func afterBoot(o install.Options) []string {
 	}
 	again := "ctxfs mount "
 	if !standard {
-		again += "--store " + i.Source + " "
+		again += "--store " + install.Line(i.Source) + " "
 	}
-	return []string{"After a boot nothing is mounted. Mount it again: " + again + o.Mount + "   or set up a unit or fstab for it, see docs/host.md"}
+	return []string{"After a boot nothing is mounted. Mount it again: " + again + install.Line(o.Mount) + "   or set up a unit or fstab for it, see docs/host.md"}
 }
 
 // hasUnit reports whether the unit of ctxfs is installed, for systemd's user or system.

@@ -43,17 +43,14 @@ ends when its standard input ends. Standard output carries only the protocol.
 If SESSION is not there, the server makes it. Without SESSION it uses
 $CTXFS_SESSION. Without that it is the session in which hooks of the client record
 its conversation: the active one, in the server's directory, of the process that
-started the server. Without such a session each client gets a session of its own in
-that directory, made when it first uses it. The agent has the name of the program
-(claude-code, codex, gemini, opencode), or the one that the client calls itself, or
---agent.
+started the server. Without such a session each client gets one of its own in that
+directory, made when it first uses it. The agent has the name of the program
+(claude-code, codex, gemini, opencode), or the client's own name, or --agent.
 
-The session is chosen when the client connects, and stays the same as long as the
-server runs. If the client has hooks that have not begun its session by then, the
-first call of a tool chooses. --hooks states that it has them; without the flag the
-server looks into the settings of the program. The instructions are the same for all
-sessions then, because the hooks tell the agent what it needs. Without hooks the
-instructions name the session, and hold what the project's sessions keep.
+The session is chosen when the client connects, and stays the same. If the client
+has hooks that have not begun its session by then, the first call of a tool chooses.
+--hooks states that it has them; else the server looks into the program's settings.
+The instructions name the session and the project's memory only without hooks.
 
 ` + locate.SessionHelp + `
 
@@ -101,64 +98,25 @@ func mcpSession(arg, mount, agent string, hooks bool) (func(client string) (mcp.
 	}
 	own := newSessionName("mcp")
 	return func(client string) (mcp.Chosen, error) {
-		program := programNamed(client)
-		home, err := locate.AgentDir(root, cmp.Or(agent, program, asName(client), "mcp"))
+		program := install.ProgramOf(client)
+		home, err := locate.AgentDir(root, cmp.Or(agent, program, mcp.AgentName(client), "mcp"))
 		if err != nil {
 			return mcp.Chosen{}, err
 		}
-		c := mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Told: hooks || hooksTell(program, cwd)}
+		c := mcp.Chosen{Dir: filepath.Join(home, ctxabi.SessionDir, own), Cwd: cwd, Told: hooks || install.HooksTell(program, cwd)}
 		switch found := process.Find(home, cwd); {
 		case len(found) == 1:
 			c.Dir, c.Cwd, c.Recorded = found[0], "", true
 		case len(found) > 1:
-			for n, dir := range found {
-				found[n] = filepath.Base(filepath.Dir(filepath.Dir(dir))) + "/" + filepath.Base(dir)
-			}
-			c.Told = true
-			c.Unclear = fmt.Sprintf("cannot tell which session is yours: your program works in %s at once; nothing was done. "+
-				"Ask the user to start the server for one session: ctxfs mcp %s", strings.Join(found, " and "), found[0])
+			c.Told, c.Unclear = true, mcp.Unclear(found)
 		}
 		return c, nil
 	}, nil
 }
 
-// hooksTell reports whether the settings of a program have hooks of ctxfs that are switched on. Codex runs them once its user has agreed.
-func hooksTell(program, cwd string) bool {
-	home, err := os.UserHomeDir()
-	p, ok := install.Lookup(program)
-	if err != nil || !ok {
-		return false
-	}
-	o := install.Options{Home: home, Getenv: os.Getenv}
-	if cwd != "" {
-		o.Project = install.ProjectOf(cwd)
-	}
-	s := install.Look(p, o)
-	return s.Hooks && s.Off == ""
-}
-
-// programNamed returns the name by which hooks and imports know the program that calls itself client; "" where it has no hooks.
-func programNamed(client string) string {
-	return map[string]string{
-		"claude-code": "claude-code", "codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini", "opencode": "opencode",
-	}[client]
-}
-
 // newSessionName is a name that no other session has, and that sorts by time.
 func newSessionName(prefix string) string {
 	return fmt.Sprintf("%s-%s-%s", prefix, time.Now().UTC().Format("20060102-150405"), strings.ToLower(rand.Text()[:6]))
-}
-
-// asName makes a name of an agent of what a program calls itself: "Claude Code" is Claude-Code.
-func asName(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("._+-", r)) {
-			return r
-		}
-		return '-'
-	}, s)
-	s = strings.TrimLeft(s, "._+-")
-	return strings.TrimRight(s[:min(len(s), ctxabi.MaxName)], "-")
 }
 
 // whyInWords is ctxfs why as a function.

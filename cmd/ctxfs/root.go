@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // run executes one command line and gives its exit code.
@@ -57,6 +59,7 @@ cat context/pack.md prints a prompt that fits its token budget.
 		doctorCmd(), versionCmd(), completionCmd(), runnerCmd(), hookImportCmd(), touchCmd(), genManCmd(),
 	)
 	completeArgs(root)
+	usage.NameMissing(root)
 	markRun(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours has no PowerShell
 	return root

@@ -151,7 +151,7 @@ func confirm(in io.Reader, out io.Writer, question string) error {
 		ok = err == nil
 	}
 	if !ok {
-		return usagef("%s There is no terminal to ask on; --force does not ask", question)
+		return errors.New("not removed: there is no terminal to confirm on; use --force")
 	}
 	fmt.Fprint(out, question+" [y/N] ")
 	var answer string

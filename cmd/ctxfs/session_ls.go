@@ -89,7 +89,7 @@ func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, e
 		x, failed := store.Session(ref)
 		var row sessionInfo
 		if failed == nil {
-			row, failed = describe(x)
+			row, failed = describe(x, dir)
 		}
 		if failed != nil {
 			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)

@@ -81,14 +81,14 @@ type logInfo struct {
 	Packed  int64  `json:"packed,omitempty"` // bytes that these take
 }
 
-func describe(x *session.Session) (sessionInfo, error) {
+func describe(x *session.Session, store string) (sessionInfo, error) {
 	messages, err := describeLog(x.Messages())
 	if err != nil {
 		return sessionInfo{}, err
 	}
 	events, err := describeLog(x.Events())
 	return sessionInfo{
-		Session: x.Ref().Path(), ID: x.ID(), State: process.StateOf([]byte(x.State()), []byte(control(x, ctxabi.MetaFile))),
+		Session: x.Ref().Path(), ID: x.ID(), State: process.StateIn(store, x.Ref().Path(), x.State()),
 		Messages: messages, Events: events, Created: x.Created().UTC(), Updated: x.Updated().UTC(),
 	}, err
 }
@@ -158,7 +158,7 @@ func showSession(at locate.Place) (s sessionInfo, err error) {
 	if err != nil {
 		return s, err
 	}
-	if s, err = describe(x); err != nil {
+	if s, err = describe(x, at.Store); err != nil {
 		return s, err
 	}
 	if s.Messages.Head, err = x.Messages().Head(); err != nil {

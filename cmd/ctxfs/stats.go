@@ -37,9 +37,8 @@ its input tokens with those counted here, its cache with the predicted one. Each
 is matched with the pack that was opened last before it came.
 
 A terminal shows the series as sparklines, other outputs as tables. A call is an
-assistant record. In a history of more than 4000 records stats looks at 200 calls;
-with --calls 0 at all.` + fmt.Sprint(manyRecords) + ` records ` + fmt.Sprint(manyCalls) + ` calls are looked at;
---calls 0 looks at all.
+assistant record. In a history of more than ` + fmt.Sprint(manyRecords) + ` records stats looks at ` + fmt.Sprint(manyCalls) + ` calls;
+with --calls 0 at all.
 
 ` + locate.SessionHelp + `
 

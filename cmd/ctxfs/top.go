@@ -105,6 +105,7 @@ func (f *topFlags) config(prefix string) (*top.Config, error) {
 	}
 	c := &top.Config{Source: &overview.Source{Root: root, Sessions: sessionsSeen(root)}, Order: top.Order(f.sort)}
 	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		c.Wanted = prefix
 		own := fmt.Sprintf("home/%d/", os.Getuid())
 		c.Match = func(ref string) bool {
 			r, err := ctxabi.ParseRef(ref)

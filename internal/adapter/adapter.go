@@ -41,8 +41,9 @@ type Format struct {
 	// Context returns what the model of one transcript has before it when the
 	// conversation is taken up again: the texts behind its last compaction, the
 	// oldest first, without side chains and what a rewind left. It returns an
-	// error only when reading fails; nil for formats of programs without hooks.
-	Context func(r io.Reader) ([]Told, error)
+	// error only when reading fails; nil for formats of programs without hooks. It
+	// reads the file from its end, no further than to that compaction.
+	Context func(file File) ([]Told, error)
 }
 
 // Input is one transcript to be read.

@@ -18,12 +18,14 @@ const maxContext = 9_500
 
 // contextFor returns what an agent needs to know when it begins, or begins anew: where its memory is, and what earlier work left, with a
 // line for each import that is not done. Of a session that is taken up again it is what the conversation does not have yet,
-// which may be nothing. What cannot be read before ctx ends is named instead.
+// which may be nothing, or all where the conversation cannot be read in time. What cannot be read before ctx ends is named instead.
 func contextFor(ctx context.Context, dir string, h *input, undone []jobs.Job) string {
 	w := brief.NewWriter(ctx, maxContext-len(ctxabi.Told("")))
-	if t, ok := h.told(dir); ok {
+	switch t := h.told(ctx, dir); {
+	case t.here:
 		resumed(w, dir, t)
-	} else {
+	case t.late && h.Event == beforeAgent: // it would be said again in front of each turn
+	default:
 		whole(w, dir, h)
 	}
 	for _, j := range undone {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -48,20 +49,25 @@ func (h *input) asksLater() bool {
 }
 
 // geminiContext returns what the model of a chat has before it: the messages that the last line of the whole history has, and those behind it.
-func geminiContext(r io.Reader) (told []adapter.Told, err error) {
-	add := func(message gjson.Result) {
-		told = adapter.Texts(told, message.Get("content"), false)
-		told = adapter.Texts(told, message.Get("toolCalls"), false)
-	}
-	err = adapter.EachObject(adapter.NewLines(r), func(o gjson.Result) {
-		if all := o.Get("$set.messages"); all.IsArray() {
-			told = nil
+func geminiContext(file adapter.File) (told []adapter.Told, err error) {
+	err = adapter.EachObjectBack(file, func(o gjson.Result) bool {
+		var texts []adapter.Told
+		add := func(message gjson.Result) {
+			texts = adapter.Texts(texts, message.Get("content"), false)
+			texts = adapter.Texts(texts, message.Get("toolCalls"), false)
+		}
+		all := o.Get("$set.messages")
+		if all.IsArray() {
 			all.ForEach(func(_, message gjson.Result) bool { add(message); return true })
 		}
 		if o.Get("type").Exists() {
 			add(o)
 		}
+		slices.Reverse(texts)
+		told = append(told, texts...)
+		return !all.IsArray()
 	})
+	slices.Reverse(told)
 	return told, err
 }
 

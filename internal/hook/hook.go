@@ -78,9 +78,9 @@ func Answer(in io.Reader, out io.Writer, o Options) error {
 			return err
 		}
 		var undone []jobs.Job
-		if _, told := h.told(dir); !told {
-			ctx, cancel := o.until(patience)
-			defer cancel()
+		ctx, cancel := o.until(patience)
+		defer cancel()
+		if t := h.told(ctx, dir); !t.here && !t.late {
 			undone = h.missing(ctx, dir, o)
 		}
 		return h.say(out, dir, undone, o)

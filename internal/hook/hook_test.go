@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -94,7 +95,7 @@ func TestATranscriptThatIsNoFileKeepsNobodyWaiting(t *testing.T) {
 		if said, err := h.hasTranscript(); said || err == nil || !strings.Contains(err.Error(), name+" is not a regular file") {
 			t.Errorf("hasTranscript of %s: %v, %v", name, said, err)
 		}
-		if _, err := contextIn(name, claudeCode); err == nil {
+		if _, err := contextIn(t.Context(), name, claudeCode); err == nil {
 			t.Errorf("contextIn of %s: no error", name)
 		}
 	}
@@ -135,5 +136,60 @@ func TestRowsAreTheNewestThatFit(t *testing.T) {
 	got := rows(all.String(), "text")
 	if n := utf8.RuneCountInString(got); n > brief.Share || !strings.HasSuffix(got, "- fact 499") || strings.Contains(got, "- fact 1\n") {
 		t.Errorf("%d characters: %s", n, got)
+	}
+}
+
+// front fails where the beginning of a transcript is read.
+type front struct {
+	*strings.Reader
+	from int64
+}
+
+func (f front) ReadAt(p []byte, off int64) (int, error) {
+	if off > 2 && off < f.from { // the first bytes tell its encoding
+		return 0, fmt.Errorf("byte %d of %d is read, the last compaction is at %d", off, f.Len(), f.from)
+	}
+	return f.Reader.ReadAt(p, off)
+}
+
+// A resume reads a transcript from its end to the last compaction, however long it is before that.
+func TestResumeReadsBackToTheCompaction(t *testing.T) {
+	filler := strings.Repeat("x", 1<<20)
+	for program, c := range map[string]struct{ old, compaction, message string }{
+		claudeCode: {`{"uuid":"a%d","parentUuid":"a0","type":"user","message":{"role":"user","content":"%s"}}`,
+			`{"uuid":"c","parentUuid":null,"type":"system","message":{"content":"compacted"}}`, `{"uuid":"d","parentUuid":"c","type":"user","message":{"role":"user","content":"hello"}}`},
+		codex: {`{"type":"response_item","payload":{"n":%d,"role":"user","content":"%s"}}`,
+			`{"type":"compacted","payload":{"replacement_history":["compacted"]}}`, `{"type":"response_item","payload":{"role":"user","content":"hello"}}`},
+		gemini: {`{"type":"user","n":%d,"content":"%s"}`, `{"$set":{"messages":[{"type":"user","content":"compacted"}]}}`, `{"type":"user","content":"hello"}`},
+	} {
+		var text strings.Builder
+		for n := range 8 {
+			fmt.Fprintf(&text, c.old+"\n", n, filler)
+		}
+		from := int64(text.Len()) - 1<<20
+		text.WriteString(c.compaction + "\n" + c.message + "\n")
+		told, err := contextOf(front{strings.NewReader(text.String()), from}, program)
+		if err != nil || len(told) != 2 || told[0].Text != "compacted" || told[1].Text != "hello" {
+			t.Errorf("%s: %d texts, %v", program, len(told), err)
+		}
+	}
+}
+
+// If the time does not suffice for the transcript, a resume says what a startup says.
+func TestLateResumeSaysTheWhole(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "t.jsonl")
+	if err := os.WriteFile(name, []byte(`{"uuid":"a","type":"user","message":{"role":"user","content":"hello"}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	startup := contextFor(over, dir, &input{Event: "SessionStart", Source: "startup", program: claudeCode}, nil)
+	resume := contextFor(over, dir, &input{Event: "SessionStart", Source: "resume", Transcript: name, program: claudeCode}, nil)
+	if resume != startup || !strings.Contains(resume, "Your memory is files in "+dir) {
+		t.Errorf("the resume says\n%s\nthe startup says\n%s", resume, startup)
+	}
+	if before := contextFor(over, dir, &input{Event: beforeAgent, Transcript: name, program: gemini}, nil); strings.Contains(before, "Your memory is") {
+		t.Errorf("it is said in front of each turn:\n%s", before)
 	}
 }

@@ -36,6 +36,7 @@ type input struct {
 	program    string // the name of its format
 	hurries    bool   // the program waits for the hook in front of each call of its model
 	unrecorded bool   // the program keeps no transcript of this conversation
+	has        *told  // what the conversation has of its memory; nil until it is read
 }
 
 // The programs whose hooks these are, by the names of their formats and agents.

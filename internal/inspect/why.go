@@ -176,26 +176,36 @@ var citing = []string{"summary", "facts", "decisions", "refs"}
 
 // mentions finds what else of the pack speaks of a record.
 func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
+	cite := func(line string) {
+		if !slices.Contains(cited, line) { // a note and the summary may say the same
+			cited = append(cited, line)
+		}
+	}
+	seen := map[string]bool{}
 	for _, it := range p.Items {
+		if it.Extra && seen[it.Kind] {
+			continue // extraText has all blocks of a kind
+		}
+		seen[it.Kind] = seen[it.Kind] || it.Extra
 		switch {
 		case it.Extra && it.Kind == "key_lines":
 			lines = append(lines, keyLinesOf(p.extraText("key lines"), a)...)
 		case it.Extra && it.Kind == "user_words":
 			for line := range strings.Lines(p.extraText("user's words")) {
 				if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "- ["+a.Mark()+"] ") {
-					cited = append(cited, line)
+					cite(line)
 				}
 			}
 		case it.Extra && it.Kind == "state":
 			for line := range strings.Lines(p.extraText("files and runs")) {
 				if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "- ") && strings.Contains(line, "("+a.Mark()+")") {
-					cited = append(cited, line)
+					cite(line)
 				}
 			}
 		case it.Extra && slices.Contains(citing, it.Kind):
 			for line := range strings.Lines(p.extraText(it.Kind)) {
 				if line = strings.TrimSuffix(line, "\n"); strings.HasSuffix(line, "("+a.String()+")") {
-					cited = append(cited, line)
+					cite(line)
 				}
 			}
 		case it.Phase == "dynamic":

@@ -107,6 +107,20 @@ func TestWhyNamesLinesAndCitations(t *testing.T) {
 	}
 }
 
+// A line that two blocks have, as the summaries of two compactions and a note, is cited once.
+func TestWhyCitesALineOnce(t *testing.T) {
+	md := "# Context Block: summary (messages:1-9)\n- Failed: no (messages:2)\n# Context Block: summary (messages:10-19)\n- Failed: no (messages:2)\n" +
+		"# Context Block: conversation\n## 20 user\nhi\n"
+	account := `{"items":[{"kind":"summary","extra":true,"phase":"journal","source":"messages","range":"1-9"},{"kind":"summary","extra":true,"phase":"journal","source":"messages","range":"10-19"}]}`
+	p, err := NewPack(20, []byte(md), []byte(account), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, cited, _ := p.mentions(Address{N: 2}); !slices.Equal(cited, []string{"- Failed: no (messages:2)"}) {
+		t.Errorf("cited: %q", cited)
+	}
+}
+
 func TestWhyRefuses(t *testing.T) {
 	d := newDesk(t)
 	h := d.look(1000)

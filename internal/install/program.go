@@ -104,11 +104,7 @@ func (o Options) hookWords(words ...string) []string {
 
 // hookLine returns the command of a hook for a shell. It succeeds without a ctxfs, too.
 func (o Options) hookLine(words ...string) string {
-	line := o.hookWords(words...)
-	for n := range line {
-		line[n] = quoted(line[n])
-	}
-	return strings.Join(line, " ") + " || true"
+	return Line(o.hookWords(words...)...) + " || true"
 }
 
 // serverWords returns the command of the MCP server, a word each.
@@ -172,10 +168,14 @@ func codexFiles(o Options) []target {
 			return hookPatience
 		},
 	}
-	return []target{
-		{file: filepath.Join(dir, "hooks.json"), part: Hooks, piece: hooks},
-		{file: filepath.Join(dir, "config.toml"), part: Server, piece: tomlServer{o.serverWords("codex")}},
+	all := []target{{file: filepath.Join(dir, "hooks.json"), part: Hooks, piece: hooks}}
+	text, _ := os.ReadFile(all[0].file)
+	found, _ := hooks.own(text)
+	server := o.serverWords("codex")
+	if o.Hooks || len(found) > 0 { // Codex passes no variables to a server, which cannot find these hooks by itself
+		server = slices.Insert(server, 2, "--hooks")
 	}
+	return append(all, target{file: filepath.Join(dir, "config.toml"), part: Server, piece: tomlServer{server}})
 }
 
 func codexNext(o Options) (next []string) {

@@ -107,3 +107,26 @@ func (s *Status) note(found []entry) {
 		keep(&s.Agents, "--agent", e.words)
 	}
 }
+
+// HooksTell reports whether the user's settings of the program of a name, or those of the project of cwd, have hooks of ctxfs that are
+// switched on. Codex runs them once its user has agreed.
+func HooksTell(program, cwd string) bool {
+	home, err := os.UserHomeDir()
+	p, ok := Lookup(program)
+	if err != nil || !ok {
+		return false
+	}
+	o := Options{Home: home, Getenv: os.Getenv}
+	if cwd != "" {
+		o.Project = ProjectOf(cwd)
+	}
+	s := Look(p, o)
+	return s.Hooks && s.Off == ""
+}
+
+// ProgramOf returns the name of the program that calls itself client to a server; "" where it has no hooks.
+func ProgramOf(client string) string {
+	return map[string]string{
+		"claude-code": "claude-code", "codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini", "opencode": "opencode",
+	}[client]
+}

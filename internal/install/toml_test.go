@@ -28,7 +28,7 @@ func TestTOMLIsAsBeforeAfterwards(t *testing.T) {
 		}
 		v, err := readTOML([]byte(text))
 		line, err2 := tomlCommand(v)
-		if got := strings.Join(line, " "); err != nil || err2 != nil || got != "ctxfs mcp --agent codex --mount /ctx" {
+		if got := strings.Join(line, " "); err != nil || err2 != nil || got != "ctxfs mcp --hooks --agent codex --mount /ctx" {
 			t.Errorf("%s: %q, %v, %v", name, got, err, err2)
 		}
 		m.disconnect("codex", m.options())

@@ -18,11 +18,16 @@ func (e entry) String() string {
 
 // entryOf returns the entry of a command that is a list of words.
 func entryOf(where string, line []string) entry {
-	shown := make([]string, len(line))
-	for n := range line {
-		shown[n] = quoted(line[n])
+	return entry{where, Line(line...), line}
+}
+
+// Line returns words as a line for a shell, with quotes where a word needs them.
+func Line(words ...string) string {
+	shown := make([]string, len(words))
+	for n, word := range words {
+		shown[n] = quoted(word)
 	}
-	return entry{where, strings.Join(shown, " "), line}
+	return strings.Join(shown, " ")
 }
 
 // words returns the words of a shell's line, without their quotes.

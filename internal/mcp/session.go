@@ -171,3 +171,25 @@ func (s *server) choose(client *sdk.Implementation, use bool) (*session, error) 
 	s.fixed = s.fixed || s.chosen.isFinal() || use && s.chosen.Unclear == ""
 	return s.chosen, nil
 }
+
+// Unclear returns the error text for a client whose session may be any of dirs.
+func Unclear(dirs []string) string {
+	var names []string
+	for _, dir := range dirs {
+		names = append(names, filepath.Base(filepath.Dir(filepath.Dir(dir)))+"/"+filepath.Base(dir))
+	}
+	return fmt.Sprintf("cannot tell which session is yours: your program works in %s at once; nothing was done. "+
+		"Ask the user to start the server for one session: ctxfs mcp %s", strings.Join(names, " and "), names[0])
+}
+
+// AgentName makes a name of an agent of what a client calls itself: "Claude Code" is Claude-Code.
+func AgentName(client string) string {
+	s := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("._+-", r)) {
+			return r
+		}
+		return '-'
+	}, client)
+	s = strings.TrimLeft(s, "._+-")
+	return strings.TrimRight(s[:min(len(s), ctxabi.MaxName)], "-")
+}

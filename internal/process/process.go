@@ -61,7 +61,8 @@ func (id ID) ended() bool {
 	}
 	state, _, start, err := stat(id.PID)
 	if err != nil {
-		return errors.Is(unix.Kill(id.PID, 0), unix.ESRCH) // /proc may hide a process
+		p, err := os.FindProcess(id.PID)
+		return err == nil && errors.Is(p.Signal(unix.Signal(0)), os.ErrProcessDone) // /proc may hide a process
 	}
 	return start != id.Start || state == "Z" || state == "X"
 }

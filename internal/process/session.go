@@ -1,16 +1,18 @@
 package process
 
 import (
-	"bytes"
-	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/hook/jobs"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 // The states of a session whose agent program runs, and of one without.
@@ -19,112 +21,177 @@ const (
 	idle   = "idle"
 )
 
-// maxSessions bounds how many sessions of an agent are searched, the ones with the newest state first.
-const maxSessions = 200
+// note is the agent process of a session.
+type note struct {
+	Store   string `json:"store"`
+	Session string `json:"session"` // its path in the tree; without a store any path
+	Process ID     `json:"process"`
+	file    string
+}
 
-// Record notes in meta.json of the session directory dir which agent process called this hook. It changes nothing if that is not known,
-// or noted already. It returns the errors of meta.json.
-func Record(dir string) error {
-	id, ok := agent()
+// noteOf returns the note of the session directory dir, without a process.
+func noteOf(dir string) note {
+	i, rest, ok := mounts.At(dir)
 	if !ok {
-		return nil
+		return note{Session: dir}
 	}
-	name := filepath.Join(dir, ctxabi.MetaFile)
-	was, err := os.ReadFile(name)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	meta := map[string]json.RawMessage{}
-	if len(bytes.TrimSpace(was)) > 0 && json.Unmarshal(was, &meta) != nil {
-		return nil
-	}
-	value, err := json.Marshal(id)
-	if err != nil || bytes.Equal(meta[ctxabi.MetaProcess], value) {
-		return err
-	}
-	meta[ctxabi.MetaProcess] = value
-	if value, err = json.Marshal(meta); err != nil {
-		return err
-	}
-	return os.WriteFile(name, append(value, '\n'), 0o600)
+	return note{Store: i.Source, Session: strings.TrimPrefix(filepath.Join(i.Root, rest), "/")}
 }
 
-// recorded returns the agent process that a meta.json names.
-func recorded(meta []byte) (id ID, ok bool) {
-	var keys map[string]json.RawMessage
-	return id, json.Unmarshal(meta, &keys) == nil && json.Unmarshal(keys[ctxabi.MetaProcess], &id) == nil && id.PID > 0
+// name is the name of the note's file.
+func (n note) name() string {
+	sum := sha256.Sum256([]byte(n.Store + "\x00" + n.Session))
+	return hex.EncodeToString(sum[:16]) + ".json"
 }
 
-// StateOf returns the state of a session with the given files "state" and meta.json: "idle" if it is active without its agent process.
-func StateOf(state, meta []byte) string {
-	is := strings.TrimSpace(string(state))
-	if id, ok := recorded(meta); ok && is == active && id.ended() {
+// notesDirs are where notes may be: programs start hooks and servers with different variables.
+func notesDirs() []string {
+	uid := os.Getuid()
+	dirs := []string{fmt.Sprintf("/run/user/%d/ctxfs", uid), filepath.Join(os.TempDir(), fmt.Sprintf("ctxfs-%d", uid))}
+	if run := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
+		dirs = append([]string{filepath.Join(run, "ctxfs")}, dirs...)
+	}
+	for i := range dirs {
+		dirs[i] = filepath.Join(dirs[i], "agents")
+	}
+	return dirs
+}
+
+// readNote reads a note of the calling user.
+func readNote(file string) (n note, ok bool) {
+	fi, err := os.Lstat(filepath.Dir(file))
+	if err != nil || !jobs.IsMine(fi) {
+		return n, false
+	}
+	b, err := os.ReadFile(file)
+	ok = err == nil && json.Unmarshal(b, &n) == nil && n.name() == filepath.Base(file)
+	n.file = file
+	return n, ok
+}
+
+// find reads the note of a session.
+func (n note) find() (note, bool) {
+	for _, dir := range notesDirs() {
+		if found, ok := readNote(filepath.Join(dir, n.name())); ok {
+			return found, true
+		}
+	}
+	return n, false
+}
+
+// Record notes which agent process called this hook for the session directory dir. If that cannot be seen, the session has no agent
+// process from then on. It returns the errors of the user's directory of notes, which is the one of [jobs.Open].
+func Record(dir string) error {
+	n := noteOf(dir)
+	if old, ok := n.find(); ok {
+		os.Remove(old.file)
+	}
+	var ok bool
+	if n.Process, ok = agent(); !ok {
+		return nil
+	}
+	all, err := jobs.Open()
+	if err != nil {
+		return err
+	}
+	notes := filepath.Join(filepath.Dir(all.Path()), "agents")
+	b, err := json.Marshal(n)
+	if err == nil {
+		err = os.MkdirAll(notes, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(notes, ".note-")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(b)
+	if e := tmp.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(tmp.Name(), filepath.Join(notes, n.name()))
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}
+
+// State returns the state of the session directory dir, "" if it cannot be read. A session that is active without its agent process is
+// "idle".
+func State(dir string) string {
+	b, _ := os.ReadFile(filepath.Join(dir, ctxabi.StateFile))
+	return noteOf(dir).state(strings.TrimSpace(string(b)))
+}
+
+// StateIn is [State] of the session at a path in the tree of a store, with the content of its file "state".
+func StateIn(store, session, state string) string {
+	if abs, err := filepath.Abs(store); err == nil {
+		store = abs
+	}
+	return note{Store: store, Session: session}.state(state)
+}
+
+func (n note) state(state string) string {
+	if state != active {
+		return state
+	}
+	if n, ok := n.find(); ok && n.Process.ended() {
 		return idle
 	}
-	return is
-}
-
-// State returns the state of the session directory dir, as [StateOf]; "" if it cannot be read.
-func State(dir string) string {
-	state, _ := os.ReadFile(filepath.Join(dir, ctxabi.StateFile))
-	return StateOf(state, metaOf(dir))
-}
-
-func metaOf(dir string) []byte {
-	meta, _ := os.ReadFile(filepath.Join(dir, ctxabi.MetaFile))
-	return meta
+	return state
 }
 
 // Sweep writes the state "idle" into the sessions of the agent at home that are active without their agent process.
 func Sweep(home string) { activeIn(home) }
 
-// activeIn returns the active sessions of the agent at home, after a sweep.
-func activeIn(home string) (dirs []string) {
-	entries, err := os.ReadDir(filepath.Join(home, ctxabi.SessionDir))
-	if err != nil {
-		return nil
-	}
-	type candidate struct {
-		dir string
-		at  time.Time
-	}
-	var all []candidate
-	for _, e := range entries {
-		dir := filepath.Join(home, ctxabi.SessionDir, e.Name())
-		if fi, err := os.Stat(filepath.Join(dir, ctxabi.StateFile)); err == nil {
-			all = append(all, candidate{dir, fi.ModTime()})
+// activeIn returns the active sessions of the agent at home, after a sweep, with the process of each.
+func activeIn(home string) map[string]ID {
+	base := noteOf(filepath.Join(home, ctxabi.SessionDir))
+	of := map[string]ID{}
+	for _, notes := range notesDirs() {
+		files, _ := filepath.Glob(filepath.Join(notes, "*.json"))
+		for _, file := range files {
+			n, ok := readNote(file)
+			if !ok || n.Store != base.Store || filepath.Dir(n.Session) != base.Session {
+				continue
+			}
+			dir := filepath.Join(home, ctxabi.SessionDir, filepath.Base(n.Session))
+			state := filepath.Join(dir, ctxabi.StateFile)
+			b, err := os.ReadFile(state)
+			is := err == nil && strings.TrimSpace(string(b)) == active
+			if ended := n.Process.ended(); !ended && is {
+				of[dir] = n.Process
+				continue
+			} else if ended && is && os.WriteFile(state, []byte(idle+"\n"), 0o600) != nil {
+				continue // State still says idle
+			}
+			if err == nil || os.IsNotExist(err) {
+				os.Remove(file)
+			}
 		}
 	}
-	slices.SortFunc(all, func(a, b candidate) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.dir, a.dir)) })
-	for _, c := range all[:min(len(all), maxSessions)] {
-		name := filepath.Join(c.dir, ctxabi.StateFile)
-		b, err := os.ReadFile(name)
-		switch {
-		case err != nil || strings.TrimSpace(string(b)) != active:
-		case StateOf(b, metaOf(c.dir)) != active:
-			_ = os.WriteFile(name, []byte(idle+"\n"), 0o600) // its owner may have made it read-only: State still says idle
-		default:
-			dirs = append(dirs, c.dir)
-		}
-	}
-	return dirs
+	return of
 }
 
 // Find returns the active sessions of the agent at home in the working directory cwd that belong to the agent process that started this
-// one. Several mean that the agent process has several conversations; none that its hooks have not recorded any.
+// one, sorted. Several mean that the agent process has several conversations; none that its hooks have not recorded any.
 func Find(home, cwd string) (dirs []string) {
 	if cwd == "" {
 		return nil
 	}
 	of := map[ID][]string{}
-	for _, dir := range activeIn(home) {
+	for dir, id := range activeIn(home) {
 		b, err := os.ReadFile(filepath.Join(dir, ctxabi.CwdFile))
-		if id, ok := recorded(metaOf(dir)); ok && err == nil && strings.TrimSuffix(string(b), "\n") == cwd {
+		if err == nil && strings.TrimSuffix(string(b), "\n") == cwd {
 			of[id] = append(of[id], dir)
 		}
 	}
 	for _, id := range starters() {
 		if dirs := of[id]; len(dirs) > 0 {
+			slices.Sort(dirs)
 			return dirs
 		}
 	}

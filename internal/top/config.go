@@ -12,6 +12,7 @@ import (
 type Config struct {
 	Source *overview.Source
 	Match  func(ref string) bool // the sessions that are shown; nil: all
+	Wanted string                // how the user calls those of Match
 	Order  Order
 	Budget int // of sessions that set none, in tokens; 0: none, or not known
 	Color  bool

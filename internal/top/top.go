@@ -87,11 +87,11 @@ func Once(w io.Writer, c *Config, n, cells int) error {
 	if more := len(items) - len(shown); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %s more", overview.Count(more, "session")))
 	}
-	if len(items) == 0 {
+	switch {
+	case len(items) == 0 && len(all) > 0:
+		lines = []string{fmt.Sprintf("no such session: %s (%s in all)", overview.Visible(c.Wanted), overview.Count(len(all), "session"))}
+	case len(items) == 0:
 		lines = []string{"no session yet; ctxfs install connects your agent programs"}
-		if len(all) > 0 {
-			lines[0] = "no session has that name, of " + overview.Count(len(all), "session")
-		}
 	}
 	_, err := io.WriteString(w, strings.Join(lines, "\n")+"\n")
 	return err

@@ -128,6 +128,8 @@ func (m *model) listLines() []string {
 		switch {
 		case !m.listed:
 			text = "Reading the list of sessions …"
+		case len(m.items) == 0 && m.c.Wanted != "":
+			text = "No such session: " + harmless(m.c.Wanted)
 		case len(m.items) == 0:
 			text = "No session yet. A session is a directory: mkdir -p " + harmless(m.c.Source.Root) + "/home/$(id -u)/agent/coder/session/s1"
 		}

@@ -189,16 +189,17 @@ func workflowCalls(file string) map[string]string {
 		return calls
 	}
 	defer f.Close()
-	adapter.EachObject(adapter.NewLines(f), func(o gjson.Result) {
+	adapter.EachObjectBack(f, func(o gjson.Result) bool {
 		for _, part := range o.Get("message.content").Array() {
 			run := o.Get("toolUseResult.runId").Str
 			if found := workflowRun().FindStringSubmatch(part.Get("content").Raw); run == "" && found != nil {
 				run = found[1]
 			}
-			if id := part.Get("tool_use_id").Str; id != "" && run != "" && calls[run] == "" {
-				calls[run] = id
+			if id := part.Get("tool_use_id").Str; id != "" && run != "" {
+				calls[run] = id // the first call of a run comes last
 			}
 		}
+		return true
 	})
 	return calls
 }

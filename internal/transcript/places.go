@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
 // Kept is the transcript of one session of a program, where the program keeps it.
@@ -148,6 +149,30 @@ func mayBeKept(file string) bool {
 		return ownerOf(file) == "" // else it is imported with that
 	}
 	return filepath.Ext(file) == ".jsonl" || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
+}
+
+// Alone describes a transcript that is imported without a session. It returns a [usage.Error] if that names no session, and the errors of
+// reading it.
+func Alone(file string) (k Kept, err error) {
+	const example = "; for example: ctxfs import %s coder/s1"
+	if file == "-" {
+		return k, usage.Errorf("SESSION is missing: standard input has no name for one"+example, file)
+	}
+	fi, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, usage.Errorf("there is no file %s; name a transcript, and its session: ctxfs import FILE SESSION", file)
+	}
+	if err != nil {
+		return k, err
+	}
+	if fi.IsDir() {
+		return k, usage.Errorf("SESSION is missing"+example+", or for each transcript in it: ctxfs import --all %[1]s", file)
+	}
+	k, ok, err := keptIn(file)
+	if err == nil && !ok {
+		err = usage.Errorf("SESSION is missing: only a transcript of %s names its own"+example, Programs(), file)
+	}
+	return k, err
 }
 
 // keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.

@@ -181,18 +181,23 @@ func shortened(text string) string {
 // modelPlaces are where in the rest of a stamp formats name the model that wrote a record.
 var modelPlaces = []string{"message.model", "model", "payload.model", "model_name", "agent.model_name", "llm.model", "info.config.model.model_name", "info.modelID"}
 
-// metaKeys are the keys that imports write into meta.json, in their order, and the one of hooks, which imports keep.
-var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id", "forked_from", ctxabi.MetaProcess}
+// metaKeys are what imports write into meta.json, in their order.
+var metaKeys = []string{"model", "client", "parent", "chain", "agent_type", "tool_call_id", "forked_from"}
 
 func modelIn(r adapter.Record) string {
 	s, _ := r.Stamp()
 	rest := gjson.ParseBytes(s.Rest)
-	if rest.IsArray() { // of several source records the first, which says it
-		rest = rest.Get("0")
+	sources := []gjson.Result{rest}
+	for _, several := range []gjson.Result{rest, rest.Get("records")} { // the rests of several source records
+		if several.IsArray() {
+			sources = append(sources, several.Array()...)
+		}
 	}
-	for _, place := range modelPlaces {
-		if m := rest.Get(place); m.Type == gjson.String && m.Str != "" && !strings.HasPrefix(m.Str, "<") && len(m.Str) < 200 {
-			return m.Str
+	for _, source := range sources {
+		for _, place := range modelPlaces {
+			if m := source.Get(place); m.Type == gjson.String && m.Str != "" && !strings.HasPrefix(m.Str, "<") && len(m.Str) < 200 {
+				return m.Str
+			}
 		}
 	}
 	return ""
@@ -223,7 +228,7 @@ func (t *target) describe() error {
 		}
 	}
 	meta := adapter.Object{}
-	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call, forked, ""} {
+	for i, value := range []string{t.model, t.client, parent, chain, agent.Type, agent.Call, forked} {
 		switch key := metaKeys[i]; {
 		case have.Has(key):
 			meta = append(meta, adapter.Field{Key: key, Value: have.Get(key)})

@@ -111,3 +111,22 @@ func TestEventFilesHaveNumbers(t *testing.T) {
 		}
 	}
 }
+
+// An answer of several parts is stamped with the rests of several source records: its model is in them.
+func TestModelOfAnswerInParts(t *testing.T) {
+	for rest, want := range map[string]string{
+		`{"message":{"model":"one"}}`: "one",
+		`{"parts":[1,1],"records":[{"type":"assistant","message":{"model":"claude-x"}},{"message":{"model":"claude-x"}}]}`: "claude-x",
+		`{"parts":[1,1],"records":[{"type":"assistant"},{"message":{"model":"claude-x"}}]}`:                                "claude-x",
+		`[{"model":"first"},{"model":"second"}]`:                                                                           "first",
+		`[{"a":1},{"info":{"modelID":"second"}}]`:                                                                          "second",
+		`{"records":"model"}`:                          "",
+		`{"message":{"model":"<synthetic>"}}`:          "",
+		`{"parts":[1],"records":[{"model":"<none>"}]}`: "",
+	} {
+		r := adapter.Record{Line: []byte(`{"role":"assistant","content":"hello","import":{"format":"claude-code","ids":["a"],"at":[1],"rest":` + rest + `}}`)}
+		if got := modelIn(r); got != want {
+			t.Errorf("%s: %q, want %q", rest, got, want)
+		}
+	}
+}

@@ -182,3 +182,27 @@ func TestForeignFilesAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// A transcript that is imported without a session becomes the session that --all makes of it.
+func TestImportNamesTheSession(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	home, _ := keptHome(t)
+	chat := filepath.Join(home, ".gemini/tmp/app/chats/session-2026-11-22T22-20-eaf49a22.jsonl")
+	p := at(m, "gemini", "eaf49a22-aebe-4634-aca7-4a43cf19c142")
+	for range 2 { // again nothing is new
+		r := m.Run(t, harness.Client{UID: harness.Self(), Dir: "/", Argv: []string{harness.Binary(t), "import", chat}, Env: []string{"HOME=" + home, "CTXFS_MOUNT=" + m.Dir}})
+		if dir := strings.TrimSpace(r.OK()); filepath.Base(dir) != "eaf49a22-aebe-4634-aca7-4a43cf19c142" {
+			t.Errorf("the directory is %s", dir)
+		}
+	}
+	if cwd := p.read(t, "cwd"); cwd != "/home/me/app\n" {
+		t.Errorf("cwd is %q", cwd)
+	}
+	for file, want := range map[string]string{
+		filepath.Join(home, ".gemini/tmp/app/logs.json"): "SESSION is missing: only a transcript of ", filepath.Dir(chat): "ctxfs import --all " + filepath.Dir(chat), "/not/there": "there is no file /not/there",
+	} {
+		if r := m.CLI(t, "import", file); r.Code != 2 || !strings.Contains(r.Stderr, want) {
+			t.Errorf("import %s: exit code %d, %s", file, r.Code, r.Stderr)
+		}
+	}
+}

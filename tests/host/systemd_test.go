@@ -13,19 +13,26 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// buildDeb makes the package as make deb does, in a copy of the sources: bin/ and man/ of this directory are others' as well, who
-// build, run or look at all files meanwhile.
-func buildDeb(t *testing.T) (source, deb string) {
+// copySources returns a copy of the sources without what is built of them.
+func copySources(t *testing.T) (dir string) {
 	t.Helper()
-	source = t.TempDir()
-	cmd := exec.Command("bash", "-c", "find . \\( -path ./.git -o -path ./.run -o -path ./bin -o -path ./man \\) -prune -o ! -type d -print0 | xargs -0 cp -a --parents -t "+source)
+	dir = t.TempDir()
+	cmd := exec.Command("bash", "-c", "find . \\( -path ./.git -o -path ./.run -o -path ./bin -o -path ./man \\) -prune -o ! -type d -print0 | xargs -0 cp -a --parents -t "+dir)
 	cmd.Dir = harness.Root()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("copy the sources: %v\n%s", err, out)
 	}
+	return dir
+}
+
+// buildDeb makes the package as make deb does, in a copy of the sources: bin/ and man/ of this directory are others' as well, who
+// build, run or look at all files meanwhile.
+func buildDeb(t *testing.T) (source, deb string) {
+	t.Helper()
+	source = copySources(t)
 	t.Setenv("SOURCE_DATE_EPOCH", strconv.FormatInt(time.Now().Unix(), 10)) // for want of a commit
 	dir := t.TempDir()
-	cmd = exec.Command("make", "--no-print-directory", "deb", "DEBDIR="+dir)
+	cmd := exec.Command("make", "--no-print-directory", "deb", "DEBDIR="+dir)
 	cmd.Dir = source
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("make deb: %v\n%s", err, out)

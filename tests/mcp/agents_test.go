@@ -171,3 +171,27 @@ func (h *host) readIn(session, name string) string {
 	}
 	return string(b)
 }
+
+// Where install writes hooks, the server's instructions are the same in every session, so that a provider's cache holds what follows them.
+func TestInstructionsAreConstantBesideHooks(t *testing.T) {
+	m := harness.Start(t, harness.Options{UID: harness.Self()})
+	for program, client := range map[string]string{"claude-code": "claude-code", "codex": "codex-mcp-client", "gemini": "gemini-cli-mcp-client", "opencode": "opencode"} {
+		h := newHost(t, m)
+		h.env = append(h.env, "HOME="+t.TempDir())
+		run := func(argv ...string) string {
+			return m.Run(t, harness.Client{UID: harness.Self(), Dir: h.project, Env: h.env, Argv: argv}).OK()
+		}
+		run(harness.Binary(t), "install", program, "--mount", m.Dir)
+		args := []string{"--agent", program}
+		if program == "codex" {
+			wants(t, "the settings of Codex", run("/bin/sh", "-c", "cat $HOME/.codex/config.toml"), `args = ["mcp", "--hooks", "--agent", "codex"`)
+			args = append(args, "--hooks")
+		}
+		first := h.serve(client, args...).instructions
+		h.serve("Some Desk").call("append", fmt.Sprintf(says1, "The staging port is 8443. Never push to main.")) // in the project's memory
+		second := h.serve(client, args...).instructions
+		if first != second || first == "" || strings.Contains(first, m.Dir) || strings.Count(first, "\n") != 1 {
+			t.Errorf("%s: the instructions are\n%s\nand then\n%s", program, first, second)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func TestATableWithoutATerminal(t *testing.T) {
 		{[]string{"coder"}, "s1"},
 		{[]string{"writer/s2"}, "s2"},
 		{[]string{"home"}, "s2"},
-		{[]string{"nobody"}, "no session has that name, of 2 sessions"},
+		{[]string{"nobody"}, "no such session: nobody (2 sessions in all)"},
 	} {
 		said := m.CLI(t, append([]string{"top", "--mount", m.Dir}, c.args...)...).OK()
 		if _, rows, _ := strings.Cut("\n"+said, "\nSESSION"); !strings.Contains(rows+said, "\n"+c.want+" ") && said != c.want+"\n" {

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"io"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -10,18 +9,18 @@ import (
 )
 
 // claudeContext follows the conversation from its last record to its root, which a compaction makes anew.
-func claudeContext(r io.Reader) (told []adapter.Told, err error) {
+func claudeContext(file adapter.File) (told []adapter.Told, err error) {
 	type node struct {
 		parent string
 		told   []adapter.Told
 		passed bool
 	}
 	nodes := map[string]*node{}
-	last := ""
-	err = adapter.EachObject(adapter.NewLines(r), func(o gjson.Result) {
+	next := ""
+	err = adapter.EachObjectBack(file, func(o gjson.Result) bool {
 		id := o.Get("uuid").Str
-		if id == "" || o.Get("isSidechain").Bool() {
-			return
+		if id == "" || o.Get("isSidechain").Bool() || nodes[id] != nil {
+			return true
 		}
 		n := &node{parent: o.Get("parentUuid").Str}
 		switch a := o.Get("attachment"); {
@@ -30,13 +29,18 @@ func claudeContext(r io.Reader) (told []adapter.Told, err error) {
 		case !a.Exists():
 			n.told = adapter.Texts(nil, o.Get("message.content"), false)
 		}
-		nodes[id], last = n, id
+		if len(nodes) == 0 {
+			next = id
+		}
+		nodes[id] = n
+		for n := nodes[next]; n != nil && !n.passed; n = nodes[next] {
+			n.passed = true // a damaged transcript may go in a circle
+			slices.Reverse(n.told)
+			told = append(told, n.told...)
+			next = n.parent
+		}
+		return next != ""
 	})
-	for n := nodes[last]; n != nil && !n.passed; n = nodes[n.parent] {
-		n.passed = true // a damaged transcript may go in a circle
-		slices.Reverse(n.told)
-		told = append(told, n.told...)
-	}
 	slices.Reverse(told)
 	return told, err
 }

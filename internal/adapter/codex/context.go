@@ -1,7 +1,7 @@
 package codex
 
 import (
-	"io"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 
@@ -9,18 +9,24 @@ import (
 )
 
 // codexContext is what the items say behind the last compaction, which says itself what it leaves of those before it.
-func codexContext(r io.Reader) (told []adapter.Told, err error) {
-	err = adapter.EachObject(adapter.NewLines(r), func(o gjson.Result) {
+func codexContext(file adapter.File) (told []adapter.Told, err error) {
+	err = adapter.EachObjectBack(file, func(o gjson.Result) bool {
 		payload := o.Get("payload")
-		switch o.Get("type").Str {
+		var texts []adapter.Told
+		kind := o.Get("type").Str
+		switch kind {
 		case codexCompacted:
-			told = adapter.Texts(nil, payload.Get("replacement_history"), false)
+			texts = adapter.Texts(nil, payload.Get("replacement_history"), false)
 		case ItemLine:
 			hook := payload.Get("role").Str == "developer"
 			for _, key := range []string{"content", "arguments", "input", "output"} {
-				told = adapter.Texts(told, payload.Get(key), hook)
+				texts = adapter.Texts(texts, payload.Get(key), hook)
 			}
 		}
+		slices.Reverse(texts)
+		told = append(told, texts...)
+		return kind != codexCompacted
 	})
+	slices.Reverse(told)
 	return told, err
 }

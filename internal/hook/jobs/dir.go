@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -45,14 +46,20 @@ func mine(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
 	}
-	var st unix.Stat_t
-	if err := unix.Lstat(dir, &st); err != nil {
+	fi, err := os.Lstat(dir)
+	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	if st.Mode&unix.S_IFMT != unix.S_IFDIR || int(st.Uid) != os.Geteuid() || st.Mode&0o022 != 0 {
+	if !IsMine(fi) {
 		return fmt.Errorf("%s is not a directory that you alone can change", dir)
 	}
 	return unix.Access(dir, unix.W_OK|unix.X_OK)
+}
+
+// IsMine reports whether a file is a directory that the calling user alone can change.
+func IsMine(fi os.FileInfo) bool {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && fi.IsDir() && int(st.Uid) == os.Geteuid() && fi.Mode().Perm()&0o022 == 0
 }
 
 // pause is the time between two looks at what another process does.
