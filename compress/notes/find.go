@@ -60,6 +60,7 @@ func Find(s Record) []Finding {
 		for _, a := range s.Answers[:min(len(s.Answers), maxFiles)] {
 			f.out = append(f.out, taskAnswer(a)...)
 		}
+		f.replied(s.Replies)
 		f.result(s)
 	case s.Role == "event":
 		switch {

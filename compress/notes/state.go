@@ -20,6 +20,7 @@ type State struct {
 	refs      []refRow
 	items     []todoRow
 	said      []saidRow
+	replies   []replyRow
 	proposals []Finding // of the last record of the assistant
 	proposed  Position  // where that stands
 	answered  int       // the last of the results that follow it
@@ -38,9 +39,10 @@ type factRow struct {
 
 type decisionRow struct {
 	ctxabi.DecisionRow
-	key   topic
-	at    Position
-	order int
+	key      topic
+	question string // of a reply: the words of what was asked
+	at       Position
+	order    int
 }
 
 type todoRow struct {
@@ -57,6 +59,31 @@ type saidRow struct {
 	text  string
 	at    Position
 	order int // of its record among those with findings
+}
+
+type replyRow struct {
+	at   Position
+	text string
+}
+
+// maxReplies is how many of the newest replies of a user are known.
+const maxReplies = 512
+
+// Replies returns where the user replied by a question tool, oldest first.
+func (n *State) Replies() (at []Position) {
+	for i := range n.replies {
+		at = append(at, n.replies[i].at)
+	}
+	return at
+}
+
+// LastReply returns the newest reply of the user by a question tool; "" without one.
+func (n *State) LastReply() (at Position, text string) {
+	if len(n.replies) == 0 {
+		return at, ""
+	}
+	last := n.replies[len(n.replies)-1]
+	return last.at, last.text
 }
 
 // Add takes the findings of the record at a position. Positions come in the order of the timeline;
@@ -113,6 +140,8 @@ func (n *State) addOne(r *adding, f *Finding) {
 		if !r.accepted || f.State != saidYes {
 			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: r.role}, key: topicOf(f.Key), at: r.at})
 		}
+	case FoundReply:
+		n.reply(f, r)
 	case FoundProposal:
 		n.proposals = append(n.proposals, *f)
 	case FoundTodo:

@@ -77,7 +77,8 @@ type Notes struct {
 	Decisions     []ctxabi.DecisionRow
 	Refs          []ctxabi.RefRow
 	Todo          string
-	Summary       string // made for whoever reads it, see summarize
+	Replies       []derived.Position // where the user replied by a question tool
+	Summary       string             // made for whoever reads it, see summarize
 	summarized    bool
 }
 
@@ -164,7 +165,7 @@ func (f *Finds) At(ctx context.Context, m record.Records, places int, count func
 	if err != nil {
 		return Notes{}, err
 	}
-	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo()}
+	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo(), Replies: g.fold.Replies()}
 	if count != nil {
 		n.Summary, n.summarized = g.fold.Summary(summaryTokens, count), true
 	}
@@ -299,7 +300,7 @@ func SaidTo(m record.Records, at int) (derived.Record, error) {
 	if err != nil {
 		return derived.Record{}, err
 	}
-	s := derived.Record{Role: e.Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes, Answers: r.Answers}
+	s := derived.Record{Role: e.Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes, Answers: r.Answers, Replies: r.Replies}
 	if r.Result {
 		s.Tool = r.Name
 	}

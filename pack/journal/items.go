@@ -40,7 +40,9 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 			if err != nil {
 				return nil // the pack can do without, and the next build tries again
 			}
-			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return f.Kind != derived.FoundTodo && f.Kind != derived.FoundRequest })
+			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool {
+				return f.Kind != derived.FoundTodo && f.Kind != derived.FoundRequest && f.Kind != derived.FoundReply
+			})
 			w.found[at] = slices.Clip(found)
 		}
 		a := record.AddressOf(m, at)
@@ -48,6 +50,16 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 		w.n = at
 	}
 	return w.fold.Items()
+}
+
+// LastReply is the newest reply of the user by a question tool among the newest of n records: its place in m's log, and its text.
+func (mm *Memo) LastReply(m record.Records, n int) (at record.Address, text string) {
+	mm.DerivedItems(m, n)
+	if mm.items == nil {
+		return at, ""
+	}
+	p, text := mm.items.fold.LastReply()
+	return record.Address{Event: p.Event, Line: p.Line}, text
 }
 
 func (w *items) size() (n int) {

@@ -16,9 +16,10 @@ type Excerpt struct {
 	Text    string // of its content or, of a result, its output
 	Name    string // of the tool that a result is from
 	Calls   []ctxabi.Call
-	Answers []derived.Answer // of a result
-	Exit    string           // of a result that is an event: its exit code
-	Bytes   int              // of the whole text, of which this may be both ends
+	Answers []derived.Answer     // of a result
+	Replies []derived.UserAnswer // of a result: what the user answered by it
+	Exit    string               // of a result that is an event: its exit code
+	Bytes   int                  // of the whole text, of which this may be both ends
 	Result  bool
 	Failed  bool
 	images  int
@@ -87,6 +88,9 @@ func read(m Records, at int, answers bool) (Excerpt, error) {
 			s.Answers = append(s.Answers, derived.Answer{Call: r.CallID, Tool: cmp.Or(answered.Name(r.CallID), s.Name), Text: Ends(r.Text), Failed: r.IsError})
 		}
 		s.Name = cmp.Or(s.Name, s.Answers[0].Tool)
+	}
+	if s.Replies, err = replies(log, e, raw, s.Answers); err != nil {
+		return s, err
 	}
 	s.Bytes, s.Text = len(s.Text), Ends(s.Text)
 	return s, nil
