@@ -59,7 +59,7 @@ type Finding struct {
 	Key   string      `json:"s,omitempty"` // what it is about: stemmed words in their order; of an item its number
 	Not   string      `json:"x,omitempty"` // stemmed words of what it rules out; of a reply several of these, each with ;
 	Value string      `json:"v,omitempty"` // of a fact: stemmed words of whose value it states
-	Path  string      `json:"p,omitempty"` // of an item: the call that made it
+	Path  string      `json:"p,omitempty"` // of an item: the call that made it; of what an event states: the source that it names
 	State string      `json:"w,omitempty"`
 	Tool  string      `json:"l,omitempty"`
 	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -138,7 +139,7 @@ func (n *State) addOne(r *adding, f *Finding) {
 		r.accepted = n.accept(f, r)
 	case FoundDecision:
 		if !r.accepted || f.State != saidYes {
-			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: r.role}, key: topicOf(f.Key), at: r.at})
+			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: cmp.Or(f.Path, r.at.Source()), By: r.role}, key: topicOf(f.Key), at: r.at})
 		}
 	case FoundReply:
 		n.reply(f, r)
@@ -178,7 +179,7 @@ func (n *State) addTodo(f *Finding, r *adding) {
 
 // addFact adds a fact in the place of those that it supersedes.
 func (n *State) addFact(f *Finding, r *adding) {
-	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: r.at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
+	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: cmp.Or(f.Path, r.at.Source())}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
 		return (old.own || !row.own) && (strings.EqualFold(old.Text, row.Text) || supersedes(&row, &old))
 	})
