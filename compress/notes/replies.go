@@ -1,12 +1,8 @@
 package notes
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -18,132 +14,17 @@ type UserAnswer struct {
 	Passed           []string // the options that were offered and not chosen
 }
 
+// Replied is a reply and where it stands.
+type Replied struct {
+	At   Position
+	Text string
+}
+
+// maxReplies is how many of the newest replies of a user are known.
+const maxReplies = 512
+
 // String returns the reply in one line: "Which tier? → Free tier".
 func (r UserAnswer) String() string { return r.Question + " → " + r.Answer }
-
-// questionTools are the tools with which programs ask their user, by the format of their transcripts, and how each writes
-// down the answers.
-var questionTools = map[string]struct {
-	tool string
-	read func(asked []gjson.Result, text string) []string
-}{
-	"claude-code": {"AskUserQuestion", quotedAnswers},
-	"opencode":    {"question", quotedAnswers},
-	"codex":       {"request_user_input", listedAnswers},
-	"gemini":      {"ask_user", listedAnswers},
-}
-
-// AsksUser reports whether a tool of exactly this name is the question tool of the program whose transcripts have a
-// format; "" for any of them. A tool of an MCP server never is, whatever the server calls it.
-func AsksUser(format, tool string) bool {
-	for f, q := range questionTools {
-		if q.tool == tool && (format == "" || format == f) {
-			return true
-		}
-	}
-	return false
-}
-
-// UserAnswers returns what the user answered to a call of the question tool of a format, in the order of the questions.
-// Declined, cancelled and secret questions have no reply.
-func UserAnswers(format, arguments, text string) (out []UserAnswer) {
-	asked := gjson.Get(arguments, "questions").Array()
-	if questionTools[format].read == nil || len(asked) == 0 {
-		return nil
-	}
-	answers := questionTools[format].read(asked, strings.TrimSpace(text))
-	for i, answer := range answers {
-		q := asked[i]
-		if answer = oneLine(answer); answer == "" || answer == "Unanswered" || q.Get("isSecret").Bool() {
-			continue
-		}
-		r := UserAnswer{Question: oneLine(q.Get("question").Str), Answer: answer}
-		for _, o := range q.Get("options").Array() {
-			if label := oneLine(o.Get("label").Str); label != "" && !strings.Contains(answer, label) {
-				r.Passed = append(r.Passed, label)
-			}
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-const (
-	answeredBegin = "User has answered your questions: "
-	answeredEnd   = ". You can now continue"
-)
-
-// quotedAnswers reads `User has answered your questions: "Which tier?"="Free tier", …`. An answer goes as far as the next
-// question that was asked, so that quotation marks in it do no harm.
-func quotedAnswers(asked []gjson.Result, text string) []string {
-	text, ok := strings.CutPrefix(text, answeredBegin)
-	if end := strings.LastIndex(text, answeredEnd); ok && end >= 0 {
-		text = text[:end]
-	} else {
-		return nil
-	}
-	type mark struct{ of, from, to int }
-	var marks []mark
-	for i, q := range asked {
-		sign := `"` + q.Get("question").Str + `"=`
-		if at := strings.Index(text, sign); at == 0 || at > 1 && text[at-2:at] == ", " {
-			marks = append(marks, mark{i, at, at + len(sign)})
-		}
-	}
-	slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.from, b.from) })
-	out := make([]string, len(asked))
-	for k, m := range marks {
-		end := len(text)
-		if k+1 < len(marks) {
-			end = max(m.to, marks[k+1].from-len(", "))
-		}
-		out[m.of] = unquoted(text[m.to:end])
-	}
-	return out
-}
-
-// unquoted returns an answer without its quotation marks: `"Free tier" user notes: no card` is "Free tier (no card)".
-func unquoted(s string) string {
-	said, note := s, ""
-	for _, sign := range []string{" user notes: ", " notes: "} {
-		if before, after, ok := strings.Cut(s, sign); ok {
-			said, note = before, after
-			break
-		}
-	}
-	said, _, _ = strings.Cut(said, "\" selected preview:")
-	if said = strings.Trim(said, "\""); said == "(no option selected)" {
-		said = ""
-	}
-	if said != "" && note != "" {
-		return said + " (" + note + ")"
-	}
-	return said + note
-}
-
-// listedAnswers reads `{"answers":{"tier":{"answers":["Free tier","user_note: no card"]}}}`, where a question has an id,
-// and `{"answers":{"0":"Free tier"}}`, where it has a place.
-func listedAnswers(asked []gjson.Result, text string) []string {
-	if !gjson.Valid(text) {
-		return nil
-	}
-	answers := gjson.Get(text, "answers").Map()
-	out := make([]string, len(asked))
-	for i, q := range asked {
-		if id := q.Get("id").Str; id != "" {
-			var parts []string
-			for _, a := range answers[id].Get("answers").Array() {
-				parts = append(parts, strings.TrimPrefix(a.Str, "user_note: "))
-			}
-			out[i] = strings.Join(parts, ", ")
-			continue
-		}
-		out[i] = answers[strconv.Itoa(i)].Str
-	}
-	return out
-}
 
 // replied notes what a user replied: each reply, what it chooses, and the facts that it states.
 func (f *finder) replied(replies []UserAnswer) {
@@ -197,9 +78,7 @@ func (f *finder) consented(question []noteWord, r UserAnswer) bool {
 // reply adds what a user replied: a choice replaces an earlier reply to the same question, and decisions for what the user
 // passed over.
 func (n *State) reply(f *Finding, r *adding) {
-	if n.replies = append(n.replies, replyRow{r.at, f.Text}); len(n.replies) > maxReplies {
-		n.replies = slices.Delete(n.replies, 0, 1)
-	}
+	n.replies = append(last(n.replies, maxReplies-1), Replied{r.at, f.Text})
 	if f.State == proposedAct {
 		return
 	}

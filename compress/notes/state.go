@@ -21,7 +21,7 @@ type State struct {
 	refs      []refRow
 	items     []todoRow
 	said      []saidRow
-	replies   []replyRow
+	replies   []Replied
 	proposals []Finding // of the last record of the assistant
 	proposed  Position  // where that stands
 	answered  int       // the last of the results that follow it
@@ -62,30 +62,8 @@ type saidRow struct {
 	order int // of its record among those with findings
 }
 
-type replyRow struct {
-	at   Position
-	text string
-}
-
-// maxReplies is how many of the newest replies of a user are known.
-const maxReplies = 512
-
-// Replies returns where the user replied by a question tool, oldest first.
-func (n *State) Replies() (at []Position) {
-	for i := range n.replies {
-		at = append(at, n.replies[i].at)
-	}
-	return at
-}
-
-// LastReply returns the newest reply of the user by a question tool; "" without one.
-func (n *State) LastReply() (at Position, text string) {
-	if len(n.replies) == 0 {
-		return at, ""
-	}
-	last := n.replies[len(n.replies)-1]
-	return last.at, last.text
-}
+// Replies returns what the user replied by a question tool, oldest first.
+func (n *State) Replies() []Replied { return slices.Clone(n.replies) }
 
 // Add takes the findings of the record at a position. Positions come in the order of the timeline;
 // of records without findings only results of tools count.

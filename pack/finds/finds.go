@@ -77,9 +77,14 @@ type Notes struct {
 	Decisions     []ctxabi.DecisionRow
 	Refs          []ctxabi.RefRow
 	Todo          string
-	Replies       []derived.Position // where the user replied by a question tool
-	Summary       string             // made for whoever reads it, see summarize
+	Replies       []derived.Replied // by a question tool
+	Summary       string            // made for whoever reads it, see summarize
 	summarized    bool
+}
+
+// Replied reports whether the user replied by a question tool in the record at an address.
+func (n *Notes) Replied(a record.Address) bool {
+	return slices.ContainsFunc(n.Replies, func(r derived.Replied) bool { return r.At == derived.Position{Event: a.Event, Line: a.Line} })
 }
 
 // New returns findings that k keeps; nil: nothing keeps them.

@@ -94,10 +94,7 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 			one.parts = append(one.parts, d.answer(&r.Answers[i], r.Failed, asked[i]))
 		}
 		if len(r.Replies) > 0 {
-			one.said = &saidWords{sense: derived.Request}
-			for _, reply := range r.Replies {
-				one.said.parts = append(one.said.parts, reply.String())
-			}
+			one.said = &saidWords{sense: derived.Request, parts: r.Said()}
 		}
 	} else if r.Text != "" {
 		head := ""

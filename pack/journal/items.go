@@ -12,6 +12,9 @@ import (
 // ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
 const ItemsNewest = 512
 
+// itemKinds are the findings that tell what is to do, or what the user wants done.
+var itemKinds = []derived.FindingKind{derived.FoundTodo, derived.FoundRequest, derived.FoundReply}
+
 // items are what is derived of the newest records for what is to do.
 type items struct {
 	first, n int                       // places that are folded
@@ -40,9 +43,7 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 			if err != nil {
 				return nil // the pack can do without, and the next build tries again
 			}
-			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool {
-				return f.Kind != derived.FoundTodo && f.Kind != derived.FoundRequest && f.Kind != derived.FoundReply
-			})
+			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return !slices.Contains(itemKinds, f.Kind) })
 			w.found[at] = slices.Clip(found)
 		}
 		a := record.AddressOf(m, at)
@@ -52,14 +53,10 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 	return w.fold.Items()
 }
 
-// LastReply is the newest reply of the user by a question tool among the newest of n records: its place in m's log, and its text.
-func (mm *Memo) LastReply(m record.Records, n int) (at record.Address, text string) {
+// Replies are what the user replied by a question tool in the newest of n records, oldest first.
+func (mm *Memo) Replies(m record.Records, n int) []derived.Replied {
 	mm.DerivedItems(m, n)
-	if mm.items == nil {
-		return at, ""
-	}
-	p, text := mm.items.fold.LastReply()
-	return record.Address{Event: p.Event, Line: p.Line}, text
+	return mm.items.fold.Replies()
 }
 
 func (w *items) size() (n int) {

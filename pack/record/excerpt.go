@@ -38,6 +38,14 @@ func (s *Excerpt) Whole() string {
 	return b.String()
 }
 
+// Said returns what the user says by the answers to a question tool, each in one line.
+func (s *Excerpt) Said() (lines []string) {
+	for _, r := range s.Replies {
+		lines = append(lines, r.String())
+	}
+	return lines
+}
+
 // ExcerptOf reads the record at a place. Of a text that is very long, both ends are given.
 // It returns ctxabi.ErrIO when a record cannot be read.
 func ExcerptOf(m Records, at int) (Excerpt, error) { return read(m, at, true) }
