@@ -34,6 +34,14 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	if g.request, err = mm.lastRequest(m, f, l); err != nil {
 		return "", 0, err
 	}
+	if all := mm.Replies(m, m.Len()); g.request != "" && len(all) > 0 {
+		last := all[len(all)-1]
+		at, reply := record.Address{Line: last.At.Line, Event: last.At.Event}, last.Text
+		if at.Line > record.AddressOf(m, f.Last.Line).Line {
+			short, _ := compress.Head(reply, quoteWeight-20, at.Path())
+			g.request += fmt.Sprintf("The user replied in message %s:\n> %s\n", at, quotation(short))
+		}
+	}
 	room := failedTokens
 	if l.limit > 0 {
 		room = min(room, l.footer/4)

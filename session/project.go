@@ -148,6 +148,9 @@ func (x *Session) Pins() (names []string) {
 	return names
 }
 
+// Changes returns a number that changes with each control file, pin and note that is written or removed.
+func (x *Session) Changes() uint64 { return x.changes.Load() }
+
 // Stamp returns a text that changes whenever a record of the session is added, or a file of names is
 // written. A name of a directory stands for the files in it.
 func (x *Session) Stamp(names ...string) string {

@@ -52,7 +52,7 @@ func (n *State) bound(added kindSet) {
 			return rank
 		})
 	}
-	if added.has(FoundDecision, FoundAcceptance) {
+	if added.has(FoundDecision, FoundAcceptance, FoundReply) {
 		n.decisions = keep(n.decisions, decisionShare.of(n.bytes), func(d *decisionRow) int { return len(d.Decision) + rowFrame + 16 }, func(d *decisionRow) int {
 			if d.By == "assistant" {
 				return 1

@@ -27,6 +27,7 @@
 //	state.go bound.go rows.go        State: rows from findings, their bounds, what is read of them
 //	facts.go values.go statements.go what a sentence states
 //	decisions.go acceptance.go       what it chooses, proposes, says yes to
+//	replies.go                       what a user answers by a question tool
 //	consent.go                       what a yes only allows, and limits
 //	tasks.go todo.go                 what is to do, in lists and in words
 //	rules.go topics.go               tables of rules; what a row is about

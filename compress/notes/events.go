@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Harnesses note in events what their agents decide, state and plan. Such an event says so by its
@@ -12,6 +13,9 @@ import (
 
 // statedTexts are the fields of an event that say what it states, the first that says something counts.
 var statedTexts = []string{"text", "decision", "fact", "content", "message", "title", "summary", "description"}
+
+// recordSource is how an event names the record that it is about: "messages:29", "events:3-5".
+var recordSource = lazy.Regexp(`^(messages|events):[1-9][0-9]{0,9}(-[1-9][0-9]{0,9})?$`)
 
 // maxStated is how many bytes of what an event states are noted.
 const maxStated = 400
@@ -40,7 +44,11 @@ func statedEvent(kind FindingKind, record string) []Finding {
 			said, _ := at[key].(string)
 			if text := strings.Join(strings.Fields(said), " "); text != "" {
 				text = compress.Clip(text, maxStated)
-				return []Finding{{Kind: kind, Text: text, Key: content(splitWords(text, nil), true)}}
+				source, _ := at["source"].(string)
+				if !recordSource().MatchString(source) {
+					source = ""
+				}
+				return []Finding{{Kind: kind, Text: text, Key: content(splitWords(text, nil), true), Path: source}}
 			}
 		}
 	}

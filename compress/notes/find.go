@@ -60,6 +60,7 @@ func Find(s Record) []Finding {
 		for _, a := range s.Answers[:min(len(s.Answers), maxFiles)] {
 			f.out = append(f.out, taskAnswer(a)...)
 		}
+		f.replied(s.Replies)
 		f.result(s)
 	case s.Role == "event":
 		switch {
@@ -175,16 +176,7 @@ func (f *finder) say(s *sentence) {
 // find notes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a
 // value.
 func (f *finder) find(s *sentence) {
-	accepted := false
-	if f.first && f.role == "user" {
-		if label, ok := acceptance(s.words, len(f.text)); ok {
-			f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundRequest }) // a yes asks for nothing
-			f.out = append(f.out, Finding{Kind: FoundAcceptance, Key: label, Text: s.text})
-			f.yes = len(f.out) - 1
-			accepted, f.accepted = true, true
-		}
-	}
-	f.first = false
+	accepted := f.accept(s)
 	f.asks = s.question || asksWhich.has(s.words)
 	if u, ok := f.permission(s); ok {
 		if u.Kind != "" {
@@ -225,6 +217,20 @@ func (f *finder) find(s *sentence) {
 			f.proposals = append(f.proposals, p)
 		}
 	}
+}
+
+// accept notes the yes with which a message of a user begins, and reports whether the sentence is that.
+func (f *finder) accept(s *sentence) (yes bool) {
+	first := f.first
+	f.first = false
+	label, ok := acceptance(s.words, len(f.text))
+	if !first || f.role != people || !ok {
+		return false
+	}
+	f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundRequest }) // a yes asks for nothing
+	f.out = append(f.out, Finding{Kind: FoundAcceptance, Key: label, Text: s.text})
+	f.yes, f.accepted = len(f.out)-1, true
+	return true
 }
 
 // saidYes is the state of a decision that stands in the sentence of the yes, or only repeats it.

@@ -322,7 +322,7 @@ func TestAnEventStatesWhatItsTypeSays(t *testing.T) {
 	var n State
 	for line, e := range []struct{ kind, record string }{
 		{"decision", `{"type":"decision","text":"retry inside  auth.Source","source":"messages:29"}`},
-		{"agent.decision", `{"type":"agent.decision","data":{"summary":"no environment variable"}}`},
+		{"agent.decision", `{"type":"agent.decision","data":{"summary":"no environment variable","source":"messages:x) ## Pinned"}}`},
 		{"constraint", `{"type":"constraint","text":"never retry invalid_grant"}`},
 		{"decision", `{"type":"decision","text":""}`},
 		{"decision", `{"type":"decision"`},
@@ -338,7 +338,7 @@ func TestAnEventStatesWhatItsTypeSays(t *testing.T) {
 	for _, f := range n.Facts() {
 		got = append(got, f.ID+" "+f.Text+" "+f.Source)
 	}
-	want := []string{"de1 retry inside auth.Source events:1", "de2 no environment variable events:2", "fe3 never retry invalid_grant events:3"}
+	want := []string{"de1 retry inside auth.Source messages:29", "de2 no environment variable events:2", "fe3 never retry invalid_grant events:3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

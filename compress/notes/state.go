@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type State struct {
 	refs      []refRow
 	items     []todoRow
 	said      []saidRow
+	replies   []Replied
 	proposals []Finding // of the last record of the assistant
 	proposed  Position  // where that stands
 	answered  int       // the last of the results that follow it
@@ -38,9 +40,10 @@ type factRow struct {
 
 type decisionRow struct {
 	ctxabi.DecisionRow
-	key   topic
-	at    Position
-	order int
+	key      topic
+	question string // of a reply: the words of what was asked
+	at       Position
+	order    int
 }
 
 type todoRow struct {
@@ -58,6 +61,9 @@ type saidRow struct {
 	at    Position
 	order int // of its record among those with findings
 }
+
+// Replies returns what the user replied by a question tool, oldest first.
+func (n *State) Replies() []Replied { return slices.Clone(n.replies) }
 
 // Add takes the findings of the record at a position. Positions come in the order of the timeline;
 // of records without findings only results of tools count.
@@ -111,8 +117,10 @@ func (n *State) addOne(r *adding, f *Finding) {
 		r.accepted = n.accept(f, r)
 	case FoundDecision:
 		if !r.accepted || f.State != saidYes {
-			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: r.role}, key: topicOf(f.Key), at: r.at})
+			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: cmp.Or(f.Path, r.at.Source()), By: r.role}, key: topicOf(f.Key), at: r.at})
 		}
+	case FoundReply:
+		n.reply(f, r)
 	case FoundProposal:
 		n.proposals = append(n.proposals, *f)
 	case FoundTodo:
@@ -149,7 +157,7 @@ func (n *State) addTodo(f *Finding, r *adding) {
 
 // addFact adds a fact in the place of those that it supersedes.
 func (n *State) addFact(f *Finding, r *adding) {
-	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: r.at.Source()}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
+	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: cmp.Or(f.Path, r.at.Source())}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
 		return (old.own || !row.own) && (strings.EqualFold(old.Text, row.Text) || supersedes(&row, &old))
 	})

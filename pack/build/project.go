@@ -24,7 +24,9 @@ import (
 
 // Bounds of the memory of a workspace.
 const (
-	maxMembers  = 200     // sessions, those that were written to last
+	maxMembers  = 200     // sessions that add something, those that were written to last
+	maxLooked   = 2048    // sessions whose digests are looked at for them
+	maxMade     = 1024    // digests that one look makes, of these: a later look goes on from there
 	maxAnswers  = 200     // records that are looked at for the last answer of a session
 	maxDigested = 8 << 20 // bytes of digests that are remembered
 )
@@ -36,6 +38,8 @@ const digestName = "notes/project"
 type storedDigest struct {
 	Key    string         `json:"key"` // what it was made from, see digestKey
 	Digest project.Digest `json:"digest"`
+
+	seen string // the session's changes and the stamp of its logs when Key was looked at
 }
 
 // digests remembers digests by the ids of their sessions. It is a cache of memory.Limit.
@@ -67,13 +71,13 @@ func (b *Builder) Workspaces(s *session.Store, uid uint32) (all []Member) {
 // cannot be read brings nothing. It returns ctxabi.ErrNoMemory if there is no memory to read a session, and the error of
 // ctx when ctx ends.
 func (b *Builder) ProjectMemory(ctx context.Context, s *session.Store, uid uint32, slug, except string, most int) (text string, at time.Time, err error) {
-	dir, older := "", 0
-	var found []project.Digest
+	var all project.Digests
+	older, looked, made := 0, 0, 0
 	for _, m := range b.Workspaces(s, uid) {
 		if name, err := ctxabi.ProjectSlug(m.Dir); err != nil || name != slug {
 			continue
 		}
-		if len(found) == maxMembers {
+		if all.News == maxMembers || looked == maxLooked || made == maxMade {
 			older++
 			continue
 		}
@@ -81,20 +85,23 @@ func (b *Builder) ProjectMemory(ctx context.Context, s *session.Store, uid uint3
 		if err != nil || x.ID() == except {
 			continue
 		}
-		d, err := b.digest(ctx, x)
+		d, fresh, err := b.digest(ctx, x)
+		if fresh {
+			made++
+		}
 		if ctx.Err() != nil || errors.Is(err, ctxabi.ErrNoMemory) {
 			return "", at, cmp.Or(ctx.Err(), err)
 		}
 		if err != nil {
 			continue
 		}
-		if dir == "" {
-			dir, at = m.Dir, m.At
+		if looked++; looked == 1 {
+			all.Dir, at = m.Dir, m.At
 		}
 		d.Session = m.Ref.Agent + "/" + m.Ref.Session
-		found = append(found, d)
+		all.Add(d)
 	}
-	return project.Memory(dir, found, older, most), at, nil
+	return all.Memory(older, most), at, nil
 }
 
 // digestKey returns what the digest of a session follows from.
@@ -106,23 +113,27 @@ func digestKey(x *session.Session) string {
 	return fmt.Sprintf("digest %d finds %d\n%s", project.Version, derived.FindVersion, x.Stamp(names...))
 }
 
-// digest returns what the session brings to the memory of its workspace. It is made again when the session has
-// changed.
-func (b *Builder) digest(ctx context.Context, x *session.Session) (project.Digest, error) {
-	now := storedDigest{Key: digestKey(x)}
+// digest returns what the session brings to the memory of its workspace. It is made again, and fresh, when the session
+// has changed.
+func (b *Builder) digest(ctx context.Context, x *session.Session) (d project.Digest, fresh bool, err error) {
+	seen := fmt.Sprintf("%d %s", x.Changes(), x.Stamp())
 	b.digests.mu.Lock()
 	known, ok := b.digests.cache.Get(x.ID())
 	b.digests.mu.Unlock()
-	if ok && known.Key == now.Key {
-		return known.Digest, nil
+	if ok && known.seen == seen {
+		return known.Digest, false, nil
 	}
+	now := storedDigest{Key: digestKey(x), seen: seen}
 	keep := b.config.Redact == nil
-	if keep {
-		var kept storedDigest
-		if data, err := x.Derived(digestName); err == nil && json.Unmarshal(data, &kept) == nil && kept.Key == now.Key {
-			b.rememberDigest(x, kept)
-			return kept.Digest, nil
+	if !ok && keep {
+		if data, err := x.Derived(digestName); err != nil || json.Unmarshal(data, &known) != nil {
+			known = storedDigest{}
 		}
+	}
+	if known.Key == now.Key {
+		now.Digest = known.Digest
+		b.rememberDigest(x, now)
+		return now.Digest, false, nil
 	}
 	b.mu.Lock()
 	_, used := b.sessions.Peek(x.ID())
@@ -132,14 +143,14 @@ func (b *Builder) digest(ctx context.Context, x *session.Session) (project.Diges
 		b.Forget(x.ID()) // it must not take the place of those that are used
 	}
 	if err != nil || late {
-		return d, err
+		return d, true, err
 	}
 	now.Digest = d
 	b.rememberDigest(x, now)
 	if data, err := json.Marshal(now); keep && err == nil {
 		x.SetDerived(digestName, data) // without it the next daemon makes it again
 	}
-	return d, nil
+	return d, true, nil
 }
 
 func (b *Builder) rememberDigest(x *session.Session, d storedDigest) {

@@ -77,8 +77,14 @@ type Notes struct {
 	Decisions     []ctxabi.DecisionRow
 	Refs          []ctxabi.RefRow
 	Todo          string
-	Summary       string // made for whoever reads it, see summarize
+	Replies       []derived.Replied // by a question tool
+	Summary       string            // made for whoever reads it, see summarize
 	summarized    bool
+}
+
+// Replied reports whether the user replied by a question tool in the record at an address.
+func (n *Notes) Replied(a record.Address) bool {
+	return slices.ContainsFunc(n.Replies, func(r derived.Replied) bool { return r.At == derived.Position{Event: a.Event, Line: a.Line} })
 }
 
 // New returns findings that k keeps; nil: nothing keeps them.
@@ -164,7 +170,7 @@ func (f *Finds) At(ctx context.Context, m record.Records, places int, count func
 	if err != nil {
 		return Notes{}, err
 	}
-	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo()}
+	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo(), Replies: g.fold.Replies()}
 	if count != nil {
 		n.Summary, n.summarized = g.fold.Summary(summaryTokens, count), true
 	}
@@ -299,7 +305,7 @@ func SaidTo(m record.Records, at int) (derived.Record, error) {
 	if err != nil {
 		return derived.Record{}, err
 	}
-	s := derived.Record{Role: e.Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes, Answers: r.Answers}
+	s := derived.Record{Role: e.Role.String(), Text: r.Text, Result: r.Result, Failed: r.Failed, Bytes: r.Bytes, Answers: r.Answers, Replies: r.Replies}
 	if r.Result {
 		s.Tool = r.Name
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,9 +15,10 @@ import (
 // every budget: behind the journal until a compaction, then in the block of decisions before the conversation, in front of those that
 // are derived. So it is told once, and the prefix does not change between compactions.
 type Decided struct {
-	Line  int    // of events.jsonl
-	After int    // messages that had arrived before it
-	Text  string // one line
+	Line   int    // of events.jsonl
+	After  int    // messages that had arrived before it
+	Text   string // one line
+	Source string // the record that the event names; "": it names none
 }
 
 // ID is that of its row in decisions.jsonl.
@@ -51,7 +53,7 @@ func DecidedText(list []Decided, room int, count func(string) int) (text string,
 		}
 		said[d.Text] = true
 		short, _ := compress.ClipTokens(d.Text, noteTextShown)
-		line, more := fmt.Sprintf("- %s (events:%d)\n", record.OneLine(short), d.Line), 0
+		line, more := fmt.Sprintf("- %s (%s)\n", record.OneLine(short), cmp.Or(d.Source, fmt.Sprintf("events:%d", d.Line))), 0
 		if i > 0 {
 			more = count(earlierDecisions)
 		}

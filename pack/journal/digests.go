@@ -39,7 +39,7 @@ type digest struct {
 	parts  []digestPart
 	result bool
 	points []derived.Point // what an assistant's record says
-	said   *saidWords      // by the user; nil: the record is no message of the user
+	said   *saidWords      // by the user; nil: the record is no message of the user, and no reply by a question tool
 }
 
 // saidWords are the words of a message of the user.
@@ -92,6 +92,9 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 	if r.Result {
 		for i := range r.Answers {
 			one.parts = append(one.parts, d.answer(&r.Answers[i], r.Failed, asked[i]))
+		}
+		if len(r.Replies) > 0 {
+			one.said = &saidWords{sense: derived.Request, parts: r.Said()}
 		}
 	} else if r.Text != "" {
 		head := ""

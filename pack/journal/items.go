@@ -12,6 +12,9 @@ import (
 // ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
 const ItemsNewest = 512
 
+// itemKinds are the findings that tell what is to do, or what the user wants done.
+var itemKinds = []derived.FindingKind{derived.FoundTodo, derived.FoundRequest, derived.FoundReply}
+
 // items are what is derived of the newest records for what is to do.
 type items struct {
 	first, n int                       // places that are folded
@@ -40,7 +43,7 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 			if err != nil {
 				return nil // the pack can do without, and the next build tries again
 			}
-			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return f.Kind != derived.FoundTodo && f.Kind != derived.FoundRequest })
+			found = slices.DeleteFunc(derived.Find(s), func(f derived.Finding) bool { return !slices.Contains(itemKinds, f.Kind) })
 			w.found[at] = slices.Clip(found)
 		}
 		a := record.AddressOf(m, at)
@@ -48,6 +51,12 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 		w.n = at
 	}
 	return w.fold.Items()
+}
+
+// Replies are what the user replied by a question tool in the newest of n records, oldest first.
+func (mm *Memo) Replies(m record.Records, n int) []derived.Replied {
+	mm.DerivedItems(m, n)
+	return mm.items.fold.Replies()
 }
 
 func (w *items) size() (n int) {

@@ -64,6 +64,7 @@ func (mm *Memo) decidedKey(m record.Records, compacted int) string {
 	h := sha256.New()
 	for _, d := range mm.Decided[:n] {
 		h.Write(append([]byte(d.Text), 0))
+		h.Write(append([]byte(d.Source), 0))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

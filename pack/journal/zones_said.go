@@ -114,8 +114,10 @@ func (s *saying) rank(k int) int {
 // and of older ones those that demand something.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
+	found, err := b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
+	b.unread = b.unread || err != nil
 	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost; at-- {
-		if e := b.m.At(at); !record.IsUser(e) || b.staysWhole(at) || b.isFolded(at) {
+		if e := b.m.At(at); !record.IsUser(e) && !found.Replied(record.AddressOf(b.m, at)) || b.staysWhole(at) || b.isFolded(at) {
 			continue
 		}
 		looked++

@@ -1,5 +1,5 @@
 // Package project renders the memory of a workspace: what all sessions of it have pinned, left open, decided and
-// stated, and their last answer. It reads no file: a [Digest] is what one session brings, [Memory] puts many of
+// stated, and their last answer. It reads no file: a [Digest] is what one session brings, [Digests] put many of
 // them together.
 //
 // # Promises
@@ -12,6 +12,6 @@
 //
 // # Files, from top to bottom
 //
-//	memory.go  Memory: many sessions
+//	memory.go  Digests: many sessions
 //	digest.go  Digest: one session
 package project

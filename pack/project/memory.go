@@ -21,31 +21,78 @@ var sections = []struct {
 	{"Last answer", 10, nil},
 }
 
-// Memory returns the memory of the workspace dir in at most so many bytes, as Markdown. digests are those of its
-// sessions, that first which was written to last; older is how many more sessions there are. It returns "" if none of
-// the digests says anything.
-func Memory(dir string, digests []Digest, older, most int) string {
-	head := "# Memory of " + Line(dir) + "\n"
+// Digests are those of the sessions of a workspace.
+type Digests struct {
+	Dir  string // the workspace
+	News int    // how many sessions said what none before them did
+
+	list   []Digest
+	added  int
+	done   int             // items that are done, of sessions without news
+	said   map[string]bool // by section and words
+	answer bool
+}
+
+// maxFinished is how many items that are done count of sessions without news.
+const maxFinished = 4096
+
+// Add adds the digest of one session. The session that was written to last comes first. Of a session that says nothing
+// new only the items that it has done are kept, so that many such sessions take the place of no other.
+func (a *Digests) Add(d Digest) {
+	a.added++
+	if a.said == nil {
+		a.said = map[string]bool{}
+	}
+	news := false
+	for _, s := range sections[:len(sections)-1] {
+		for _, e := range s.of(&d) {
+			if key := s.title + " " + wordsOf(e.Text); !a.said[key] {
+				a.said[key], news = true, true
+			}
+		}
+	}
+	if news {
+		a.News++
+	} else {
+		d = Digest{Session: d.Session, Answer: d.Answer, Done: d.Done[:min(len(d.Done), maxFinished-a.done)]}
+		a.done += len(d.Done)
+	}
+	if a.answer {
+		d.Answer = nil
+	}
+	a.answer = a.answer || d.Answer != nil
+	if news || d.Answer != nil || len(d.Done) > 0 {
+		a.list = append(a.list, d)
+	}
+}
+
+// Memory returns the memory of the workspace in at most so many bytes, as Markdown. older is how many sessions were not
+// added. It returns "" if no session of the workspace says anything.
+func (a *Digests) Memory(older, most int) string {
+	head := "# Memory of " + Line(a.Dir) + "\n"
 	if older > 0 {
-		head += fmt.Sprintf("Of its %d newest sessions; %d older ones are not part of it.\n", len(digests), older)
+		head += fmt.Sprintf("Of its %d newest sessions; %d older ones are not part of it.\n", a.added, older)
 	}
 	room := most - len(head)
 	var b strings.Builder
 	for _, s := range sections {
 		w := section{room: room * s.share / 100}
 		if s.of == nil {
-			w.answer(digests)
+			w.answer(a.list)
 		} else {
-			w.entries(digests, s.of, s.title == "Open")
+			w.entries(a.list, s.of, s.title == "Open")
 		}
 		if w.b.Len() > 0 {
 			fmt.Fprintf(&b, "\n## %s\n%s", s.title, w.b.String())
 		}
 	}
-	if b.Len() == 0 {
-		return ""
+	switch {
+	case b.Len() > 0:
+		return head + b.String()
+	case older > 0:
+		return head + "None of these says anything to remember.\n"
 	}
-	return head + b.String()
+	return ""
 }
 
 // section is one section of a memory while it is written.

@@ -5,6 +5,7 @@
 //
 //	portion.go       the parts of a record
 //	excerpt.go       a record in short
+//	replies.go       what users answer by question tools
 //	event.go         tool events
 //	read.go          messages
 //	shorten.go       records that are cut

@@ -16,9 +16,10 @@ type Excerpt struct {
 	Text    string // of its content or, of a result, its output
 	Name    string // of the tool that a result is from
 	Calls   []ctxabi.Call
-	Answers []derived.Answer // of a result
-	Exit    string           // of a result that is an event: its exit code
-	Bytes   int              // of the whole text, of which this may be both ends
+	Answers []derived.Answer     // of a result
+	Replies []derived.UserAnswer // of a result: what the user answered by it
+	Exit    string               // of a result that is an event: its exit code
+	Bytes   int                  // of the whole text, of which this may be both ends
 	Result  bool
 	Failed  bool
 	images  int
@@ -35,6 +36,14 @@ func (s *Excerpt) Whole() string {
 		b.WriteString("\n" + c.Name + " " + c.Arguments)
 	}
 	return b.String()
+}
+
+// Said returns what the user says by the answers to a question tool, each in one line.
+func (s *Excerpt) Said() (lines []string) {
+	for _, r := range s.Replies {
+		lines = append(lines, r.String())
+	}
+	return lines
 }
 
 // ExcerptOf reads the record at a place. Of a text that is very long, both ends are given.
@@ -87,6 +96,9 @@ func read(m Records, at int, answers bool) (Excerpt, error) {
 			s.Answers = append(s.Answers, derived.Answer{Call: r.CallID, Tool: cmp.Or(answered.Name(r.CallID), s.Name), Text: Ends(r.Text), Failed: r.IsError})
 		}
 		s.Name = cmp.Or(s.Name, s.Answers[0].Tool)
+	}
+	if s.Replies, err = replies(log, e, raw, s.Answers); err != nil {
+		return s, err
 	}
 	s.Bytes, s.Text = len(s.Text), Ends(s.Text)
 	return s, nil

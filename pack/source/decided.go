@@ -38,8 +38,8 @@ func (d *Decided) UpTo(r *recipe.Recipe, log record.Records, before func(line in
 		if err != nil && !session.IsDamage(err) {
 			return nil, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
-		if text := decisionOf(raw); err == nil && text != "" {
-			if d.list = append(d.list, journal.Decided{Line: line, Text: text}); len(d.list) > maxDecided {
+		if text, from := decisionOf(raw); err == nil && text != "" {
+			if d.list = append(d.list, journal.Decided{Line: line, Text: text, Source: from}); len(d.list) > maxDecided {
 				d.list = slices.Delete(d.list, 0, 1)
 			}
 		}
@@ -52,19 +52,19 @@ func (d *Decided) UpTo(r *recipe.Recipe, log record.Records, before func(line in
 	return out, nil
 }
 
-// decisionOf returns what an event says was decided, in one line; "" for others.
-func decisionOf(raw []byte) string {
+// decisionOf returns what an event says was decided, in one line, and the source that it names; "" for others.
+func decisionOf(raw []byte) (text, from string) {
 	if !bytes.Contains(raw, []byte(`eci`)) { // of decision and decided; most events need no reading
-		return ""
+		return "", ""
 	}
 	kind := gjson.GetBytes(raw, "type").Str
 	if kind == "" || kind == record.CallType || kind == record.ResultType {
-		return ""
+		return "", ""
 	}
 	for _, f := range derived.Find(derived.Record{Role: "event", Type: kind, Text: strings.ToValidUTF8(string(raw), "\uFFFD")}) {
 		if f.Kind == derived.FoundDecision {
-			return record.OneLine(f.Text)
+			return record.OneLine(f.Text), f.Path
 		}
 	}
-	return ""
+	return "", ""
 }

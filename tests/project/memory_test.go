@@ -255,6 +255,18 @@ func TestTheMemoryOfManySessions(t *testing.T) {
 	}
 }
 
+// A hook that asks an agent for each commit makes hundreds of sessions that say nothing, or nothing new. They take no place.
+func TestShortSessionsKeepTheMemory(t *testing.T) {
+	t.Parallel()
+	n := suite.Pick(t, 210, 600)
+	m := harness.Start(t, harness.Options{})
+	s := newSession(t, m, "coder", "first", app, said("user", "Never push to main. The staging port is 8443."), said("assistant", "Noted."))
+	prompt := said("user", "Write a commit message for the staged diff. Never use more than 50 characters.") + said("assistant", "fix: correct the typo in the README")
+	s.Bash(fmt.Sprintf("cd ..; for i in $(seq %d); do mkdir n$i; echo %s > n$i/cwd; echo '- [x] write message '$i > n$i/context/todo.md; printf '%%s' '%s' >> n$i/messages.jsonl; done", n, app, prompt)).OK()
+	wants(t, memory(t, s, app), []string{"- Never push to main. (coder/first messages:1)", "8443", "- Never use more than 50 characters. (coder/n",
+		"## Last answer\n- fix: correct the typo in the README (coder/n"}, "not part of it")
+}
+
 // Where packs are redacted, the memory is: no secret of another session stands in it.
 func TestTheMemoryHasNoSecrets(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,96 @@
+package notes
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// UserAnswer is what a user answered to a question of a program's own question tool.
+type UserAnswer struct {
+	Question, Answer string   // in one line each
+	Passed           []string // the options that were offered and not chosen
+}
+
+// Replied is a reply and where it stands.
+type Replied struct {
+	At   Position
+	Text string
+}
+
+// maxReplies is how many of the newest replies of a user are known.
+const maxReplies = 512
+
+// String returns the reply in one line: "Which tier? → Free tier".
+func (r UserAnswer) String() string { return r.Question + " → " + r.Answer }
+
+// replied notes what a user replied: each reply, what it chooses, and the facts that it states.
+func (f *finder) replied(replies []UserAnswer) {
+	for _, r := range replies[:min(len(replies), maxProposals)] {
+		words := splitWords(r.Question, nil)
+		found := Finding{Kind: FoundReply, Text: compress.Clip(r.String(), maxStated), Key: content(words, true), Value: content(splitWords(r.Answer, nil), true)}
+		if f.consented(words, r) {
+			found.State = proposedAct
+		}
+		gone := r.Passed
+		answer := splitWords(r.Answer, nil)
+		if i, n := ruledOut.in(answer); i >= 0 {
+			gone = append(slices.Clip(gone), r.Answer[answer[min(i+n, len(answer))-1].to:])
+		}
+		for _, passed := range gone {
+			if key := content(splitWords(passed, nil), true); key != "" {
+				found.Not += key + ";"
+			}
+		}
+		f.out = append(f.out, found)
+		g := finder{role: people, stated: -1}
+		prose(r.Answer, g.say, func(string, bool) {})
+		for _, fact := range g.out {
+			if fact.Kind == FoundFact || fact.Kind == FoundUndo {
+				f.out = append(f.out, fact)
+			}
+		}
+	}
+}
+
+// consented reports whether a reply only lets a program act once.
+func (f *finder) consented(question []noteWord, r UserAnswer) bool {
+	answer := splitWords(r.Answer, nil)
+	at := 0
+	for at < len(answer) && (answer[at].mark || yeses.at(answer, at) > 0) {
+		at++
+	}
+	if proposesAct(answer, at) && !standing.has(answer) {
+		return true
+	}
+	choice := slices.ContainsFunc(question, func(w noteWord) bool {
+		return isOneOf(w.text, "which", "what", "how", "where", "when", "who", "or", "welche", "welcher", "welches", "was", "wie", "wo", "oder")
+	})
+	if !choice {
+		return asksConsent(&sentence{text: r.Question, words: question, question: true})
+	}
+	i, n := mayI.in(question)
+	return i >= 0 && proposesAct(question, i+n)
+}
+
+// reply adds what a user replied: a choice replaces an earlier reply to the same question, and decisions for what the user
+// passed over.
+func (n *State) reply(f *Finding, r *adding) {
+	n.replies = append(last(n.replies, maxReplies-1), Replied{r.at, f.Text})
+	if f.State == proposedAct {
+		return
+	}
+	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
+		if old.question != "" && old.question == f.Key {
+			return true
+		}
+		return slices.ContainsFunc(strings.Split(f.Not, ";"), func(gone string) bool {
+			both, _ := overlap(gone, old.key.words)
+			about, _ := overlap(f.Key, old.key.words)
+			return gone != "" && both == countWords(gone) && (both > 1 || about > 0)
+		})
+	})
+	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: people}, key: topicOf(f.Key + " " + f.Value), at: r.at, question: f.Key})
+}
