@@ -176,7 +176,12 @@ var citing = []string{"summary", "facts", "decisions", "refs"}
 
 // mentions finds what else of the pack speaks of a record.
 func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
+	read := map[string]bool{} // kinds: each compaction has an item of its own, and the text has the blocks of all of them
 	for _, it := range p.Items {
+		if it.Extra && read[it.Kind] {
+			continue
+		}
+		read[it.Kind] = read[it.Kind] || it.Extra
 		switch {
 		case it.Extra && it.Kind == "key_lines":
 			lines = append(lines, keyLinesOf(p.extraText("key lines"), a)...)
@@ -199,7 +204,7 @@ func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
 				}
 			}
 		case it.Phase == "dynamic":
-			if text, _ := p.parts.block(it.ID); names(text, a) {
+			if text, _ := p.parts.block(it.ID); names(text, a) && !slices.Contains(footer, it.ID) {
 				footer = append(footer, it.ID)
 			}
 		}
