@@ -292,7 +292,10 @@ func (p *statsPrinter) recorded() error {
 	if r.Caches > 0 {
 		fmt.Fprintf(p.w, ", %s of them (%.1f %%) read from the cache", thousands(r.CacheRead), 100*r.AllShare())
 	}
-	fmt.Fprintf(p.w, "; %s output tokens\n", thousands(r.Output))
+	if r.Output > 0 {
+		fmt.Fprintf(p.w, "; %s output tokens", thousands(r.Output))
+	}
+	fmt.Fprintln(p.w)
 	if r.Matched == 0 {
 		if !p.Read {
 			return nil
