@@ -125,4 +125,3 @@ func onlyDataIsQuoted(t failer, f native.Format, data []byte) {
 		}
 	}
 }
-

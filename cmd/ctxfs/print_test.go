@@ -38,7 +38,8 @@ func TestStatsArePrinted(t *testing.T) {
 		Tools:       []inspect.Tool{{Name: "shell", Results: 40, Whole: 90000, Shown: 900, InPack: 4}, {Results: 1, Whole: 7}},
 		Compactions: []inspect.Epoch{{Messages: 700, Compactions: 1, Reason: "compaction when messages:700 arrived", Tokens: 2000, Before: 5000}},
 		Cache:       inspect.Cache{All: 9, Calls: 3, Sampled: true, Tokens: 4000, Cached: 3000, Written: 900, Fresh: 100, Share: 0.75},
-		Recorded: &inspect.Recorded{Records: 3, Matched: 2, By: "served", Input: 5000, Counted: 4000, Calibration: 1.25, Cached: 2,
+		Read: true,
+		Recorded: &inspect.Recorded{Records: 3, All: 7500, CacheRead: 5000, Output: 90, Caches: 2, Matched: 2, By: "served", Input: 5000, Counted: 4000, Calibration: 1.25, Cached: 2,
 			Predicted: 0.75, Share: 0.7, Difference: 0.05},
 	}
 	print := func(o screen, s *inspect.Stats) string {
@@ -66,7 +67,8 @@ predicted cache
     all      4,000  100.0 %
 
 recorded usage
-  3 records, 2 matched, each with the pack that was opened last before it
+  3 records: 7,500 input tokens, 5,000 of them (66.7 %) read from the cache; 90 output tokens
+  2 records matched, each with the pack that was opened last before it
   input tokens: recorded 5,000, counted in packs 4,000; calibration 1.250
   read from the cache: recorded 70.0 %, predicted 75.0 %; difference +5.0 points
 `
@@ -109,9 +111,18 @@ tokens of the conversation by zone
 		t.Errorf("bold type changes more than itself:\n%s", bold)
 	}
 
-	s.Recorded = &inspect.Recorded{Records: 3}
-	if out := print(screen{}, s); !strings.HasSuffix(out, "recorded usage\n  3 records, none of which could be matched with a pack\n") {
-		t.Errorf("unmatched:\n%s", out)
+	s.Recorded = &inspect.Recorded{Records: 3, All: 21562, Caches: 3, CacheRead: 20000, Output: 812}
+	const said = "\nrecorded usage\n  3 records: 21,562 input tokens, 20,000 of them (92.8 %) read from the cache; 812 output tokens\n"
+	for _, read := range []bool{true, false} {
+		s.Read = read
+		out := print(screen{}, s)
+		used, tokens := strings.Index(out, said), strings.Index(out, "\ntokens by section\n")
+		if used < 0 || tokens < used || strings.Contains(out, "calibration") || strings.Contains(out, "predicted") || strings.Contains(out, "cached") {
+			t.Errorf("packs were read: %v, none is that of a call:\n%s", read, out)
+		}
+		if strings.Contains(out, "that ctxfs would send") == read || strings.Contains(out, "too few of the records") != read {
+			t.Errorf("packs were read: %v:\n%s", read, out)
+		}
 	}
 }
 

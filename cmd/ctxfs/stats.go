@@ -32,9 +32,11 @@ the conversation and by tool, and where compactions were. For each call of the
 model, compare the pack that was its request with the one before: what a provider
 with a prompt cache reads from it, writes to it, and sees for the first time.
 
-If events.jsonl holds records of type usage, compare with what the provider said:
-its input tokens with those counted here, its cache with the predicted one. Each
-is matched with the pack that was opened last before it came.
+If events.jsonl holds records of type usage, show the tokens that the provider
+counted. Each is matched with the pack that was opened last before it came, and
+its input tokens and its cache are compared with those of the pack. An agent
+program that never reads a pack makes requests of its own: only what its provider
+counted is shown of them.
 
 A terminal shows the series as sparklines, other outputs as tables. A call is an
 assistant record. In a history of more than ` + fmt.Sprint(manyRecords) + ` records stats looks at ` + fmt.Sprint(manyCalls) + ` calls;
@@ -116,7 +118,20 @@ type series struct {
 func (p *statsPrinter) print() error {
 	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", thousands(p.Messages), thousands(p.Events), thousands(p.Budget), p.Encoding)
 	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", thousands(p.Now.Tokens), plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
+	if !p.Read && p.Messages > 0 {
+		fmt.Fprintln(p.w, "No program has read a pack of this session: sections and zones are of packs that ctxfs would send.")
+	}
+	predicts := p.Predicts()
+	if !predicts {
+		if err := p.recorded(); err != nil {
+			return err
+		}
+	}
 	sections, zones := p.collect()
+	title := "tokens by section, and the cache's share since the row before"
+	if !predicts {
+		sections, title = sections[:len(sections)-1], "tokens by section"
+	}
 	switch {
 	case len(p.Points) == 0:
 		fmt.Fprintln(p.w, "\nThere is no message yet.")
@@ -124,11 +139,14 @@ func (p *statsPrinter) print() error {
 		p.draw("tokens by section", sections)
 		p.draw("tokens of the conversation by zone", zones)
 	default:
-		p.table("tokens by section, and the cache's share since the row before", sections)
+		p.table(title, sections)
 		p.table("tokens of the conversation by zone", zones)
 	}
 	p.tools()
 	p.epochs()
+	if !predicts {
+		return nil
+	}
 	p.cache()
 	return p.recorded()
 }
@@ -269,12 +287,22 @@ func (p *statsPrinter) recorded() error {
 		return nil
 	}
 	fmt.Fprintf(p.w, "\n%s\n", p.title("recorded usage"))
+	fmt.Fprintf(p.w, "  %s: %s input tokens", plural(r.Records, "record"), thousands(r.All))
+	if r.Caches > 0 {
+		fmt.Fprintf(p.w, ", %s of them (%.1f %%) read from the cache", thousands(r.CacheRead), 100*r.AllShare())
+	}
+	if r.Output > 0 {
+		fmt.Fprintf(p.w, "; %s output tokens", thousands(r.Output))
+	}
+	fmt.Fprintln(p.w)
 	if r.Matched == 0 {
-		_, err := fmt.Fprintf(p.w, "  %s, none of which could be matched with a pack\n", plural(r.Records, "record"))
+		if !p.Read {
+			return nil
+		}
+		_, err := fmt.Fprintln(p.w, "  not compared with packs: too few of the records came after a pack that was read")
 		return err
 	}
-	by := map[string]string{"served": "the pack that was opened last before it", "order": "the call of the same number", "arrival": "the call at whose time it came"}[r.By]
-	fmt.Fprintf(p.w, "  %s, %s matched, each with %s\n", plural(r.Records, "record"), thousands(r.Matched), by)
+	fmt.Fprintf(p.w, "  %s matched, each with the pack that was opened last before it\n", plural(r.Matched, "record"))
 	fmt.Fprintf(p.w, "  input tokens: recorded %s, counted in packs %s; calibration %.3f\n", thousands(r.Input), thousands(r.Counted), r.Calibration)
 	if r.Cached == 0 {
 		_, err := fmt.Fprintln(p.w, "  no record mentions a cache")

@@ -43,10 +43,45 @@ func (p *Pack) Block(name string) (*Block, bool) {
 	if b, ok := p.blockBy(func(id, _ string) bool { return id == name }); ok {
 		return b, true
 	}
+	if b, ok := p.pastBlock(name); ok {
+		return b, true
+	}
 	path := strings.TrimPrefix(name, ctxabi.ContextDir+"/")
 	return p.blockBy(func(_, source string) bool {
 		return source == name || strings.TrimPrefix(source, ctxabi.ContextDir+"/") == path || strings.TrimLeft(source, "./") == name
 	})
+}
+
+// pastBlock finds the blocks of a name that represent compacted records, or one of them by its whole id. Each compaction since the last
+// major one may have added one.
+func (p *Pack) pastBlock(name string) (*Block, bool) {
+	var b *Block
+	var sources []string
+	for _, it := range p.Items {
+		if !it.Extra || it.Phase != "journal" {
+			continue
+		}
+		title, source := pastBlocks[it.Kind], scheme(it.isEvent())+":"+it.Range
+		if name != title && name != it.Kind && name != title+" ("+source+")" {
+			continue
+		}
+		if b == nil {
+			b = &Block{ID: name, Kind: it.Kind, Phase: it.Phase, Shown: true}
+		}
+		b.Given, b.Asked = b.Given+it.Tokens, b.Asked+it.Tokens
+		sources = append(sources, source)
+	}
+	if b == nil {
+		return nil, false
+	}
+	b.Source = strings.Join(sources, ", ")
+	return b, true
+}
+
+// isEvent reports whether the records of an item are of events.jsonl.
+func (it *Item) isEvent() bool {
+	event, _ := ofLog(it.Source)
+	return event
 }
 
 func (p *Pack) blockBy(is func(id, source string) bool) (*Block, bool) {
@@ -75,8 +110,12 @@ func (it *Item) isBlock() bool { return it.ID != "" && it.Phase != "journal" }
 
 func (p *Pack) blockIDs() (ids []string) {
 	for _, it := range p.Items {
-		if it.isBlock() && !slices.Contains(ids, it.ID) {
-			ids = append(ids, it.ID)
+		id := it.ID
+		if it.Extra && it.Phase == "journal" {
+			id = pastBlocks[it.Kind]
+		}
+		if (it.isBlock() || it.Extra) && id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
 	for _, o := range p.Omitted {

@@ -106,38 +106,67 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// changes compares the blocks around the conversation and those that speak of its past, by their bytes.
+// changes compares the blocks around the conversation and those that represent its compacted part, by their bytes. Each compaction since the
+// last major one may have added a block of the same name; those with the same bytes in both packs did not change.
 func changes(a, b *Pack) []Change {
-	out := []Change{}
-	before := map[string]string{}
-	for _, p := range a.parts.blocks {
-		before[blockName(p.id)] = p.text
+	before, after := map[string][]blockPart{}, map[string][]blockPart{}
+	var names []string // in the order of the later pack, then those that only the earlier one has
+	for _, of := range []struct {
+		p    *Pack
+		list map[string][]blockPart
+	}{{b, after}, {a, before}} {
+		for _, p := range of.p.parts.blocks {
+			name := blockName(p.id)
+			of.list[name] = append(of.list[name], p)
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
 	}
-	seen := map[string]bool{}
-	for _, p := range b.parts.blocks {
-		id := blockName(p.id)
-		seen[id] = true
-		was, there := before[id]
-		c := Change{ID: id, What: "changed", Before: a.counter.CountCached(was), After: b.counter.CountCached(p.text)}
-		switch {
-		case !there:
-			c.What = "added"
-		case was == p.text:
+	out := []Change{}
+	for _, name := range names {
+		was, is := without(before[name], after[name]), without(after[name], before[name])
+		c := Change{ID: name, What: "changed", Before: a.tokensOf(was), After: b.tokensOf(is)}
+		switch one := slices.Concat(was, is); {
+		case len(one) == 0, name == conversation && len(before[name]) > 0 && len(after[name]) > 0: // its records are compared apart
 			continue
+		case len(was) == 0:
+			c.What = "added"
+		case len(is) == 0:
+			c.What = "removed"
+		}
+		if one := slices.Concat(was, is); len(one) == 1 && len(before[name])+len(after[name]) > 1 {
+			c.ID = one[0].id // another one of this name did not change
 		}
 		out = append(out, c)
-	}
-	for _, p := range a.parts.blocks {
-		if id := blockName(p.id); !seen[id] {
-			out = append(out, Change{ID: id, What: "removed", Before: a.counter.CountCached(p.text)})
-		}
 	}
 	return out
 }
 
+// without returns the blocks of list for which others have none with the same text.
+func without(list, others []blockPart) (rest []blockPart) {
+	left := map[string]int{}
+	for _, p := range others {
+		left[p.text]++
+	}
+	for _, p := range list {
+		if left[p.text]--; left[p.text] < 0 {
+			rest = append(rest, p)
+		}
+	}
+	return rest
+}
+
+func (p *Pack) tokensOf(list []blockPart) (n int) {
+	for _, b := range list {
+		n += p.counter.CountCached(b.text)
+	}
+	return n
+}
+
 // blockName is the id of a block without the records that a summary, notes or the key lines are of, which change with each.
 func blockName(id string) string {
-	for _, kind := range append([]string{"key lines"}, citing...) {
+	for _, kind := range pastBlocks {
 		if len(id) > len(kind)+2 && id[:len(kind)] == kind && id[len(kind)] == ' ' && id[len(kind)+1] == '(' {
 			return kind
 		}

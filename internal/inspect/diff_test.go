@@ -104,3 +104,42 @@ func TestServedPacks(t *testing.T) {
 		}
 	}
 }
+
+// Blocks that several compactions left have one name: those that did not change are no change.
+func TestDiffOfGenerationsIsTrue(t *testing.T) {
+	block := func(name, text string) string { return "# Context Block: " + name + "\n" + text + "\n" }
+	const conversation = "# Context Block: conversation\n"
+	one := block("user's words (messages:1-9)", "- [1] a") + block("key lines (messages:1-9)", "[1] a") + conversation
+	two := block("files and runs (as of messages:20)", "- x") + block("key lines (messages:10-20)", "[11] b") + conversation
+	three := block("key lines (messages:21-30)", "[25] c") + conversation
+	major := block("user's words (messages:1-30)", "- [1] a") + block("key lines (messages:1-30)", "[1] a") + conversation
+	end := "## 40 user\nhi\n"
+	for _, c := range []struct{ before, after, want string }{
+		{one + two + end, one + two + three + end, "added key lines (messages:21-30)"},
+		{one + two + three + end, one + two + end, "removed key lines (messages:21-30)"},
+		{one + end, one + two + end, "added key lines (messages:10-20), added files and runs"},
+		{one + two + three + end, major + end, "changed user's words, changed key lines, removed files and runs"},
+		{one + two + end, one + two + end, ""},
+	} {
+		a, err := NewPack(40, []byte(c.before), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := NewPack(40, []byte(c.after), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		sum := 0
+		for _, x := range Compare(a, b, "a", "b", true).Blocks {
+			got = append(got, x.What+" "+x.ID)
+			sum += x.After - x.Before
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%q, want %q", s, c.want)
+		}
+		if strings.Count(c.before, conversation) == strings.Count(c.after, conversation) && sum != b.Tokens-a.Tokens {
+			t.Errorf("%s: the changes add up to %d, not %d", c.want, sum, b.Tokens-a.Tokens)
+		}
+	}
+}

@@ -15,6 +15,11 @@ const (
 	leading      = "system messages"
 )
 
+// pastBlocks are the names of the blocks that represent compacted records, by the kind of their items in pack.json. A block has the
+// records that it represents behind its name: "summary (messages:1-118)".
+var pastBlocks = map[string]string{"summary": "summary", "facts": "facts", "decisions": "decisions", "refs": "refs",
+	"key_lines": "key lines", "user_words": "user's words", "state": "files and runs"}
+
 // parts are the pieces of a pack.md: whoever knows lines and fences can take one apart, whatever the records hold.
 type parts struct {
 	blocks  []blockPart

@@ -22,6 +22,7 @@ type Stats struct {
 	Compactions []Epoch     `json:"compactions"`
 	Cache       Cache       `json:"cache"`
 	Calls       []Call      `json:"calls"`
+	Read        bool        `json:"packs_read"`         // packs.jsonl has a pack that a program read
 	Recorded    *Recorded   `json:"recorded,omitempty"` // nil: no usage was recorded
 	Now         *StatsEpoch `json:"now"`
 }
@@ -152,9 +153,17 @@ func (h *History) Stats(ctx context.Context, o StatsOptions) (*Stats, error) {
 			since = Cache{}
 		}
 	}
-	s.Recorded, err = h.recorded(s)
+	if s.Recorded, err = h.Recorded(); err != nil {
+		return nil, err
+	}
+	rows, err := h.Served()
+	s.Read = len(rows) > 0
 	return s, err
 }
+
+// Predicts reports whether the cache of packs says anything of the calls of the session: not if its agent program never read one and
+// recorded the usage of requests of its own.
+func (s *Stats) Predicts() bool { return s.Recorded == nil || s.Read && s.Recorded.Matched > 0 }
 
 func (c *Cache) add(call Call) {
 	c.Calls++

@@ -7,14 +7,18 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Recorded compares what a provider said of calls with what their packs promised.
+// Recorded is what a provider said of calls, and how that compares with the packs that were read before them.
 type Recorded struct {
-	Records int           `json:"records"` // of usage in events.jsonl
-	Matched int           `json:"matched"`
-	By      string        `json:"matched_by"` // how: served, order, arrival; "": not at all
-	Calls   []UsageOfCall `json:"calls"`
-	Input   int           `json:"input_tokens"`   // recorded
-	Counted int           `json:"counted_tokens"` // of the packs
+	Records   int           `json:"records"` // of usage in events.jsonl
+	All       int           `json:"all_input_tokens"`
+	CacheRead int           `json:"all_cache_read_tokens"` // of All
+	Output    int           `json:"all_output_tokens"`
+	Caches    int           `json:"records_with_cache"`
+	Matched   int           `json:"matched"`
+	By        string        `json:"matched_by"` // "served": with the pack that was opened last before the record came; "": not at all
+	Calls     []UsageOfCall `json:"calls"`
+	Input     int           `json:"input_tokens"`   // recorded of matched records
+	Counted   int           `json:"counted_tokens"` // of their packs
 	// Calibration is the median of recorded by counted tokens of a request: what a token that is counted here costs there.
 	Calibration float64 `json:"calibration"`
 	Cached      int     `json:"calls_with_cache"` // that say something of a cache; the shares are of these
@@ -22,6 +26,9 @@ type Recorded struct {
 	Share       float64 `json:"recorded_share"`
 	Difference  float64 `json:"difference"` // predicted - recorded
 }
+
+// AllShare is the share of all recorded input tokens that was read from a cache.
+func (r *Recorded) AllShare() float64 { return float64(r.CacheRead) / float64(max(1, r.All)) }
 
 // UsageOfCall is one usage record and the pack that it is matched with.
 type UsageOfCall struct {
@@ -36,61 +43,42 @@ type UsageOfCall struct {
 	kept, read int
 }
 
-// Ways to find the pack that a usage record speaks of.
-const (
-	byServed  = "served"  // the last that was opened before the record came
-	byOrder   = "order"   // there are as many as calls: the first belongs to the first
-	byArrival = "arrival" // the records that were there when it came
-)
-
-// recorded reads the usage records; nil where there are none.
-func (h *History) recorded(s *Stats) (*Recorded, error) {
-	type usage struct {
-		event int
-		ctxabi.Usage
+// Recorded reads the usage records. It returns nil if there are none, and an error if events.jsonl or packs.jsonl cannot be read.
+//
+// A pack is the request of one call at most. Where most records came without a pack of their own, as with an agent program that makes
+// its requests itself, none is matched: that somebody looked at a pack in between says nothing of these calls.
+func (h *History) Recorded() (*Recorded, error) {
+	rows, err := h.Served()
+	if err != nil {
+		return nil, err
 	}
-	var all []usage
-	events := h.Events()
+	r := &Recorded{Calls: []UsageOfCall{}}
+	events, last := h.Events(), -1
 	for n := 1; n <= events.Len(); n++ {
 		raw, err := events.Record(n)
 		if err != nil {
 			return nil, err
 		}
-		if u, ok := ctxabi.DecodeUsage(raw); ok {
-			all = append(all, usage{n, u})
+		u, ok := ctxabi.DecodeUsage(raw)
+		if !ok {
+			continue
+		}
+		r.Records++
+		r.All, r.CacheRead, r.Output = r.All+u.Input, r.CacheRead+u.CacheRead, r.Output+u.Output
+		if u.Caches {
+			r.Caches++
+		}
+		if k := h.inForce(rows, events.At(n).Offset); k >= 0 && k != last {
+			last = k
+			r.Calls = append(r.Calls, UsageOfCall{Event: n, Messages: rows[k].Messages, Counted: rows[k].Tokens, Input: u.Input, Caches: u.Caches,
+				kept: rows[k].KeptTokens, read: u.CacheRead})
 		}
 	}
-	if len(all) == 0 {
+	if r.Records == 0 {
 		return nil, nil
 	}
-	rows, err := h.Served()
-	if err != nil {
-		return nil, err
-	}
-	r := &Recorded{Records: len(all), Calls: []UsageOfCall{}}
-	match := func(u usage, messages, counted, kept int) {
-		r.Calls = append(r.Calls, UsageOfCall{Event: u.event, Messages: messages, Counted: counted, Input: u.Input, Caches: u.Caches, kept: kept, read: u.CacheRead})
-	}
-	for _, u := range all {
-		if k := h.inForce(rows, h.Events().At(u.event).Offset); k >= 0 {
-			match(u, rows[k].Messages, rows[k].Tokens, rows[k].KeptTokens)
-		}
-	}
-	if r.By = byServed; len(r.Calls) == 0 {
-		switch {
-		case !s.Cache.Sampled && len(all) == len(s.Calls):
-			r.By = byOrder
-			for i, c := range s.Calls {
-				match(all[i], c.Messages, c.Tokens, c.Cached)
-			}
-		default:
-			r.By = byArrival
-			for _, u := range all {
-				if c, ok := h.requestBefore(s.Calls, u.event); ok {
-					match(u, c.Messages, c.Tokens, c.Cached)
-				}
-			}
-		}
+	if 2*len(r.Calls) < r.Records {
+		r.Calls = []UsageOfCall{}
 	}
 	r.addUp()
 	return r, nil
@@ -110,29 +98,12 @@ func (h *History) inForce(rows []Served, offset int64) int {
 	return k
 }
 
-// requestBefore is the call that a usage record speaks of, by the messages that were there when it came: its answer was the
-// last of them, or the next one.
-func (h *History) requestBefore(calls []Call, event int) (Call, bool) {
-	n, ok := h.Before(event)
-	if !ok || n == 0 {
-		return Call{}, false
-	}
-	if h.Messages().At(n).Role == ctxabi.Assistant {
-		n--
-	}
-	i, found := slices.BinarySearchFunc(calls, n, func(c Call, n int) int { return c.Messages - n })
-	if !found {
-		return Call{}, false
-	}
-	return calls[i], true
-}
-
 func (r *Recorded) addUp() {
 	r.Matched = len(r.Calls)
 	if r.Matched == 0 {
-		r.By = ""
 		return
 	}
+	r.By = "served"
 	var factors []float64
 	kept, counted, read, input := 0, 0, 0, 0
 	for i := range r.Calls {

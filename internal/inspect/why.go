@@ -209,7 +209,7 @@ func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
 				}
 			}
 		case it.Phase == "dynamic":
-			if text, _ := p.parts.block(it.ID); names(text, a) {
+			if text, _ := p.parts.block(it.ID); names(text, a) && !slices.Contains(footer, it.ID) {
 				footer = append(footer, it.ID)
 			}
 		}

@@ -164,3 +164,43 @@ func TestWhyOfBlocks(t *testing.T) {
 		t.Errorf("%+v, %v", cut, err)
 	}
 }
+
+// Why finds the blocks that represent compacted records, of all compactions, and says of each citation once.
+func TestWhyOfZonesIsTrue(t *testing.T) {
+	md := "# Context Block: summary (messages:1-9)\n- Asked: mend it (messages:2)\n# Context Block: key lines (messages:1-9)\n[2] port = 80\n" +
+		"# Context Block: files and runs (as of messages:12)\n- go test: ok (2)\n# Context Block: summary (messages:10-20)\n- Asked: more (messages:12)\n" +
+		"# Context Block: key lines (messages:10-20)\n[12] x\n# Context Block: conversation\n## 21 user\nhi\n# Context Block: recall\n## 2 user (recalled)\nmessages:2\n## 3 user (recalled)\nmessages:3\n"
+	item := func(kind, span string, tokens string) string {
+		return `{"kind":"` + kind + `","extra":true,"phase":"journal","source":"messages.jsonl","range":"` + span + `","tokens":` + tokens + `},`
+	}
+	account := `{"items":[` + item("summary", "1-9", "20") + item("key_lines", "1-9", "11") + item("state", "1-12", "12") + item("summary", "10-20", "22") + item("key_lines", "10-20", "13") +
+		`{"kind":"recent_messages","phase":"journal","source":"messages.jsonl","range":"21"},
+		{"kind":"recall","id":"recall","phase":"dynamic","extra":true,"source":"messages.jsonl","range":"2"},{"kind":"recall","id":"recall","phase":"dynamic","extra":true,"source":"messages.jsonl","range":"3"}],
+		"omitted":[{"source":"messages.jsonl","range":"1-20","reason":"compacted"}]}`
+	p, err := NewPack(21, []byte(md), []byte(account), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, cited, footer := p.mentions(Address{N: 2})
+	if !slices.Equal(lines, []string{"port = 80"}) || !slices.Equal(cited, []string{"- Asked: mend it (messages:2)", "- go test: ok (2)"}) || !slices.Equal(footer, []string{"recall"}) {
+		t.Errorf("%q, %q, %q", lines, cited, footer)
+	}
+	for name, want := range map[string]Block{
+		"summary":                  {Source: "messages:1-9, messages:10-20", Kind: "summary", Given: 42},
+		"key lines":                {Source: "messages:1-9, messages:10-20", Kind: "key_lines", Given: 24},
+		"key_lines":                {Source: "messages:1-9, messages:10-20", Kind: "key_lines", Given: 24},
+		"key lines (messages:1-9)": {Source: "messages:1-9", Kind: "key_lines", Given: 11},
+		"files and runs":           {Source: "messages:1-12", Kind: "state", Given: 12},
+	} {
+		want.ID, want.Phase, want.Shown, want.Asked = name, "journal", true, want.Given
+		if b, ok := p.Block(name); !ok || *b != want {
+			t.Errorf("%s: %+v", name, b)
+		}
+	}
+	if b, ok := p.Block("user's words"); ok {
+		t.Errorf("what the pack does not have: %+v", b)
+	}
+	if ids := strings.Join(p.blockIDs(), ", "); ids != "summary, key lines, files and runs, recall" {
+		t.Errorf("the blocks are %s", ids)
+	}
+}

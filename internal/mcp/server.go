@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/brief"
 )
 
@@ -135,7 +136,7 @@ func (s *server) instructions(client *sdk.Implementation) string {
 	if x.root != "" && x.Cwd != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), projectTime)
 		defer cancel()
-		w := brief.NewWriter(ctx, maxProject)
+		w := brief.NewWriter(ctx, maxProject-len(ctxabi.Quoted("")))
 		project := brief.ProjectAt(filepath.Dir(filepath.Dir(x.home)), x.Cwd)
 		parts := project.Read(w, "")
 		if len(parts) > 0 {
@@ -144,7 +145,9 @@ func (s *server) instructions(client *sdk.Implementation) string {
 		for _, p := range parts {
 			w.Section(p.Title, p.Text, p.Path, maxProject/2)
 		}
-		told.WriteString(w.String())
+		if len(parts) > 0 { // a client makes a system prompt of instructions
+			told.WriteString(ctxabi.Quoted(w.String()))
+		}
 	}
 	return told.String()
 }

@@ -71,6 +71,9 @@ func Named(ref string) (agent, name, owner string) {
 	return p.Agent, name, owner
 }
 
+// Read reports whether a program has read a pack of the session in dir, as far as packs.jsonl has it.
+func Read(dir string) bool { return packsOf(dir).Any }
+
 // packsOf reads the end of packs.jsonl.
 func packsOf(dir string) (p Packs) {
 	lines, err := ReadTail(filepath.Join(dir, ctxabi.PacksFile), maxPacks)

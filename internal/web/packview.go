@@ -46,6 +46,8 @@ type packPart struct {
 	Body             overview.Head // of a native format
 	Cut              bool
 	LeftOut          []inspect.Omitted
+	Unread           bool              // no program has read a pack of the session
+	Used             *inspect.Recorded // of such a session: the tokens that its provider counted
 }
 
 // section is one of the four parts of a pack.
@@ -67,7 +69,7 @@ var sectionNames = []struct{ phase, class, name string }{
 	{"stable", "stable", "Instructions"}, {"session", "session", "Session"}, {"journal", "journal", "Conversation"}, {"dynamic", "footer", "Footer"},
 }
 
-// pack shows what the model sees, at the session's budget or at another.
+// pack shows the pack at the session's budget or at another.
 func (s *Server) pack(ctx context.Context, dir string, r *http.Request) (string, any, error) {
 	q := r.URL.Query()
 	v := packPart{Ref: r.PathValue("ref"), Format: cmp.Or(q.Get("format"), "md"), Formats: formats, Least: leastBudget, Most: mostBudget}
@@ -88,6 +90,11 @@ func (s *Server) pack(ctx context.Context, dir string, r *http.Request) (string,
 		}
 		v.Budgets = l.Budgets
 		v.fill(p)
+		if v.Unread = !overview.Read(dir); v.Unread {
+			if v.Used, err = l.Recorded(); err != nil {
+				return err
+			}
+		}
 		if v.Format == "md" {
 			return nil
 		}

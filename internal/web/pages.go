@@ -40,6 +40,7 @@ type page struct {
 	Messages, Events        int
 	Budget                  string
 	Record                  string // that is shown first
+	Read                    bool   // a program has read a pack of the session
 	Views                   []struct{ Name, Title string }
 	Least, Most             int // budgets
 	Error                   failed
@@ -57,7 +58,7 @@ func (s *Server) view(name string) http.HandlerFunc {
 		}
 		p := page{View: name, Ref: ref, Root: s.Root, Dir: dir, Name: path.Base(ref), State: process.State(dir), Views: viewList,
 			Messages: overview.RecordsOf(dir, ctxabi.MessagesFile), Events: overview.RecordsOf(dir, ctxabi.EventsFile), Budget: grouped(overview.LineOf(dir, ctxabi.BudgetFile)),
-			Record: linkTo(r.URL.Query().Get("r")), Least: leastBudget, Most: mostBudget}
+			Record: linkTo(r.URL.Query().Get("r")), Read: overview.Read(dir), Least: leastBudget, Most: mostBudget}
 		if x, err := ctxabi.ParseRef(ref); err == nil {
 			p.Agent, p.Owner = x.Agent, x.Owner()
 		}

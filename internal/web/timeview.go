@@ -26,6 +26,7 @@ const (
 type callsView struct {
 	Ref                  string
 	Stats                *inspect.Stats
+	Read                 bool   // a program has read a pack of the session
 	Kept, Written, Fresh string // outlines of the areas
 	Marks                []mark
 	Peak                 int
@@ -53,7 +54,7 @@ type tickOf struct {
 // calls shows what a provider with a prompt cache reads, writes and sees afresh at each call.
 func (s *Server) calls(ctx context.Context, dir string, r *http.Request) (string, any, error) {
 	step, _ := strconv.Atoi(r.URL.Query().Get("step"))
-	v := callsView{Ref: r.PathValue("ref"), W: chartW, H: chartH}
+	v := callsView{Ref: r.PathValue("ref"), W: chartW, H: chartH, Read: overview.Read(dir)}
 	err := s.looks.replayed(ctx, dir, func(ctx context.Context, l *Look) (err error) {
 		n := 0
 		if l.Len() > fewRecords {
@@ -110,6 +111,9 @@ func (v *callsView) draw() {
 	v.Kept = area(func(inspect.Call) int { return 0 }, func(c inspect.Call) int { return c.Cached })
 	v.Written = area(func(c inspect.Call) int { return c.Cached }, func(c inspect.Call) int { return c.Cached + c.Written })
 	v.Fresh = area(func(c inspect.Call) int { return c.Cached + c.Written }, func(c inspect.Call) int { return c.Tokens })
+	if !v.Stats.Predicts() {
+		v.Written = area(func(inspect.Call) int { return 0 }, func(c inspect.Call) int { return c.Tokens })
+	}
 	for i, e := range v.Stats.Compactions {
 		m := mark{X: x(e.Messages), Y: 0, At: e.Messages, From: e.Before, To: e.Tokens, Compaction: strings.Contains(e.Reason, "compaction"), N: i + 1}
 		m.Before = max(0, e.Messages-1)

@@ -192,7 +192,11 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	c, known := &texts[s.Line][s.n], &lines[s.Line].Contents[s.n]
 	carried := lines[s.Line].Carried
 	if s.Text == "" {
-		p.text, p.beside = s.front+c.Text, c.Beside
+		p.text, p.beside = c.Text, c.Beside
+		if s.quoted {
+			p.text = ctxabi.Quoted(p.text)
+		}
+		p.text = s.front + p.text
 	}
 	if p.item = c.Item; c.Item && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
 		p.raw = c.Raw

@@ -43,6 +43,7 @@ type Slot struct {
 	id      string // of the call, as providers take it
 	name    string // of the tool, likewise
 	front   string // stands before the content's text
+	quoted  bool   // the content's text is quoted: nobody said it in that role
 	Text    string // in its place
 	failed  bool
 	refused []providers // of each image: those that do not get it
@@ -173,13 +174,14 @@ func (w *scripter) line(i int) {
 			continue
 		case c.Kind == record.TextPortion && c.Unknown:
 			s.front = "[Record " + l.Address.String() + " is not a message]\n"
-			w.Bound += extraStrange
+			s.quoted = true
+			w.Bound += extraStrange + QuoteTokens
 			w.repair(l.Address, "it is not a message: it stands as a text of the user")
 		case c.Kind == record.TextPortion && c.Blank:
 			continue
 		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
-			s.front = "[Results of calls]\n"
-			w.Bound += extraStrange
+			s.front, s.quoted = "[Results of calls]\n", true
+			w.Bound += extraStrange + QuoteTokens
 		case c.Kind == record.DataPortion && !record.ShowsImages(l.Role):
 			s.kind, s.Text = record.TextPortion, c.Text
 			w.noImages(l)
@@ -346,7 +348,8 @@ func (w *scripter) result(i, n int) {
 	if o := slices.IndexFunc(w.open, func(o openCall) bool { return o.id == c.ID }); o >= 0 {
 		name, known = w.open[o].call.name, true
 	}
-	s.kind = record.TextPortion
+	s.kind, s.quoted = record.TextPortion, true
+	w.Bound += QuoteTokens
 	if known = known && c.ID != ""; known {
 		s.front = "[Another result of " + name + ", for a call that has one]\n"
 		w.repair(l.Address, "a result came for a call that has one, or was given up: it stands as a text of the user")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -175,7 +176,10 @@ func TestAServerWithoutHooksBelongsToTheProject(t *testing.T) {
 	k.start("startup")
 	k.turn("The staging port is 8443. Never push to main.")
 	desk := h.serve("Some Desk")
-	wants(t, "the instructions", desk.instructions, "Your memory is files in ", "# Earlier work in "+h.project, "The staging port is 8443.", "Never push to main.")
+	wants(t, "the instructions", desk.instructions, "Your memory is files in ", ctxabi.QuoteBegins+"\n\n# Earlier work in "+h.project, ctxabi.QuoteEnds, "The staging port is 8443.", "Never push to main.")
+	if strings.Contains(desk.instructions, "If hooks told you") {
+		t.Errorf("a program without hooks is told of them:\n%s", desk.instructions)
+	}
 	if n := strings.Index(desk.instructions, "# Earlier work"); len([]rune(desk.instructions[n:])) > 2000 {
 		t.Errorf("the memory of the project takes %d bytes", len(desk.instructions)-n)
 	}

@@ -16,7 +16,7 @@ const needsBrowser = "it needs chromium and npm"
 var views = []struct{ name, shows string }{
 	{"session", `document.querySelectorAll("[data-overview] g").length > 20 && document.querySelectorAll("[data-ribbon] rect").length > 20 && document.querySelector("[data-ribbon]").dataset.placed`},
 	{"pack", `document.querySelectorAll("[data-tile]").length > 4 && document.querySelectorAll(".piece").length > 10`},
-	{"time", `document.querySelectorAll(".plot path").length === 3 && document.querySelectorAll(".mark").length > 2 && document.querySelectorAll(".piece").length > 10`},
+	{"time", `document.querySelectorAll(".plot path.written").length === 1 && document.querySelectorAll(".mark").length > 2 && document.querySelectorAll(".piece").length > 10`},
 	{"notes", `document.querySelectorAll(".notes li").length > 5`},
 	{"tree", `document.querySelector(".tree .here") && document.querySelectorAll("[data-part*=plan] tbody tr").length > 2`},
 }
