@@ -151,7 +151,7 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	if s.Text == "" {
 		p.text, p.beside = s.front+c.Text, c.Beside
 	}
-	if p.item = c.Item; c.Item && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
+	if p.item = c.Item; c.Item && !s.plain && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
 		p.raw = c.Raw
 	}
 	switch s.kind {

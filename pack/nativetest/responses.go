@@ -9,11 +9,25 @@ import (
 // model may say and think something between its calls.
 func (c *checker) responses(body object) {
 	c.keys("body", body, "input!", "tools")
-	users := 0
+	users, reasoned := 0, ""
+	itemIDs := map[any]bool{}
 	for i, m := range c.list("input", body["input"]) {
 		what := fmt.Sprintf("input[%d]", i)
 		kind, _ := m["type"].(string)
 		role, _ := m["role"].(string)
+		isOutput := strings.HasSuffix(kind, "_output") || kind == "mcp_approval_response"
+		if id := m["id"]; id != nil && !isOutput {
+			if itemIDs[id] {
+				c.bad("%s: the item %v is there twice", what, id)
+			}
+			itemIDs[id] = true
+		}
+		if others := kind == "message" && role != "assistant" || isOutput; others && reasoned != "" {
+			c.bad("%s without the item that follows it", reasoned)
+		}
+		if reasoned = ""; kind == "reasoning" {
+			reasoned = what
+		}
 		if speaks := kind == "message" && role != "assistant"; speaks || c.answered && (kind == "message" || kind == "reasoning") {
 			c.closed(what)
 		}
@@ -78,6 +92,9 @@ func (c *checker) responses(body object) {
 		default:
 			c.item(what, kind, m)
 		}
+	}
+	if reasoned != "" {
+		c.bad("%s without the item that follows it", reasoned)
 	}
 	c.closed("the end")
 	if users == 0 {
