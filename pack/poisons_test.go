@@ -48,7 +48,7 @@ func TestPoisonsAreRendered(t *testing.T) {
 
 // poisons are those of a size that can be drawn often.
 var poisons = sync.OnceValue(func() []packtest.Poison {
-	return slices.DeleteFunc(packtest.Poisons(), func(p packtest.Poison) bool { return len(strings.Join(p.Records(1), "")) > 1<<14 })
+	return slices.DeleteFunc(packtest.Poisons(), func(p packtest.Poison) bool { return len(strings.Join(p.Records(1), "")) > 1<<15 })
 })
 
 // Random poisons in a random history, at random moments.

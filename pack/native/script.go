@@ -22,16 +22,17 @@ const (
 
 // Line is a record, or a note, on its way into a script.
 type Line struct {
-	Address  record.Address
-	Role     ctxabi.Role
-	Note     string   // not a record: this text
-	Shown    string   // as pack.md shows it, where it is cut
-	Instead  []string // in the place of its results, where some are references
-	Lead     bool     // in the head
-	Past     bool     // behind the boundary
-	Carried  bool     // its images are shown
-	Tokens   int      // that it takes in pack.md
-	Contents []record.Portion
+	Address   record.Address
+	Role      ctxabi.Role
+	Note      string   // not a record: this text
+	Shown     string   // as pack.md shows it, where it is cut
+	Instead   []string // in the place of its results, where some are references
+	Lead      bool     // in the head
+	Past      bool     // behind the boundary
+	Carried   bool     // its images are shown
+	Unthought bool     // its thinking is left out: it would use too much of the budget
+	Tokens    int      // that it takes in pack.md
+	Contents  []record.Portion
 }
 
 // Slot is a part of a turn: of a portion of a line, or, with line -1, a text alone.
@@ -136,7 +137,9 @@ func (w *scripter) line(i int) {
 	}
 	w.Bound += record.FrameTokens
 	for n := range l.Contents {
-		w.Bound += l.Contents[n].Extra
+		if !l.Unthought || l.Contents[n].Kind != record.ThoughtPortion {
+			w.Bound += l.Contents[n].Extra
+		}
 		if l.Carried {
 			w.Bound += l.Contents[n].Cost
 		}
@@ -226,6 +229,9 @@ func (w *scripter) assistant(i int) {
 			continue
 		case c.Kind == record.ResultPortion:
 			results = true
+			continue
+		case c.Kind == record.ThoughtPortion && l.Unthought:
+			w.repair(l.Address, "thinking that would use too much of the budget is left out")
 			continue
 		case c.Kind == record.ThoughtPortion && w.seenItem(&c):
 			w.repair(l.Address, "a reasoning item came before: it is left out")
