@@ -27,8 +27,7 @@
 //	entry.go    what an index keeps of a record
 //	usage.go    what a provider says that a call took
 //	said.go     what a person or a search reads of a record
-//	ordered.go  a message as a list of parts
-//	continuation.go  what a provider wants back next to the content
+//	ordered.go  a message as a list of parts, and what a provider wants back with them
 //	decode.go   a message with its strings
 //	weight.go   an estimate of tokens
 //	items.go    records without a role: items of Responses

@@ -1,5 +1,12 @@
 package ctxabi
 
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+)
+
 // What reads JSON that is no record, such as the transcripts of others, can
 // have the scan of records with a bound of its own.
 
@@ -32,4 +39,40 @@ func IsCompact(b []byte, depth int) bool {
 func (s *scanner) atEnd() bool {
 	s.blanks()
 	return s.i == len(s.b)
+}
+
+// WithoutHalves replaces each escape in JSON that is half of a surrogate pair, which is no character and which parsers refuse, with
+// \ufffd. It returns s itself where there is none.
+func WithoutHalves(s string) string {
+	escape := func(at int) rune { // -1: none
+		if at+6 > len(s) || s[at] != '\\' || s[at+1] != 'u' {
+			return -1
+		}
+		n, err := strconv.ParseUint(s[at+2:at+6], 16, 16)
+		if err != nil {
+			return -1
+		}
+		return rune(n)
+	}
+	var b []byte // nil while nothing was replaced
+	from := 0
+	for i := strings.IndexByte(s, '\\'); i >= 0 && i < len(s); i++ {
+		switch r := escape(i); {
+		case s[i] != '\\':
+		case r < 0:
+			i++ // an escape of another character
+		case !utf16.IsSurrogate(r):
+			i += 5
+		case utf16.DecodeRune(r, escape(i+6)) != unicode.ReplacementChar:
+			i += 11
+		default:
+			b = append(append(b, s[from:i]...), `\ufffd`...)
+			i += 5
+			from = i + 1
+		}
+	}
+	if b == nil {
+		return s
+	}
+	return string(append(b, s[from:]...))
 }

@@ -1,5 +1,12 @@
 package ctxabi
 
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+)
+
 // PartKind is what a [Part] is.
 type PartKind uint8
 
@@ -48,4 +55,75 @@ func (p *parts) list(order []placed, texts []piece, m *Message) []Part {
 		list = append(list, part)
 	}
 	return list
+}
+
+// ChatReasoning holds the fields of an assistant message in which services behind OpenAI's Chat API return a model's reasoning. Those
+// services refuse a history whose calls lack the reasoning that they returned with them. A field is nil where the message has none.
+type ChatReasoning struct {
+	ReasoningContent json.RawMessage `json:"reasoning_content,omitempty"` // a string
+	Reasoning        json.RawMessage `json:"reasoning,omitempty"`         // a string
+	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"` // a list
+}
+
+// ReasoningOf returns the reasoning fields of a message that have the right type; ok is false where it has none.
+func ReasoningOf(line []byte) (r ChatReasoning, ok bool) {
+	if !bytes.Contains(line, []byte(`"reasoning`)) || json.Unmarshal(line, &r) != nil {
+		return ChatReasoning{}, false
+	}
+	for _, text := range []*json.RawMessage{&r.ReasoningContent, &r.Reasoning} {
+		if !isString(*text) {
+			*text = nil
+		}
+	}
+	if !isList(r.ReasoningDetails) {
+		r.ReasoningDetails = nil
+	}
+	return r, r.ReasoningContent != nil || r.Reasoning != nil || r.ReasoningDetails != nil
+}
+
+// Continuation holds the fields of a call or a text that a provider wants back unchanged with it.
+type Continuation struct {
+	Extra     json.RawMessage `json:"extra_content,omitempty"`    // of a call in OpenAI's Chat API: an object
+	Signature string          `json:"thoughtSignature,omitempty"` // of a part of Gemini: base64
+}
+
+// ContinuationOf returns the continuation fields of a part or a call as a record has it; ok is false where it has none. A signature
+// within extra_content counts as one of Gemini, too.
+func ContinuationOf(part []byte) (c Continuation, ok bool) {
+	if !bytes.Contains(part, []byte("ignature")) && !bytes.Contains(part, []byte("extra_content")) {
+		return c, false
+	}
+	var p struct {
+		Extra json.RawMessage `json:"extra_content"`
+		Camel string          `json:"thoughtSignature"`
+		Snake string          `json:"thought_signature"`
+	}
+	var google struct {
+		Google struct{ Thought_signature string }
+	}
+	if json.Unmarshal(part, &p) != nil {
+		return c, false
+	}
+	if isObject(p.Extra) {
+		c.Extra = p.Extra
+		json.Unmarshal(p.Extra, &google) // a field of another type stays empty
+	}
+	for _, s := range []string{p.Camel, p.Snake, google.Google.Thought_signature} {
+		if c.Signature == "" && isSignature(s) {
+			c.Signature = s
+		}
+	}
+	return c, c.Extra != nil || c.Signature != ""
+}
+
+// NoSignature is the signature that Gemini's documentation names for a call that another model made.
+const NoSignature = "skip_thought_signature_validator"
+
+// isSignature reports whether s is base64 of something, and not [NoSignature].
+func isSignature(s string) bool {
+	if s == "" || s == NoSignature {
+		return false
+	}
+	_, err := base64.StdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(s))
+	return err == nil
 }

@@ -49,6 +49,15 @@ func TestContinuationOf(t *testing.T) {
 	}
 }
 
+func TestWithoutHalves(t *testing.T) {
+	for text, want := range map[string]string{`{"a":"\ud83d"}`: `{"a":"\ufffd"}`, `{"a":"\ud83d\ude00"}`: `{"a":"\ud83d\ude00"}`, `{"a":"\\ud83d"}`: `{"a":"\\ud83d"}`,
+		`{"a":"\n\u0041"}`: `{"a":"\n\u0041"}`, `{"a":"\\\ude00x"}`: `{"a":"\\\ufffdx"}`, `\ud83d\n`: `\ufffd\n`, `\`: `\`, `\u12`: `\u12`, "": "", `\ud83d\ud83d\ude00`: `\ufffd\ud83d\ude00`} {
+		if got := WithoutHalves(text); got != want {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 // Whatever the line, the parts say what the message says.
 func FuzzDecodeParts(f *testing.F) {
 	f.Add([]byte(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":[{"type":"image"},"x"]},"text"]}`))

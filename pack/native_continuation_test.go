@@ -30,6 +30,35 @@ func TestReasoningContentIsReturned(t *testing.T) {
 	}, `"reasoning_content":"I need the tool."`, `"reasoning_details":[{"data":"x","index":1.50,"type":"reasoning.encrypted"}]`, `"extra_content":{"google":{"thought_signature":"c2ln"}}`, `"reasoning":"I have it."`)
 }
 
+// OpenAI answers 400 to reasoning without the item that followed it, to two items of one id, and to the id of a call whose reasoning is gone.
+func TestReasoningNeedsItsFollower(t *testing.T) {
+	in := inputOf(logOf(
+		`{"role":"user","content":"Look."}`,
+		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gA"}`,
+		`{"role":"user","content":"Stop."}`,
+		`{"type":"function_call","id":"fc_0","call_id":"c0","name":"ls","arguments":"{}"}`,
+		`{"type":"function_call_output","call_id":"c0","output":"bin"}`,
+		`{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"gB"}`,
+		`{"type":"reasoning","id":"rs_2","summary":[],"encrypted_content":"gB"}`,
+		`{"type":"function_call","id":"fc_1","call_id":"c1","name":"ls","arguments":"{}"}`,
+		`{"type":"function_call_output","call_id":"c1","output":"bin"}`,
+		`{"type":"function_call","id":"fc_1","call_id":"c2","name":"ls","arguments":"{\"half\":\"\\ud83d\"}"}`,
+		`{"type":"function_call_output","call_id":"c2","output":"bin"}`,
+	), 8000)
+	b := mustCompile(t, in)
+	data := string(natives(t, b, logsOf(&in), in.Budget, "")[native.Responses].data)
+	for text, n := range map[string]int{`"rs_1"`: 0, `"rs_2"`: 1, `"fc_0"`: 0, `"fc_1"`: 1, `"call_id":"c2"`: 2, `ud83d`: 0} {
+		if strings.Count(data, text) != n {
+			t.Errorf("%s is there %d times, want %d\n%s", text, strings.Count(data, text), n, data)
+		}
+	}
+	for _, want := range []string{"nothing follows a reasoning item", "a reasoning item came before", "an item has the id of an earlier one", "half of a surrogate pair"} {
+		if !strings.Contains(string(b.JSON()), want) {
+			t.Errorf("no repair %q: %v", want, parseJSON(t, b).Repairs)
+		}
+	}
+}
+
 // Gemini 3 answers 400 when the first call of a step lacks its signature.
 func TestThoughtSignatureIsReturned(t *testing.T) {
 	rendersAll(t, native.Gemini, []string{

@@ -31,10 +31,21 @@ func (d *draft) script() *native.Script {
 				l.Shown = p.Text
 			}
 			l.Carried = d.carried(p)
+			l.Unthought = d.fold.Rules.HidesImages(costOfThoughts(p.Contents))
 		}
 		lines = append(lines, l)
 	}
 	return native.NewScript(lines)
+}
+
+// costOfThoughts returns the tokens of the thinking in a record.
+func costOfThoughts(contents []record.Portion) (n int) {
+	for i := range contents {
+		if contents[i].Kind == record.ThoughtPortion {
+			n += contents[i].Extra
+		}
+	}
+	return n
 }
 
 // carried reports whether the images of a record are shown: until the first compaction after ImageTurns requests, where there is room

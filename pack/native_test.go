@@ -114,7 +114,10 @@ func brokenTurn() *rapid.Generator[[]byte] {
 		}
 		thinking := m{"type": "thinking", "thinking": "I should look.", "signature": rapid.SampledFrom([]string{"c2ln", ""}).Draw(t, "signature")}
 		var r m
-		switch rapid.IntRange(0, 15).Draw(t, "broken") {
+		switch rapid.IntRange(0, 19).Draw(t, "broken") {
+		case 12, 13, 14, 15:
+			records := rapid.SampledFrom(poisons()).Draw(t, "poison").Records(rapid.IntRange(0, 2).Draw(t, "n"))
+			return []byte(rapid.SampledFrom(records).Draw(t, "record"))
 		case 0:
 			r = m{"role": "tool", "tool_call_id": id(), "content": some("result")}
 		case 1:

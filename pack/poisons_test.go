@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -45,15 +46,14 @@ func TestPoisonsAreRendered(t *testing.T) {
 	}
 }
 
+// poisons are those of a size that can be drawn often.
+var poisons = sync.OnceValue(func() []packtest.Poison {
+	return slices.DeleteFunc(packtest.Poisons(), func(p packtest.Poison) bool { return len(strings.Join(p.Records(1), "")) > 1<<15 })
+})
+
 // Random poisons in a random history, at random moments.
 func TestPoisonedHistoryProperties(t *testing.T) {
 	pure(t)
-	var poisons []packtest.Poison
-	for _, p := range packtest.Poisons() {
-		if size := len(strings.Join(p.Records(1), "")); size < 1<<16 {
-			poisons = append(poisons, p)
-		}
-	}
 	suite.Check(t, 40, func(t *rapid.T) {
 		h, id := newHistory(), 0
 		for i := range rapid.IntRange(1, 12).Draw(t, "groups") {
@@ -67,7 +67,7 @@ func TestPoisonedHistoryProperties(t *testing.T) {
 			if rapid.IntRange(0, 5).Draw(t, "again") == 0 {
 				n = 0 // ids that others have
 			}
-			for _, r := range rapid.SampledFrom(poisons).Draw(t, "poison").Records(n) {
+			for _, r := range rapid.SampledFrom(poisons()).Draw(t, "poison").Records(n) {
 				h.message([]byte(r))
 			}
 		}

@@ -85,7 +85,7 @@ func TestRepeats(t *testing.T) {
 	h.message(encode(m{"role": "user", "content": []m{{"type": "tool_result", "tool_use_id": "t1", "content": document(4)}, {"type": "tool_result", "tool_use_id": "t2", "content": document(5)}}})) // 9
 	h.message(encode(m{"role": "assistant", "content": []m{{"type": "tool_use", "id": "t3", "name": "test", "input": m{}}, {"type": "tool_use", "id": "t4", "name": "orders", "input": m{}}}}))
 	h.message(encode(m{"role": "user", "content": []m{{"type": "tool_result", "tool_use_id": "t3", "content": document(4)}, {"type": "tool_result", "tool_use_id": "t4", "content": document(8)},
-		{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}}})) // 11
+		{"type": "image", "source": m{"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="}}}})) // 11
 	h.event(encode(m{"type": "tool_call", "id": "ev", "name": "cat", "arguments": "{}"}))
 	h.event(encode(m{"type": "tool_result", "id": "ev", "content": document(0), "exit_code": 0})) // e2
 	in := h.input(h.len(), 20000)

@@ -240,6 +240,12 @@ func ToolName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
+// AuthorName returns the name of an author in the form that OpenAI accepts, which is not empty.
+func AuthorName(name string) string {
+	name = notWord().ReplaceAllString(name, "_")
+	return name[:min(len(name), 64)]
+}
+
 // valid returns the call with a name and an id that the APIs take; each id stands once.
 func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
 	if name := ToolName(c.Name); name != c.Name {
@@ -364,6 +370,7 @@ func JsonObject(arguments string) (json.RawMessage, bool) {
 	if strings.TrimSpace(arguments) == "" {
 		return json.RawMessage("{}"), true
 	}
+	arguments = ctxabi.WithoutHalves(arguments)
 	if _, err := ParseObject([]byte(arguments)); err == nil {
 		return json.RawMessage(arguments), true
 	}

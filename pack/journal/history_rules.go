@@ -96,7 +96,7 @@ type Space struct {
 // Bounded reports whether the journal has a room that it must not exceed.
 func (r *Rules) Bounded() bool { return r.room > 0 }
 
-// HidesImages reports whether the images of a record cost too much to be shown.
+// HidesImages reports whether the images of a record, or its thinking, cost too much to be shown.
 func (r *Rules) HidesImages(cost int) bool { return cost > r.image && r.room > 0 }
 
 // Exceeds reports whether the journal weighs more than so many tokens, unscaled.

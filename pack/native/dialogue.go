@@ -198,7 +198,7 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 		}
 		p.text = s.front + p.text
 	}
-	if p.item = c.Item; c.Item && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
+	if p.item = c.Item; c.Item && !s.plain && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
 		p.raw = c.Raw
 	}
 	switch s.kind {
@@ -213,10 +213,12 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 		p.raw, p.words, p.text = c.Raw, c.Words, ""
 	case record.ResultPortion:
 		for i, raw := range c.Data {
-			if im := record.ReadImage(raw); carried && im.Problem == "" && i < len(s.refused) {
-				im.Mark = known.Marks[i]
-				p.images, p.refused = append(p.images, im), append(p.refused, s.refused[i])
-				continue
+			if carried && i < len(s.refused) {
+				if im := record.ReadImage(raw); im.Problem == "" {
+					im.Mark = known.Marks[i]
+					p.images, p.refused = append(p.images, im), append(p.refused, s.refused[i])
+					continue
+				}
 			}
 			p.text = strings.TrimLeft(p.text+"\n"+known.Marks[i], "\n")
 		}

@@ -9,6 +9,7 @@
 //	render.go     Prompt: a rendering, and what it costs
 //	gemini.go     generateContent
 //	script.go     who speaks, in which turn; calls and results together
+//	calls.go      the calls of a turn
 //	responses.go  Responses
 //	items.go      items of Responses as they are
 //	openai.go     Chat Completions

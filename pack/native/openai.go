@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -155,7 +156,7 @@ func rawArguments(text string) string {
 	}
 	if v, ok := record.ReadJSON(text); ok {
 		if _, is := v.(object); is {
-			return text
+			return ctxabi.WithoutHalves(text)
 		}
 	}
 	var b bytes.Buffer

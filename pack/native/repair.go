@@ -21,6 +21,31 @@ func (w *scripter) repair(at record.Address, format string, args ...any) {
 	}
 }
 
+// leftReasoning reports reasoning after which the assistant said nothing before others spoke: the API of its provider refuses it.
+func (w *scripter) leftReasoning() {
+	said := true // nothing is known of what comes after the last turn
+	for i := len(w.Turns) - 1; i >= 0; i-- {
+		t := &w.Turns[i]
+		if t.By != byAssistant {
+			said = t.tail
+			continue
+		}
+		for k := len(t.Slots) - 1; k >= 0; k-- {
+			s := &t.Slots[k]
+			if said = said || s.kind != record.ThoughtPortion; !said && w.Lines[s.Line].Contents[s.n].Item {
+				w.repair(w.Lines[s.Line].Address, "nothing follows a reasoning item: it is left out")
+			}
+		}
+	}
+}
+
+// seenItem reports whether an item with the own id of c came before, and notes the id.
+func (w *scripter) seenItem(c *record.Portion) bool {
+	seen := c.ItemID != "" && w.itemIDs[c.ItemID]
+	w.itemIDs[c.ItemID] = true
+	return seen
+}
+
 // Summary counts repairs by their kind, for the report.
 func Summary(repairs []Repair) (rows []string) {
 	where := map[string][]string{}

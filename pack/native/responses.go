@@ -1,6 +1,20 @@
 package native
 
-import "github.com/ctxfs/ctxfs/pack/record"
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// goesOn reports whether the assistant says or calls something after part k of turn i, before others speak.
+func (d *dialogue) goesOn(i, k int) bool {
+	for ; i < len(d.turns) && d.turns[i].by == byAssistant; i, k = i+1, -1 {
+		if slices.ContainsFunc(d.turns[i].parts[k+1:], func(p filled) bool { return p.kind != record.ThoughtPortion }) {
+			return true
+		}
+	}
+	return false
+}
 
 // responses writes the body of a request to OpenAI's Responses.
 func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
@@ -34,7 +48,11 @@ func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
 		case byAssistant:
 			own := d.itemsAt(i)
 			outputs.add(own)
-			for _, p := range u.parts {
+			reasoned := false // in this turn, or in one of the assistant's before it
+			for k := i - 1; k >= 0 && d.turns[k].by == byAssistant && !reasoned; k-- {
+				reasoned = slices.ContainsFunc(d.turns[k].parts, func(p filled) bool { return p.kind == record.ThoughtPortion })
+			}
+			for k, p := range u.parts {
 				switch p.kind {
 				case record.TextPortion:
 					message("assistant", p.text, 1)
@@ -43,11 +61,15 @@ func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
 					if p.item {
 						t = item(p.raw)
 					}
-					if t != nil {
+					if t != nil && d.goesOn(i, k) { // the API refuses reasoning without the item that it led to
 						add(t, 1)
+						reasoned = true
 					}
 				case record.CallPortion:
 					if call, is := own.calls[p.id]; is {
+						if shape := itemShapes[call["type"].(string)]; !reasoned && shape.may["id"] != 0 {
+							delete(call, "id") // by which the API would ask for the reasoning that led to it
+						}
 						add(call, 1)
 						continue
 					}

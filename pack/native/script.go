@@ -1,7 +1,6 @@
 package native
 
 import (
-	"fmt"
 	"slices"
 	"unsafe"
 
@@ -23,17 +22,18 @@ const (
 
 // Line is a record, or a note, on its way into a script.
 type Line struct {
-	Address  record.Address
-	Role     ctxabi.Role
-	Note     string   // not a record: this text, quoted
-	Quote    int      // of a note: notes that follow each other under one number stand in one quotation
-	Shown    string   // as pack.md shows it, where it is cut
-	Instead  []string // in the place of its results, where some are references
-	Lead     bool     // in the head
-	Past     bool     // behind the boundary
-	Carried  bool     // its images are shown
-	Tokens   int      // that it takes in pack.md
-	Contents []record.Portion
+	Address   record.Address
+	Role      ctxabi.Role
+	Note      string   // not a record: this text, quoted
+	Quote     int      // of a note: notes that follow each other under one number stand in one quotation
+	Shown     string   // as pack.md shows it, where it is cut
+	Instead   []string // in the place of its results, where some are references
+	Lead      bool     // in the head
+	Past      bool     // behind the boundary
+	Carried   bool     // its images are shown
+	Unthought bool     // its thinking is left out: it would use too much of the budget
+	Tokens    int      // that it takes in pack.md
+	Contents  []record.Portion
 }
 
 // Slot is a part of a turn: of a portion of a line, or, with line -1, a text alone.
@@ -47,6 +47,7 @@ type Slot struct {
 	Text    string // in its place
 	failed  bool
 	refused []providers // of each image: those that do not get it
+	plain   bool        // of a call: not as the item that it is
 }
 
 // Turn is what one speaker says at once.
@@ -77,6 +78,7 @@ type Script struct {
 type scripter struct {
 	Script
 	ids      map[string]bool // of the calls so far, as providers take them
+	itemIDs  map[string]bool // of the items so far
 	unpaired int             // the line whose results had no call last
 
 	given map[string]string // the tools of calls that have their results, by the id in the record
@@ -96,11 +98,12 @@ type openCall struct {
 
 // NewScript makes the script of lines.
 func NewScript(lines []Line) *Script {
-	w := scripter{Script: Script{Lines: lines}, ids: map[string]bool{}, given: map[string]string{}, unpaired: -1}
+	w := scripter{Script: Script{Lines: lines}, ids: map[string]bool{}, itemIDs: map[string]bool{}, given: map[string]string{}, unpaired: -1}
 	for i := range lines {
 		w.line(i)
 	}
 	w.close(true)
+	w.leftReasoning()
 	w.chooseImages()
 	s := w.Script // and nothing of what it took to make it
 	s.Turns = slices.Clone(s.Turns)
@@ -142,7 +145,9 @@ func (w *scripter) line(i int) {
 	}
 	w.Bound += record.FrameTokens
 	for n := range l.Contents {
-		w.Bound += l.Contents[n].Extra
+		if !l.Unthought || l.Contents[n].Kind != record.ThoughtPortion {
+			w.Bound += l.Contents[n].Extra
+		}
 		if l.Carried {
 			w.Bound += l.Contents[n].Cost
 		}
@@ -234,6 +239,12 @@ func (w *scripter) assistant(i int) {
 		case c.Kind == record.ResultPortion:
 			results = true
 			continue
+		case c.Kind == record.ThoughtPortion && l.Unthought:
+			w.repair(l.Address, "thinking that would use too much of the budget is left out")
+			continue
+		case c.Kind == record.ThoughtPortion && w.seenItem(&c):
+			w.repair(l.Address, "a reasoning item came before: it is left out")
+			continue
 		case c.Kind == record.DataPortion:
 			s.kind, s.Text = record.TextPortion, c.Text
 			w.noImages(l)
@@ -257,7 +268,7 @@ func (w *scripter) assistant(i int) {
 	}
 	switch {
 	case len(w.Turns[at].Slots) > 0:
-	case results:
+	case results || slices.ContainsFunc(l.Contents, func(c record.Portion) bool { return c.Kind == record.ThoughtPortion }):
 		w.Turns = w.Turns[:at]
 	default:
 		w.repair(l.Address, "it says nothing: a text in its place says so")
@@ -275,47 +286,6 @@ func (w *scripter) assistant(i int) {
 		}
 		w.result(i, n)
 	}
-}
-
-// call adds a call to the turn at.
-func (w *scripter) call(at, i, n int) {
-	l := &w.Lines[i]
-	c := &l.Contents[n]
-	s := Slot{kind: record.CallPortion, Line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
-	if s.name != c.Name {
-		w.repair(l.Address, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
-	}
-	if c.Broken {
-		w.repair(l.Address, "the arguments of a call are not an object of JSON: they stand in one as a text")
-	}
-	switch {
-	case c.ID == "":
-		w.repair(l.Address, "a call has no id: it is given one")
-	case w.ids[s.id]:
-		w.repair(l.Address, "a call has the id of an earlier one: it is given another")
-	}
-	if !isCallID(s.id) || w.ids[s.id] {
-		s.id = fmt.Sprintf("call_%s_%d", l.Address, n+1)
-	}
-	for w.ids[s.id] {
-		s.id += "_"
-	}
-	w.ids[s.id] = true
-	w.Turns[at].Slots = append(w.Turns[at].Slots, s)
-	w.open = append(w.open, openCall{id: c.ID, call: s})
-}
-
-// isCallID reports whether every provider takes an id.
-func isCallID(id string) bool {
-	if id == "" || len(id) > 40 {
-		return false
-	}
-	for i := range len(id) {
-		if c := id[i]; !(record.IsDigit(c) || c < 0x80 && record.IsLetter(c) || c == '-') {
-			return false
-		}
-	}
-	return true
 }
 
 // result answers an open call, or adds a text.

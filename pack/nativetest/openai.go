@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -125,7 +126,15 @@ func (c *checker) arguments(what string, v any) {
 		c.bad("%s: arguments are not a string that holds an object: %q", what, s)
 	}
 	c.Tokens += c.count(s)
+	if lone.MatchString(pairs.ReplaceAllString(strings.ReplaceAll(s, `\\`, ""), "")) {
+		c.bad("%s: half of a surrogate pair in arguments: %q", what, s)
+	}
 }
+
+var (
+	pairs = regexp.MustCompile(`(?i)\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}`)
+	lone  = regexp.MustCompile(`(?i)\\ud[89a-f][0-9a-f]{2}`)
+)
 
 // input are arguments as an object.
 func (c *checker) input(what string, v any) {

@@ -5,15 +5,48 @@ import (
 	"strings"
 )
 
+// itemOrder checks that reasoning has the item behind it that it led to, and that no item is there twice.
+type itemOrder struct {
+	*checker
+	ids      map[any]bool
+	reasoned string // the last item, which is reasoning
+}
+
+func (o *itemOrder) next(what, kind, role string, id any) {
+	isOutput := strings.HasSuffix(kind, "_output") || kind == "mcp_approval_response"
+	if id != nil && !isOutput {
+		if o.ids[id] {
+			o.bad("%s: the item %v is there twice", what, id)
+		}
+		o.ids[id] = true
+	}
+	if isOutput || kind == "message" && role != "assistant" {
+		o.others()
+	}
+	if o.reasoned = ""; kind == "reasoning" {
+		o.reasoned = what
+	}
+}
+
+// others notes that others than the assistant speak.
+func (o *itemOrder) others() {
+	if o.reasoned != "" {
+		o.bad("%s without the item that follows it", o.reasoned)
+	}
+	o.reasoned = ""
+}
+
 // responses: each function_call has one function_call_output behind it, before others speak again. Until the first of these comes, the
 // model may say and think something between its calls.
 func (c *checker) responses(body object) {
 	c.keys("body", body, "input!", "tools")
 	users := 0
+	order := itemOrder{checker: c, ids: map[any]bool{}}
 	for i, m := range c.list("input", body["input"]) {
 		what := fmt.Sprintf("input[%d]", i)
 		kind, _ := m["type"].(string)
 		role, _ := m["role"].(string)
+		order.next(what, kind, role, m["id"])
 		if speaks := kind == "message" && role != "assistant"; speaks || c.answered && (kind == "message" || kind == "reasoning") {
 			c.closed(what)
 		}
@@ -79,6 +112,7 @@ func (c *checker) responses(body object) {
 			c.item(what, kind, m)
 		}
 	}
+	order.others()
 	c.closed("the end")
 	if users == 0 {
 		c.bad("no message of the user")

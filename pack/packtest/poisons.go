@@ -114,6 +114,8 @@ var badRecords = map[string][]string{
 	"reasoning of no chat":   {`{"role":"assistant","content":"So.","reasoning_content":7,"reasoning_details":"x","reasoning":null}`},
 	"reasoning alone":        {`{"role":"assistant","content":null,"tool_calls":[],"reasoning_content":"I need nothing.","reasoning_details":[{"type":"reasoning.text","text":"I"}]}`},
 	"signature of gemini":    {`{"role":"assistant","content":[{"type":"text","text":"I look.","thoughtSignature":"c2ln"},{"type":"tool_use","id":"ID","name":"ls","input":{},"thoughtSignature":"c2ln"},{"type":"tool_use","id":"ID2","name":"ls","input":{}}]}`, `{"role":"tool","tool_call_id":"ID","content":"1"}`, `{"role":"tool","tool_call_id":"ID2","content":"2"}`},
+	"long reasoning":         {`{"role":"assistant","content":"","reasoning_content":"` + strings.Repeat("I think of the ledger. ", 900) + `","tool_calls":[{"id":"ID","function":{"name":"ls","arguments":"{}"}}]}`, `{"role":"tool","tool_call_id":"ID","content":"1"}`},
+	"long thinking":          {`{"role":"assistant","content":[{"type":"thinking","thinking":"` + strings.Repeat("I think of the ledger. ", 900) + `","signature":"c2ln"},{"type":"text","text":"So."}]}`},
 	"bad signature":          {`{"role":"assistant","content":[{"type":"tool_use","id":"ID","name":"ls","input":{},"thoughtSignature":"not base64 *"}]}`, `{"role":"tool","tool_call_id":"ID","content":"1"}`},
 	"bad tool name":          {`{"role":"assistant","tool_calls":[{"id":"ID","function":{"name":"files.read file","arguments":"{}"}}]}`, `{"role":"tool","tool_call_id":"ID","content":"1"}`},
 	"no tool name":           {`{"role":"assistant","tool_calls":[{"id":"ID","function":{"name":"","arguments":"{}"}}]}`},

@@ -4,6 +4,7 @@
 // # Files, from top to bottom
 //
 //	portion.go       the parts of a record
+//	json.go          JSON in texts
 //	excerpt.go       a record in short
 //	replies.go       what users answer by question tools
 //	event.go         tool events

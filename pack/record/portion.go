@@ -2,8 +2,6 @@ package record
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -39,7 +37,9 @@ type Portion struct {
 	Unknown bool                 // a record that is not a message
 	Cost    int                  // tokens of its images, where they are shown
 	Broken  bool                 // a call whose arguments are not an object of JSON
+	Halved  bool                 // a call whose arguments have half of a surrogate pair
 	Item    bool                 // of a record without a role
+	ItemID  string               // the own id of an item that is a thought or a call
 	Beside  *ctxabi.Continuation // of a call or a text: what its provider wants back with it; nil: nothing
 }
 
@@ -106,7 +106,12 @@ func keepItem(list []Portion, raw []byte, whole bool) {
 	}
 	for i := range list {
 		c := &list[i]
-		if c.Item = true; whole && (c.Kind == CallPortion || c.Kind == ResultPortion) {
+		if c.Item = true; c.Kind == ThoughtPortion || c.Kind == CallPortion {
+			var own struct{ ID string }
+			json.Unmarshal(raw, &own) // an id that is no string is none
+			c.ItemID = own.ID
+		}
+		if whole && (c.Kind == CallPortion || c.Kind == ResultPortion) {
 			c.Raw = raw
 		}
 	}
@@ -136,6 +141,7 @@ func (c *Portion) finish() {
 	if c.Kind == CallPortion && !c.Blank {
 		v, ok := ReadJSON(c.Text)
 		_, is := v.(map[string]any)
+		c.Halved = ctxabi.WithoutHalves(c.Text) != c.Text
 		if c.Broken = !ok || !is; c.Broken {
 			c.Extra += 16 // of the object that it stands in, where its quotes are escaped
 			for _, r := range c.Text {
@@ -358,15 +364,4 @@ func thoughtText(raw []byte, item bool) string {
 		text += s.Text
 	}
 	return text
-}
-
-// ReadJSON returns a value with its numbers as they were written; ok is false for what is not one JSON value.
-func ReadJSON(text string) (v any, ok bool) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&v) != nil {
-		return nil, false
-	}
-	_, err := d.Token()
-	return v, errors.Is(err, io.EOF)
 }

@@ -81,3 +81,21 @@ func TestScreenshotsOfRequestsMadeCompactionsComeAndGo(t *testing.T) {
 		t.Errorf("%d compactions", before.Compactions)
 	}
 }
+
+// One picture that no provider accepts made every later request of the session fail.
+func TestBadPictureBlockedTheSession(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := session(t, m)
+	html := base64.StdEncoding.EncodeToString([]byte("<!DOCTYPE html><html>404 Not Found</html>"))
+	s.Append("messages.jsonl", fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"What is on it?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"%s"}}]}`+"\n", html)+
+		`{"role":"assistant","content":"I cannot see it."}`+"\n"+`{"role":"user","content":"Then describe it."}`+"\n")
+	for _, f := range []string{"anthropic", "openai", "responses", "gemini", "genai"} {
+		if body := valid(t, s, f); strings.Contains(body, html) || !strings.Contains(body, "[Image at Turn 1: What is on it?") {
+			t.Errorf("%s: %s", f, body)
+		}
+	}
+	if p := s.Read("context/pack.json"); !strings.Contains(p, "a line replaces data: its bytes are no PNG") {
+		t.Errorf("%s", p)
+	}
+}

@@ -7,6 +7,7 @@
 //	items.go    items without lines, as a request has them
 //	import.go   lines to records: items that belong to one message become one
 //	export.go   records to lines and items
+//	reasoned.go reasoning with the item that it led to
 //	context.go  what a model has before it
 //	lines.go    a line, an item, a call
 package codex

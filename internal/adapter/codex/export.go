@@ -176,6 +176,7 @@ func codexForeign(name string, records []adapter.Record, ours bool, now string, 
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
 	adapter.AcceptedBy(picture.OpenAI, said, lost)
+	Reasoned(said, lost)
 	if len(adapter.Definitions(records, lost)) > 0 {
 		lost.Add("events.jsonl", "the format has no place for definitions of tools")
 	}
@@ -249,7 +250,7 @@ func Assistant(s adapter.Speech, lost *adapter.Tally, add func(kind string, payl
 			say()
 			o, _ := adapter.ParseObject(p.Raw)
 			switch {
-			case o.Text("type") == "reasoning" && o.Has("summary"):
+			case isReasoning(p.Raw):
 				add(ItemLine, o)
 			case o.Text("thinking") != "":
 				add(codexEventLine, adapter.Object{{"type", adapter.Raw(Thought)}, {"text", o.Get("thinking")}})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,9 @@ func TestExportedBodiesAreValid(t *testing.T) {
 	})
 }
 
+// authorName is the pattern that OpenAI documents for the name of an author.
+var authorName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+
 // violations makes a transcript a request: it ends with the user and defines
 // the tools that were called.
 func violations(t testing.TB, to string, data []byte) (bad []string) {
@@ -98,6 +102,9 @@ func violations(t testing.TB, to string, data []byte) (bad []string) {
 	last := ""
 	for _, m := range messages {
 		last, _ = m.(map[string]any)["role"].(string)
+		if name, ok := m.(map[string]any)["name"].(string); ok && !authorName.MatchString(name) {
+			bad = append(bad, "the name "+name)
+		}
 		delete(m.(map[string]any), "name")
 	}
 	if last != "user" {
@@ -139,7 +146,7 @@ func violations(t testing.TB, to string, data []byte) (bad []string) {
 		t.Fatal(err)
 	}
 	_, all := nativetest.Check(to, raw, func(s string) int { return len(s) })
-	return slices.DeleteFunc(all, func(v string) bool { // these are forms that ctxfs does not render itself
+	return slices.DeleteFunc(append(bad, all...), func(v string) bool { // these are forms that ctxfs does not render itself
 		return strings.Contains(v, "a part of type file") || strings.Contains(v, "a part of type input_audio") ||
 			strings.Contains(v, `a block of type "document" in a message of user`)
 	})

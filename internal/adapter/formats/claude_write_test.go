@@ -26,7 +26,7 @@ var claudeElsewhere = []adapter.Record{
 	{Line: []byte(`{"role":"assistant","content":"I look.","tool_calls":[{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{\"dir\": \"/srv\"}"}},{"id":"functions.grep:1","type":"function","function":{"name":"grep","arguments":"not json"}}]}`)},
 	{Event: true, Line: []byte(`{"type":"usage","prompt_tokens":10}`)},
 	{Line: []byte(`{"role":"tool","tool_call_id":"functions.grep:1","content":"slow.go:1"}`)},
-	{Line: []byte(`{"role":"tool","tool_call_id":"call_1","content":[{"type":"text","text":"slow.go"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}]}`)},
+	{Line: []byte(`{"role":"tool","tool_call_id":"call_1","content":[{"type":"text","text":"slow.go"},{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNgAAAAAgAB5Sfe/AAAAABJRU5ErkJggg=="}}]}`)},
 	{Chain: "rev-1", Line: []byte(`{"role":"user","content":"Review slow.go."}`)},
 	{Chain: "rev-1", Line: []byte(`{"role":"assistant","content":[{"type":"reasoning","text":"hm"},{"type":"thinking","thinking":"so","signature":"c2ln"},{"type":"text","text":"It sorts twice."}]}`)},
 	{Line: []byte(`{"role":"assistant","content":null,"tool_calls":[{"name":"run","arguments":{"n":1.50}}]}`)},

@@ -33,7 +33,10 @@ func openAIForeign(records []adapter.Record, lost *adapter.Tally) (messages []js
 			}
 			m := adapter.Object{{"role", role}, {"content", content}}
 			if s.Name != "" {
-				m = append(m, adapter.Field{"name", adapter.Raw(s.Name)})
+				name := adapter.AuthorName(s.Name)
+				if m = append(m, adapter.Field{"name", adapter.Raw(name)}); name != s.Name {
+					lost.Add(s.Where, "the name of an author is not one that the API accepts; it is changed")
+				}
 			}
 			add(m)
 		default:

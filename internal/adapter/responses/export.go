@@ -138,6 +138,7 @@ func responsesForeign(records []adapter.Record, lost *adapter.Tally) (items, too
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
 	adapter.AcceptedBy(picture.OpenAI, said, lost)
+	codex.Reasoned(said, lost)
 	add := func(kind string, item adapter.Object) {
 		if item.Text("type") == codex.Thought {
 			lost.Add("messages.jsonl", "the format has no place for thinking of other providers")

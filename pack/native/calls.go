@@ -1,0 +1,53 @@
+package native
+
+import (
+	"fmt"
+
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// call adds a call to the turn at.
+func (w *scripter) call(at, i, n int) {
+	l := &w.Lines[i]
+	c := &l.Contents[n]
+	s := Slot{kind: record.CallPortion, Line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
+	if s.name != c.Name {
+		w.repair(l.Address, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
+	}
+	if c.Broken {
+		w.repair(l.Address, "the arguments of a call are not an object of JSON: they stand in one as a text")
+	} else if c.Halved {
+		w.repair(l.Address, "the arguments of a call have half of a surrogate pair: U+FFFD replaces it")
+	}
+	switch {
+	case c.ID == "":
+		w.repair(l.Address, "a call has no id: it is given one")
+	case w.ids[s.id]:
+		w.repair(l.Address, "a call has the id of an earlier one: it is given another")
+	}
+	if s.plain = w.seenItem(c); s.plain {
+		w.repair(l.Address, "an item has the id of an earlier one: it is a call without that id")
+	}
+	if !isCallID(s.id) || w.ids[s.id] {
+		s.id = fmt.Sprintf("call_%s_%d", l.Address, n+1)
+	}
+	for w.ids[s.id] {
+		s.id += "_"
+	}
+	w.ids[s.id] = true
+	w.Turns[at].Slots = append(w.Turns[at].Slots, s)
+	w.open = append(w.open, openCall{id: c.ID, call: s})
+}
+
+// isCallID reports whether every provider takes an id.
+func isCallID(id string) bool {
+	if id == "" || len(id) > 40 {
+		return false
+	}
+	for i := range len(id) {
+		if c := id[i]; !(record.IsDigit(c) || c < 0x80 && record.IsLetter(c) || c == '-') {
+			return false
+		}
+	}
+	return true
+}
