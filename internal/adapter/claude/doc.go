@@ -10,5 +10,6 @@
 //	export.go   records of the format, line by line
 //	write.go    records from elsewhere as lines
 //	record.go   one line, and its fields
+//	attached.go what is attached to what the user says
 //	context.go  what a model has before it
 package claude

@@ -228,7 +228,7 @@ func (t *claudeTree) place(i int) {
 func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
 	u := r.unit
 	turn, was := u.parent, t.next[u.up]
-	claims := !r.joined && r.kind != claudeQueued
+	claims := !r.joined && r.kind != claudeQueued && r.kind != claudeAttached
 	if r.kind == claudePrompt && claims {
 		before := t.prompts[turn]
 		t.prompts[turn] = u
@@ -287,6 +287,8 @@ func (t *claudeTree) unitOf(r *claudeRecord, parent *claudeUnit) *claudeUnit {
 		if r.source != "" {
 			return t.calls[[2]string{r.chain, r.source}]
 		}
+	case claudeAttached:
+		return parent
 	}
 	return nil
 }
