@@ -206,13 +206,7 @@ func tellCounts(c transcript.Counts, w io.Writer) {
 			parts = append(parts, plural(p.n, p.what))
 		}
 	}
-	there := ""
-	switch {
-	case c.Left == 1:
-		there = "; 1 record is on a branch that was left"
-	case c.Left > 1:
-		there = fmt.Sprintf("; %d records are on branches that were left", c.Left)
-	}
+	there := c.OnBranches()
 	if c.Skipped > 0 {
 		there += "; there already: " + plural(c.Skipped, "record")
 	}

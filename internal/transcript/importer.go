@@ -78,6 +78,17 @@ type Counts struct {
 	Left int // events that are messages on branches that the conversation left
 }
 
+// OnBranches says how many records are on branches that were left, behind what was added; "" if there are none.
+func (c Counts) OnBranches() string {
+	switch c.Left {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 record is on a branch that was left"
+	}
+	return fmt.Sprintf("; %d records are on branches that were left", c.Left)
+}
+
 // read imports one transcript.
 func (im *Importer) Read(t *Transcript) error {
 	if im.asked == nil {
