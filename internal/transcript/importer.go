@@ -78,7 +78,8 @@ type Counts struct {
 	Left int // events that are messages on branches that the conversation left
 }
 
-// OnBranches says how many records are on branches that were left, behind what was added; "" if there are none.
+// OnBranches returns the part of the summary that counts the records on branches that were left, with a semicolon before it; "" if there
+// are none.
 func (c Counts) OnBranches() string {
 	switch c.Left {
 	case 0:
