@@ -130,7 +130,7 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	defer func() { err = cmp.Or(err, to.Close()) }()
 	bar := newProgress(messages, transcripts.Size(), f.quiet)
 	im := transcript.NewImporter(ctx, to, at.Ref, &f.losses.all, bar)
-	im.Waits = f.waits
+	im.Waits, im.AllBranches = f.waits, f.losses.strict
 	for _, t := range transcripts {
 		if err = im.Read(t); err != nil {
 			break

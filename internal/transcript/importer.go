@@ -46,7 +46,8 @@ type Importer struct {
 	forked   *thread           // the session is a fork, and begins with a copy; nil: it is not known to
 	Count    Counts
 
-	Waits bool // for another import into the session, instead of returning ctxabi.ErrLocked
+	Waits       bool // for another import into the session, instead of returning ctxabi.ErrLocked
+	AllBranches bool // every branch that was left is a loss, not only one that is longer than what came instead
 }
 
 // NewImporter returns an importer into the session ref of to. What cannot be carried is added to losses. When ctx ends, Read
@@ -134,7 +135,7 @@ func (im *Importer) Read(t *Transcript) error {
 	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
 		err = out.release()
 	}
-	out.left.Report(out.Loss)
+	out.reportBranches()
 	if err == nil && out.holds {
 		err = fmt.Errorf("%w: it has no message in the format %s", ErrNothing, t.format.Name)
 		if t.forced {

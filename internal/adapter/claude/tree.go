@@ -165,10 +165,10 @@ func (t *claudeTree) follow(i int) {
 	}
 	p, known := t.byUUID[parent]
 	switch {
-	case parent == "" && r.root && !joined && (r.kind == claudePrompt || r.kind == claudeMeta) && r.chain == "" && !t.begun[r.session]:
+	case parent == "" && !joined && r.isRoot() && !t.begun[r.session]:
 		r.up = -1 // a beginning of its own
 	case parent == "":
-		if r.root && !joined && r.isMessage() && !r.compact && r.chain == "" && any {
+		if !joined && any && r.isRoot() && !r.compact {
 			t.tally.Add(r.line.Where(), "has no parent, and is not the first of its session"+claudeFollows)
 		}
 		r.up, r.joined = before, true
@@ -188,6 +188,9 @@ func (t *claudeTree) follow(i int) {
 		}
 	}
 }
+
+// isRoot reports whether r is a message of the session itself whose parent is null.
+func (r *claudeRecord) isRoot() bool { return r.root && r.isMessage() && r.chain == "" }
 
 // claudeFollows ends the report of a record whose parent cannot be right.
 const claudeFollows = "; taken to follow the message before it"
