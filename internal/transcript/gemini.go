@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -67,8 +68,11 @@ func quoteGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// headOf returns the first bytes of a file, as many as tell its format.
+// headOf returns the first bytes of a regular file, as many as tell its format. It returns an error for a pipe, which can be read only once.
 func headOf(file string) ([]byte, error) {
+	if fi, err := os.Stat(file); err != nil || !fi.Mode().IsRegular() {
+		return nil, cmp.Or(err, os.ErrInvalid)
+	}
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
