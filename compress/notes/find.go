@@ -87,7 +87,8 @@ func (f *finder) attached(s Record) {
 	if !ok {
 		return
 	}
-	if state, is := map[string]string{"file": fileRead, "directory": fileRead, "change": fileChanged}[kind]; is && isFileName(name) {
+	state, isFile := map[string]string{"file": fileRead, "directory": fileRead, "change": fileChanged}[kind]
+	if isFile && isFileName(name) {
 		f.out = append(f.out, Finding{Kind: FoundFile, Path: pathpkg.Clean(name), State: state})
 	}
 	if s.Bytes >= largeOutput {

@@ -67,10 +67,11 @@ func sessionOf(file string) []source {
 		part := source{name: name, files: []string{name}, beside: main.beside, agent: subagentOf(name)}
 		f, known := formats.Detect(name, head)
 		run := workflowOf(name)
+		ofAgent := agentsSession(name) != "" || filepath.Dir(name) == filepath.Dir(file)
 		switch {
 		case run != "" && filepath.Base(name) == claudeJournal:
 			part.format = claude.Format
-		case !known || f != claude.Format && f.Name != "gemini" || f == claude.Format && agentsSession(name) == "" && filepath.Dir(name) != filepath.Dir(file):
+		case !known || f != claude.Format && f.Name != "gemini" || f == claude.Format && !ofAgent:
 			main.unread = append(main.unread, name)
 			continue
 		case run != "" && part.agent.Call == "":

@@ -89,7 +89,7 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 func (t *claudeTree) chainOf(i int) string {
 	r := t.records[i]
 	switch {
-	case r.agent != "" && (r.sidechain || r.uuid == "" && r.session != ""): // a workflow's journal, which has neither, is of the session
+	case r.agent != "" && (r.sidechain || r.uuid == "" && r.session != ""): // the journal of a workflow has neither
 		name := claudeAgentName(r.agent)
 		t.names[name]++
 		return name
@@ -248,7 +248,8 @@ func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
 	case !claims:
 		return ""
 	case was == nil || was.lost:
-	case r.kind == claudeAssistant && was.records[0].kind == claudeAssistant && !was.answered && was == t.records[t.last[r.chain]].unit:
+	case r.kind == claudeAssistant && was.records[0].kind == claudeAssistant && !was.answered &&
+		was == t.records[t.last[r.chain]].unit:
 		t.leave(was, u)
 	default:
 		return "its parent is an earlier message, which another one follows"

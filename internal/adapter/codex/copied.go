@@ -17,8 +17,9 @@ func (r *Reader) leave(lines *adapter.Stamp) error {
 	if err := r.Flush(); err != nil {
 		return err
 	}
-	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(adapter.Object{{"type", adapter.Raw(codexCopied)},
-		{"lines", adapter.Raw(len(s.IDs))}, {adapter.StampKey, adapter.Raw(s)}})})
+	event := adapter.Object{{"type", adapter.Raw(codexCopied)}, {"lines", adapter.Raw(len(s.IDs))},
+		{adapter.StampKey, adapter.Raw(s)}}
+	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(event)})
 }
 
 // copiedLines returns how many of the first lines come before the first own item of a rollout that begins with a copy of another one: as
