@@ -1,7 +1,9 @@
 package formats_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -177,6 +179,19 @@ func testClaudeTree(t *testing.T, cases []claudeTreeCase) {
 			out, _ := s.Export(t, f)
 			if diff := adaptertest.CanonicalEqual(data, out); diff != "" {
 				t.Error(diff)
+			}
+			if c.left != "" {
+				return // what was imported before it was left stays
+			}
+			var grown adaptertest.Session
+			for end := range bytes.Count(data, []byte("\n")) {
+				grown.Import(t, f, "", bytes.Join(bytes.SplitAfter(data, []byte("\n"))[:end+1], nil))
+			}
+			ids := func(messages string) []string {
+				return slices.Sorted(slices.Values(strings.Fields(strings.ReplaceAll(messages, "+", " "))))
+			}
+			if messages, left := claudeSaid(grown.Records); left != "" || !slices.Equal(ids(messages), ids(c.messages)) {
+				t.Errorf("line by line: got %q, left %q", messages, left)
 			}
 		})
 	}
