@@ -1,6 +1,10 @@
 package ctxabi
 
-import "path"
+import (
+	"path"
+	"strings"
+	"unicode"
+)
 
 // FactRow is a row of context/facts.jsonl: something that was said and stays true. Of one that ctxfs derives the text is a sentence of the
 // record that Source names, word by word.
@@ -54,3 +58,27 @@ func OwnNote(file string) string {
 
 // NoteFiles are the files of a session that ctxfs derives until the agent writes them.
 var NoteFiles = []string{SummaryFile, FactsFile, DecisionsFile, TodoFile, RefsFile}
+
+// attachedMark begins a message of the user that is not the user's own words.
+const attachedMark = "[Attached by the program: "
+
+// Attached returns the first line of a message of the user that has what a program put before the model beside the user's words. kind is
+// one word, such as "file" or "directory"; name is the path or the address of the thing, on one line.
+func Attached(kind, name string) string {
+	oneLine := func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}
+	return attachedMark + kind + " " + strings.Map(oneLine, name) + "]"
+}
+
+// ParseAttached returns what [Attached] was given for a message with this text; ok is false for another message.
+func ParseAttached(text string) (kind, name string, ok bool) {
+	line, _, _ := strings.Cut(text, "\n")
+	inner, ok := strings.CutPrefix(line, attachedMark)
+	inner, closed := strings.CutSuffix(inner, "]")
+	kind, name, _ = strings.Cut(inner, " ")
+	return kind, name, ok && closed
+}

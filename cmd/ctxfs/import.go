@@ -134,7 +134,7 @@ func (f *importFlags) run(files []string, arg string, stdin io.Reader, out, mess
 	defer func() { err = cmp.Or(err, to.Close()) }()
 	bar := newProgress(messages, transcripts.Size(), f.quiet)
 	im := transcript.NewImporter(ctx, to, at.Ref, &f.losses.all, bar)
-	im.Waits = f.waits
+	im.Waits, im.AllBranches = f.waits, f.losses.strict
 	for _, t := range transcripts {
 		if err = im.Read(t); err != nil {
 			break
@@ -210,13 +210,7 @@ func tellCounts(c transcript.Counts, w io.Writer) {
 			parts = append(parts, plural(p.n, p.what))
 		}
 	}
-	there := ""
-	switch {
-	case c.Left == 1:
-		there = "; 1 record is on a branch that was left"
-	case c.Left > 1:
-		there = fmt.Sprintf("; %d records are on branches that were left", c.Left)
-	}
+	there := c.OnBranches()
 	if c.Skipped > 0 {
 		there += "; there already: " + plural(c.Skipped, "record")
 	}

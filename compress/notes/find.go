@@ -1,10 +1,12 @@
 package notes
 
 import (
+	pathpkg "path"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Bounds of what is found in one record.
@@ -72,6 +74,7 @@ func Find(s Record) []Finding {
 			f.out = append(f.out, statedEvent(statedKind(s.Type), s.Text)...)
 		}
 	case s.Role == "user":
+		f.attached(s)
 		s.Text = WithoutMemory(withoutOwn(OwnWords(s.Text)))
 		f.read(s.Text)
 	case s.Role == "assistant" && !noAnswer(s.Text):
@@ -81,6 +84,21 @@ func Find(s Record) []Finding {
 		f.out[0].Of = size
 	}
 	return f.out
+}
+
+// attached notes a file that a program put before the model, and whatever else it put there that is large.
+func (f *finder) attached(s Record) {
+	kind, name, ok := ctxabi.ParseAttached(s.Text)
+	if !ok {
+		return
+	}
+	state, isFile := map[string]string{"file": fileRead, "directory": fileRead, "change": fileChanged}[kind]
+	if isFile && isFileName(name) {
+		f.out = append(f.out, Finding{Kind: FoundFile, Path: pathpkg.Clean(name), State: state})
+	}
+	if s.Bytes >= largeOutput {
+		f.out = append(f.out, Finding{Kind: FoundOutput, N: s.Bytes})
+	}
 }
 
 // result notes an output that is large, and one that reports a failure.

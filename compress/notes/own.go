@@ -3,6 +3,7 @@ package notes
 import (
 	"strings"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -27,6 +28,9 @@ var (
 // OwnWords returns what a user says in a message, without what the program that runs the agent
 // put before it; "" for a message that is all the program's.
 func OwnWords(text string) string {
+	if _, _, ok := ctxabi.ParseAttached(text); ok {
+		return ""
+	}
 	if strings.IndexByte("<#C[TY", first(strings.TrimLeft(text, " \t\r\n"))) < 0 {
 		return text
 	}

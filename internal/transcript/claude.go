@@ -3,7 +3,6 @@ package transcript
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,9 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
-	"github.com/ctxfs/ctxfs/internal/adapter/codex"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
-	"github.com/ctxfs/ctxfs/internal/adapter/gemini"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -47,7 +44,7 @@ type subagent struct {
 
 // sessionOf returns a transcript and what belongs to it, where Claude Code, Codex or Gemini CLI keeps that beside it.
 func sessionOf(file string) []source {
-	if head, err := headOf(file); err == nil && codex.Format.Sniff(file, head) >= surelyCodex {
+	if head, err := headOf(file); err == nil && isOf("codex", file, head) {
 		return codexSession(file, head)
 	}
 	main := source{name: file, files: []string{file}, agent: subagentOf(file)}
@@ -70,10 +67,11 @@ func sessionOf(file string) []source {
 		part := source{name: name, files: []string{name}, beside: main.beside, agent: subagentOf(name)}
 		f, known := formats.Detect(name, head)
 		run := workflowOf(name)
+		ofAgent := agentsSession(name) != "" || filepath.Dir(name) == filepath.Dir(file)
 		switch {
 		case run != "" && filepath.Base(name) == claudeJournal:
 			part.format = claude.Format
-		case !known || f != claude.Format && f != gemini.Format || f == claude.Format && agentsSession(name) == "" && filepath.Dir(name) != filepath.Dir(file):
+		case !known || f != claude.Format && f.Name != "gemini" || f == claude.Format && !ofAgent:
 			main.unread = append(main.unread, name)
 			continue
 		case run != "" && part.agent.Call == "":
@@ -204,16 +202,6 @@ func workflowCalls(file string) map[string]string {
 	return calls
 }
 
-// headOf returns the first bytes of a file, as many as tell its format.
-func headOf(file string) ([]byte, error) {
-	f, err := OpenRegular(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, HeadSize))
-}
-
 // agentID returns the id of the sub-agent that a file is of; is reports whether it has one.
 func agentID(file string) (id string, is bool) {
 	base, jsonl := strings.CutSuffix(filepath.Base(file), ".jsonl")
@@ -235,16 +223,15 @@ func subagentOf(file string) (a subagent) {
 	return a
 }
 
-// toolResults are the files of a session's tool-results.
-func toolResults(dir string) map[string]*adapter.Beside {
-	entries, _ := os.ReadDir(filepath.Join(dir, claudeResults))
+// toolResults are the files of a session's tool-results, by their paths there.
+func toolResults(session string) map[string]*adapter.Beside {
+	dir := filepath.Join(session, claudeResults)
 	files := map[string]*adapter.Beside{}
-	for _, e := range entries {
-		if !e.Type().IsRegular() {
-			continue
+	filepath.WalkDir(dir, func(file string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return nil
 		}
-		file := filepath.Join(dir, claudeResults, e.Name())
-		files[e.Name()] = &adapter.Beside{Read: func() ([]byte, error) {
+		files[strings.TrimPrefix(file, dir+string(filepath.Separator))] = &adapter.Beside{Read: func() ([]byte, error) {
 			fi, err := os.Stat(file)
 			if err != nil {
 				return nil, err
@@ -254,7 +241,8 @@ func toolResults(dir string) map[string]*adapter.Beside {
 			}
 			return ReadFile(file)
 		}}
-	}
+		return nil
+	})
 	return files
 }
 

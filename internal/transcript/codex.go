@@ -13,7 +13,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
-	"github.com/ctxfs/ctxfs/internal/adapter/codex"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -22,9 +21,6 @@ import (
 
 // codexDirs are the directories of rollouts, side by side.
 var codexDirs = []string{"sessions", "archived_sessions"}
-
-// surelyCodex is how sure the format must be of a rollout that says what it is.
-const surelyCodex = 100
 
 // thread is what a rollout says of itself. The zero value is that of another file.
 type thread struct {
@@ -180,5 +176,5 @@ func firstID(file string) string {
 func OfSubagent(file string) bool {
 	head, err := headOf(file)
 	t, _ := threadOf(head)
-	return err == nil && t.parent != "" && codex.Format.Sniff(file, head) >= surelyCodex
+	return err == nil && t.parent != "" && isOf("codex", file, head)
 }

@@ -1,10 +1,14 @@
 package transcript
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/internal/adapter"
+	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 )
 
 // What Gemini CLI keeps in ~/.gemini/tmp/<project>/:
@@ -60,4 +64,20 @@ func ofGeminiSubagent(dir string) bool {
 
 func quoteGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
+// headOf returns the first bytes of a regular file, as many as tell its format. It returns an error for a pipe, which can be read only once.
+func headOf(file string) ([]byte, error) {
+	f, err := OpenRegular(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, HeadSize))
+}
+
+// isOf reports whether a file that begins with head is a transcript of a format.
+func isOf(format, file string, head []byte) bool {
+	f, ok := formats.Lookup(format)
+	return ok && f.Sniff(file, adapter.Decode(head)) >= 90
 }

@@ -45,7 +45,8 @@ type Importer struct {
 	forked   *thread           // the session is a fork, and begins with a copy; nil: it is not known to
 	Count    Counts
 
-	Waits bool // for another import into the session, instead of returning ctxabi.ErrLocked
+	Waits       bool // for another import into the session, instead of returning ctxabi.ErrLocked
+	AllBranches bool // every branch that was left is a loss, not only one that is longer than what came instead
 }
 
 // NewImporter returns an importer into the session ref of to. What cannot be carried is added to losses. When ctx ends, Read
@@ -75,6 +76,18 @@ type Counts struct {
 	Records, Messages, Events, Children, Skipped int
 
 	Left int // events that are messages on branches that the conversation left
+}
+
+// OnBranches returns the part of the summary that counts the records on branches that were left, with a semicolon before it; "" if there
+// are none.
+func (c Counts) OnBranches() string {
+	switch c.Left {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 record is on a branch that was left"
+	}
+	return fmt.Sprintf("; %d records are on branches that were left", c.Left)
 }
 
 // read imports one transcript.
@@ -121,7 +134,7 @@ func (im *Importer) Read(t *Transcript) error {
 	if err = cmp.Or(failed, err); err == nil && len(out.held) == 0 {
 		err = out.release()
 	}
-	out.left.Report(out.Loss)
+	out.reportBranches()
 	if err == nil && out.holds {
 		err = fmt.Errorf("%w: it has no message in the format %s", ErrNothing, t.format.Name)
 		if t.forced {

@@ -18,7 +18,38 @@ type importOutput struct {
 	held   []adapter.Record
 	losses []adapter.Loss // of these
 
-	left adapter.Tally // records on branches that the conversation left
+	said     int // source records of the conversation
+	branches []branch
+}
+
+// branch is one that the conversation left: records in a row.
+type branch struct {
+	where string // the first one
+	n     int
+	said  int // source records of the conversation before its end
+}
+
+// leave notes a record on a branch that was left.
+func (o *importOutput) leave(where string) {
+	o.Count.Left++
+	if n := len(o.branches); n == 0 || o.branches[n-1].said != o.said {
+		o.branches = append(o.branches, branch{where: where, said: o.said})
+	}
+	o.branches[len(o.branches)-1].n++
+}
+
+// reportBranches reports those that are longer than what the conversation has instead, or all of them.
+func (o *importOutput) reportBranches() {
+	for _, b := range o.branches {
+		if b.n <= o.said-b.said && !o.AllBranches {
+			continue
+		}
+		where := b.where
+		if b.n > 1 {
+			where = fmt.Sprintf("%d records from %s on", b.n, where)
+		}
+		o.Loss(adapter.Loss{Where: where, What: "on a branch that was left; kept as events, which no pack shows"})
+	}
 }
 
 // release puts what waits into the session.
@@ -71,9 +102,11 @@ func (o *importOutput) Record(r adapter.Record) error {
 		}
 		return "a record"
 	}
-	if !o.from.format.Verbatim && r.Abandoned() {
-		o.Count.Left++
-		o.left.Add(where(), "is on a branch that was left; kept as an event, which no pack shows")
+	switch s, ok := r.Stamp(); {
+	case !o.from.format.Verbatim && r.Abandoned():
+		o.leave(where())
+	case !r.Event && ok:
+		o.said += len(s.IDs)
 	}
 	fit, lost := r.Fit()
 	if lost != "" {

@@ -11,5 +11,6 @@
 //	accept.go   data of records from elsewhere that the provider accepts
 //	write.go    records from elsewhere as lines
 //	record.go   one line, and its fields
+//	attached.go what is attached to what the user says
 //	context.go  what a model has before it
 package claude

@@ -123,6 +123,9 @@ func claudeSource(rest gjson.Result, id string, content []byte, hasID bool, ts [
 	outer, inner := "message", "content"
 	if rest.Get("type").Str == "attachment" {
 		outer, inner = "attachment", "prompt"
+		if rest.Get("attachment.type").Str != "queued_command" {
+			rest, outer = attachedSource(rest, content), ""
+		}
 	}
 	add := func(object []byte, key string, v []byte) []byte {
 		object = object[:len(object)-1]

@@ -258,6 +258,10 @@ func claudeMessageOf(group ...*claudeRecord) adapter.Record {
 
 // appendRest appends what a message has no place for, and gives what it has: the content and the time, as they stand.
 func (r *claudeRecord) appendRest(b []byte, givesTime bool) (rest []byte, content, ts string) {
+	if r.kind == claudeAttached {
+		left, said, when := r.attachedRest(givesTime)
+		return append(b, left...), string(said), when
+	}
 	outer, inner := "message", "content"
 	if r.kind == claudeQueued {
 		outer, inner = "attachment", "prompt"

@@ -17,6 +17,7 @@ const (
 	claudeMeta                        // what Claude Code said in the user's place
 	claudeResult                      // results of tools
 	claudeQueued                      // what the user said while the model worked: an attachment
+	claudeAttached                    // what Claude Code attached to that: a file that the model read
 	claudeAssistant                   // a part of an answer, or all of it
 )
 
@@ -115,6 +116,7 @@ func (r *claudeRecord) readField(key string, v gjson.Result) {
 type claudeSigns struct {
 	message                               claudeMessage
 	queued, meta, compact, hidden, failed bool
+	attached                              bool
 }
 
 func (s *claudeSigns) readField(key string, v gjson.Result) {
@@ -132,6 +134,7 @@ func (s *claudeSigns) readField(key string, v gjson.Result) {
 	case "attachment":
 		prompt := v.Get("prompt")
 		s.queued = v.Get("type").Str == "queued_command" && (prompt.Type == gjson.String || prompt.IsArray())
+		_, s.attached = attachmentOf(v)
 	}
 }
 
@@ -142,6 +145,8 @@ func (s *claudeSigns) kindOf(typ string) claudeKind {
 	switch {
 	case typ == "attachment" && s.queued:
 		return claudeQueued
+	case typ == "attachment" && s.attached:
+		return claudeAttached
 	case typ == "assistant" && said && (m.role == "" || m.role == "assistant") && !s.failed:
 		return claudeAssistant
 	case typ != "user" || !said || m.role != "" && m.role != "user" || s.hidden && !s.compact:

@@ -89,7 +89,7 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 func (t *claudeTree) chainOf(i int) string {
 	r := t.records[i]
 	switch {
-	case r.agent != "" && (r.sidechain || r.uuid == "" && r.session != ""): // a workflow's journal, which has neither, is of the session
+	case r.agent != "" && (r.sidechain || r.uuid == "" && r.session != ""): // the journal of a workflow has neither
 		name := claudeAgentName(r.agent)
 		t.names[name]++
 		return name
@@ -165,10 +165,10 @@ func (t *claudeTree) follow(i int) {
 	}
 	p, known := t.byUUID[parent]
 	switch {
-	case parent == "" && r.root && !joined && (r.kind == claudePrompt || r.kind == claudeMeta) && r.chain == "" && !t.begun[r.session]:
+	case parent == "" && !joined && r.isRoot() && !t.begun[r.session]:
 		r.up = -1 // a beginning of its own
 	case parent == "":
-		if r.root && !joined && r.isMessage() && !r.compact && r.chain == "" && any {
+		if !joined && any && r.isRoot() && !r.compact {
 			t.tally.Add(r.line.Where(), "has no parent, and is not the first of its session"+claudeFollows)
 		}
 		r.up, r.joined = before, true
@@ -188,6 +188,9 @@ func (t *claudeTree) follow(i int) {
 		}
 	}
 }
+
+// isRoot reports whether r is a message of the session itself whose parent is null.
+func (r *claudeRecord) isRoot() bool { return r.root && r.isMessage() && r.chain == "" }
 
 // claudeFollows ends the report of a record whose parent cannot be right.
 const claudeFollows = "; taken to follow the message before it"
@@ -228,7 +231,7 @@ func (t *claudeTree) place(i int) {
 func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
 	u := r.unit
 	turn, was := u.parent, t.next[u.up]
-	claims := !r.joined && r.kind != claudeQueued
+	claims := !r.joined && r.kind != claudeQueued && r.kind != claudeAttached
 	if r.kind == claudePrompt && claims {
 		before := t.prompts[turn]
 		t.prompts[turn] = u
@@ -245,7 +248,8 @@ func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
 	case !claims:
 		return ""
 	case was == nil || was.lost:
-	case r.kind == claudeAssistant && was.records[0].kind == claudeAssistant && !was.answered && was == t.records[t.last[r.chain]].unit:
+	case r.kind == claudeAssistant && was.records[0].kind == claudeAssistant && !was.answered &&
+		was == t.records[t.last[r.chain]].unit:
 		t.leave(was, u)
 	default:
 		return "its parent is an earlier message, which another one follows"
@@ -287,6 +291,8 @@ func (t *claudeTree) unitOf(r *claudeRecord, parent *claudeUnit) *claudeUnit {
 		if r.source != "" {
 			return t.calls[[2]string{r.chain, r.source}]
 		}
+	case claudeAttached:
+		return parent
 	}
 	return nil
 }

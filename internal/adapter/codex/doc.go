@@ -6,6 +6,7 @@
 //	codex.go    the format
 //	items.go    items without lines, as a request has them
 //	import.go   lines to records: items that belong to one message become one
+//	copied.go   lines that are a copy of another rollout
 //	export.go   records to lines and items
 //	reasoned.go reasoning with the item that it led to
 //	context.go  what a model has before it

@@ -51,7 +51,8 @@ func exportCodex(src *adapter.Source, w io.Writer) error {
 			continue
 		}
 		if r.EventType() == codexCopied {
-			lost.Add(fmt.Sprintf("%d lines behind line %d", len(s.IDs), s.At[0]), "are a copy of another rollout; export the session that has it")
+			where := fmt.Sprintf("%d lines behind line %d", len(s.IDs), s.At[0])
+			lost.Add(where, "are a copy of another rollout; export the session that has it")
 			continue
 		}
 		if len(foreign) > 0 && !r.Event { // said before this, and after all that happened before

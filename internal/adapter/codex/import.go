@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -88,64 +87,6 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 		return err
 	}
 	return r.Flush()
-}
-
-// leave notes in an event which lines are a copy of another rollout, whose session has them, and forgets them.
-func (r *Reader) leave(lines *adapter.Stamp) error {
-	if len(lines.IDs) == 0 {
-		return nil
-	}
-	s := *lines
-	lines.IDs, lines.At = nil, nil
-	if err := r.Flush(); err != nil {
-		return err
-	}
-	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(adapter.Object{{"type", adapter.Raw(codexCopied)},
-		{"lines", adapter.Raw(len(s.IDs))}, {adapter.StampKey, adapter.Raw(s)}})})
-}
-
-// copiedLines returns how many of the first lines come before the first own item of a rollout that begins with a copy of another one: as
-// Codex writes a sub-agent that has its parent's history, and a fork. The copy may leave out lines, and have other times. It returns the
-// error of reading the other one.
-func copiedLines(lines []codexLine, from *adapter.From) (n int, err error) {
-	if from == nil || len(lines) == 0 {
-		return 0, nil
-	}
-	key := func(l codexLine) string {
-		return adapter.SourceID([]byte(l.kind+"\n"+string(adapter.Raw(l.payload))), 0)
-	}
-	began := lines[0].whole.Text("timestamp")
-	places := map[string][]int{}
-	for in, at := adapter.NewLines(from.R), 0; ; at++ {
-		l, err := in.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
-		c, err := readCodexLine(l.Bytes)
-		if ts := c.whole.Text("timestamp"); err != nil || len(ts) == len(began) && ts > began {
-			continue // written after the copy was made
-		}
-		places[key(c)] = append(places[key(c)], at)
-	}
-	next := 0
-	for i, l := range lines[1:] {
-		at, found := places[key(l)], false
-		if k, _ := slices.BinarySearch(at, next); k < len(at) {
-			next, found = at[k]+1, true
-		}
-		said := l.kind == ItemLine || l.kind == codexCompacted
-		if said && !found {
-			break
-		}
-		if said || l.kind == codexMeta {
-			n = i + 2
-		}
-	}
-	from.Lines = n
-	return n, nil
 }
 
 // line takes a line. One that the session has is only looked at for what later ones are compared with.

@@ -28,7 +28,7 @@ func FuzzImportClaudeCode(f *testing.F) {
 			f.Add(data)
 		}
 	}
-	f.Add(claudeLines("u1 - prompt", "a1 u1 call m t1", "r1 a1 result t1", "q r1 queued", "b - boundary q", "s b summary"))
+	f.Add(claudeLines("u1 - prompt", "a1 u1 call m t1", "r1 a1 result t1", "q r1 queued", "f q file", "b - boundary q", "s b summary"))
 	format, _ := formats.Lookup("claude-code")
 	f.Fuzz(func(t *testing.T, data []byte) {
 		format.Sniff("", data)
@@ -66,7 +66,7 @@ func TestClaudeGrowsInAnySteps(t *testing.T) {
 			}
 			id := rapid.SampledFrom([]string{"m1", "m2"}).Draw(rt, "id")
 			call := rapid.SampledFrom([]string{"t1", "t2", "t3"}).Draw(rt, "call")
-			kind := rapid.SampledFrom([]string{"prompt", "text " + id, "call " + id + " " + call, "result " + call, "meta " + call, "queued", "boundary u0", "summary", "apierror " + id, "progress", "elsewhere o"}).Draw(rt, "kind")
+			kind := rapid.SampledFrom([]string{"prompt", "text " + id, "call " + id + " " + call, "result " + call, "meta " + call, "queued", "file", "boundary u0", "summary", "apierror " + id, "progress", "elsewhere o"}).Draw(rt, "kind")
 			if name, rest, _ := strings.Cut(kind, " "); rapid.IntRange(0, 3).Draw(rt, "side") == 0 {
 				kind = name + "~ " + rest
 			}

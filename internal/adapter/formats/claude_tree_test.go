@@ -1,7 +1,9 @@
 package formats_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +55,9 @@ func claudeLines(lines ...string) []byte {
 			user([]any{map[string]any{"type": "tool_result", "tool_use_id": f[3], "content": "out of " + f[3]}})
 		case "queued":
 			r["type"], r["attachment"] = "attachment", map[string]any{"type": "queued_command", "prompt": "and " + f[0]}
+		case "file":
+			r["type"], r["attachment"] = "attachment", map[string]any{"type": "file", "filename": "/w/" + f[0],
+				"content": map[string]any{"type": "text", "file": map[string]any{"content": "text of " + f[0]}}}
 		case "text":
 			answer(map[string]any{"type": "text", "text": f[0]})
 		case "call":
@@ -115,6 +120,9 @@ func TestClaudeConversation(t *testing.T) {
 		{"a beginning that is no prompt", "u1 - prompt|a1 u1 text m|n - system|u2 n prompt|x - text o", "u1 a1 u2 x", "", 1},
 		{"an error in the model's place", "u1 - prompt|e u1 apierror m|a1 e text n", "u1 a1", "", 0},
 		{"queued while it worked", "u - prompt|c u call m t1|r c result t1|q1 r queued|q2 r queued|z q2 text n", "u c r q1 q2 z", "", 0},
+		{"files beside a prompt", "u - prompt|f u file|g f file|a g text m|v a prompt|b v text n", "u f g a v b", "", 0},
+		{"a rewind behind a file", "u1 - prompt|a1 u1 text m1|f a1 file|u2 f prompt|g u2 file|a2 g text m2|v2 a1 prompt", "u1 a1 f v2", "u2 g a2", 0},
+		{"a file between calls and results", "u - prompt|c u call m t1|f c file|d f call m t2|r c result t1|g r file|s d result t2|z s text n", "u c+d f r g s z", "", 0},
 		{"what a skill says", "u - prompt|c u call m t1|r c result t1|k c meta t1|z k text n|v z prompt", "u c r k z v", "", 0},
 		{"a compaction", "u1 - prompt|a1 u1 text m1|b - boundary a1|s b summary|u2 s prompt", "u1 a1 s u2", "", 0},
 		{"a compaction that keeps the tail", "u1 - prompt|a1 u1 text m1|b - boundary a1|s b summary|u2 a1 prompt", "u1 a1 s u2", "", 0},
@@ -171,6 +179,19 @@ func testClaudeTree(t *testing.T, cases []claudeTreeCase) {
 			out, _ := s.Export(t, f)
 			if diff := adaptertest.CanonicalEqual(data, out); diff != "" {
 				t.Error(diff)
+			}
+			if c.left != "" {
+				return // what was imported before it was left stays
+			}
+			var grown adaptertest.Session
+			for end := range bytes.Count(data, []byte("\n")) {
+				grown.Import(t, f, "", bytes.Join(bytes.SplitAfter(data, []byte("\n"))[:end+1], nil))
+			}
+			ids := func(messages string) []string {
+				return slices.Sorted(slices.Values(strings.Fields(strings.ReplaceAll(messages, "+", " "))))
+			}
+			if messages, left := claudeSaid(grown.Records); left != "" || !slices.Equal(ids(messages), ids(c.messages)) {
+				t.Errorf("line by line: got %q, left %q", messages, left)
 			}
 		})
 	}
