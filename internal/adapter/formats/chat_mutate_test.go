@@ -17,7 +17,7 @@ import (
 // Transcripts with fields that are missing, of another type, doubled or not
 // known come back equal, too, and what is exported of them elsewhere is valid.
 func TestChatsOfAnotherShape(t *testing.T) {
-	for _, name := range []string{"openai", "anthropic", "codex", "responses"} {
+	for _, name := range []string{"openai", "anthropic", "codex", "responses", "ui-messages", "converse", "langchain", "gemini-contents"} {
 		f := format(t, name)
 		var samples []string
 		files, _ := filepath.Glob(filepath.Join("testdata", name, "*.json*"))
