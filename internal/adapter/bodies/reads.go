@@ -8,8 +8,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// Reads reports whether the format reads most of what the beginning of a transcript, which may be cut anywhere, holds: its elements, and
-// the messages of its conversations. It reports true for a beginning in which no element is whole.
+// Reads reports whether the format reads most of what the beginning of a transcript, which may be cut anywhere, holds:
+// its elements, and the messages of its conversations. It reports true for a beginning in which no element is whole.
 func (b *Bodies) Reads(head []byte) bool {
 	doc := bytes.TrimSpace(head)
 	list, as, _, _ := takeApart(bytes.NewReader(head))
