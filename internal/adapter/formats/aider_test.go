@@ -93,7 +93,7 @@ assistant "` + "```\\nfenced\\n```\\n\\nBecause." + `"
 	}
 }
 
-// An editor's mode line before the first chat hides no history, and nobody says it.
+// An editor's mode line before the first chat hides no history and is no message.
 func TestAiderModeLineIsSkipped(t *testing.T) {
 	for _, mode := range []string{"-*- mode: fundamental -*-\n>  \n> ^C again to exit  ",
 		"<!-- -*- mode: markdown -*- -->", "# -*- eval: (auto-fill-mode -1) -*-", "<!-- vim: set tw=0: -->"} {

@@ -49,8 +49,8 @@ var programs = []program{
 		says: map[string][]string{"$.type": {"USER_INPUT"}}},
 }
 
-// Unreadable returns what a transcript is that no format reads, and that ctxfs cannot read it; "" where that is not
-// known.
+// Unreadable returns the end of an error about a transcript that no format reads: the program that wrote it, and that
+// ctxfs cannot read it. It returns "" if the program is not known.
 func Unreadable(head []byte) string {
 	p := programOf(adapter.Decode(head), false)
 	if p == nil {

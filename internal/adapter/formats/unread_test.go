@@ -16,7 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 )
 
-// contentKeys are the keys of a transcript whose strings are what somebody says; under the last four any string is.
+// contentKeys are the keys of texts in a transcript; under the last four every string is a text.
 var contentKeys = strings.Fields("text content thinking reasoning message parts prompt refusal summary observation thought errorText " +
 	"input args arguments output")
 
