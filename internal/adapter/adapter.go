@@ -21,8 +21,9 @@ type Format struct {
 	// stamps they have. See Arrange.
 	Verbatim bool
 
-	// Notes are the types of events, without the name of the format, that hold what is no part of the conversation or is in a message
-	// as well, and paths of such texts in a record of the transcript (".args.query"). An import reports any other text that is in no message as a loss.
+	// Notes are the types of events, without the name of the format, that hold what is no part of the conversation or
+	// is in a message as well, and paths of such texts in a record of the transcript (".args.query"). An import reports
+	// any other text that is in no message as a loss.
 	Notes []string
 
 	// Sniff returns how sure it is, from 0 to 100, that a transcript is of this

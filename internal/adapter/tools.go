@@ -17,7 +17,8 @@ type toolDefinition struct {
 // messages or items, in the forms of OpenAI, Anthropic, Google or Bedrock.
 func isBodyDocument(r Record) bool {
 	format, is := strings.CutSuffix(r.EventType(), DocumentEvent)
-	return r.Event && is && slices.Contains([]string{OpenAIName, ResponsesName, AnthropicName, ContentsName, ConverseName}, format)
+	return r.Event && is &&
+		slices.Contains([]string{OpenAIName, ResponsesName, AnthropicName, ContentsName, ConverseName}, format)
 }
 
 // Definitions returns the tools of the last request among records. What else

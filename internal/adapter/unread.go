@@ -11,15 +11,17 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The keys under which transcripts keep the words of a conversation. A string there is a text; under a key of dataKeys, and in an object that is
-// the text or the content and has no such keys itself, every string is one, because arguments and results have any form. What is under a key of otherKeys is no part of the conversation, nor is a
-// string under a key of nameKeys.
+// The keys under which transcripts keep the words of a conversation. A string there is a text. Arguments and results
+// have any form: every string under a key of dataKeys is a text, and every string in an object that is a text or a
+// content and has no such keys itself. What is under a key of otherKeys is no part of the conversation, nor is a string
+// under a key of nameKeys.
 var (
-	textKeys = keySet("text content thinking thought thoughts reasoning reasoning_content prompt response refusal transcript summary observation " +
-		"message messages parts query answer body instructions system system_prompt value say error errorText details history conversation conversations")
+	textKeys = keySet("text content thinking thought thoughts reasoning reasoning_content prompt response refusal " +
+		"transcript summary observation message messages parts query answer body instructions system system_prompt " +
+		"value say error errorText details history conversation conversations")
 	dataKeys  = keySet("input args arguments output result results")
-	otherKeys = keySet("tools functions tool_choice toolConfig metadata providerMetadata providerOptions usage schema response_format signature " +
-		"settings model_info tool_definitions mapping import resultDisplay")
+	otherKeys = keySet("tools functions tool_choice toolConfig metadata providerMetadata providerOptions usage schema " +
+		"response_format signature settings model_info tool_definitions mapping import resultDisplay")
 	nameKeys = keySet("type kind status state role id name model cwd") // of strings that say what something is
 )
 
@@ -31,26 +33,41 @@ func keySet(words string) map[string]bool {
 	return set
 }
 
-// minText is how many bytes a text has that counts as unread; a shorter one may be in a message by chance.
-const minText = 4
+const (
+	minText      = 4  // bytes of a text that counts as unread; a shorter one may be in a message by chance
+	maxTextDepth = 64 // levels of nesting in which texts are looked for
+)
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// eachText calls do with the texts in v and with the keys that lead to each, such as ".args.query"; lists have no keys.
-func eachText(v gjson.Result, path string, isText, isData bool, do func(path, text string)) {
+// place is where a value is in a record of a transcript.
+type place struct {
+	path           string // the keys that lead to it, such as ".args.query"; lists have no keys
+	isText, isData bool   // a string there is a text; every string below is one
+	depth          int
+}
+
+// eachText calls do with the texts in v, which is at p, and with the path to each.
+func eachText(v gjson.Result, p place, do func(path, text string)) {
+	if p.depth++; p.depth > maxTextDepth {
+		return
+	}
+	isText := p.isText || p.isData
 	switch {
-	case v.Type == gjson.String && (isText || isData) && len(v.Str) >= minText && strings.ContainsFunc(v.Str, isWord):
-		do(path, v.Str)
+	case v.Type == gjson.String && isText && len(v.Str) >= minText && strings.ContainsFunc(v.Str, isWord):
+		do(p.path, v.Str)
 	case v.IsArray():
 		v.ForEach(func(_, child gjson.Result) bool {
-			eachText(child, path, isText, isData, do)
+			eachText(child, p, do)
 			return true
 		})
 	case v.IsObject():
 		v.ForEach(func(k, child gjson.Result) bool {
-			if !otherKeys[k.Str] && k.Str != LiftKey && (child.Type != gjson.String || !nameKeys[k.Str]) {
-				ofText := (k.Str == "text" || k.Str == "content") && child.IsObject() && !hasTextKey(child)
-				eachText(child, path+"."+k.Str, textKeys[k.Str], isData || ofText || dataKeys[k.Str], do)
+			key := k.Str
+			if !otherKeys[key] && key != LiftKey && (child.Type != gjson.String || !nameKeys[key]) {
+				ofText := (key == "text" || key == "content") && child.IsObject() && !hasTextKey(child)
+				eachText(child, place{p.path + "." + key, textKeys[key], p.isData || ofText || dataKeys[key], p.depth},
+					do)
 			}
 			return true
 		})
@@ -66,16 +83,18 @@ func hasTextKey(o gjson.Result) (has bool) {
 }
 
 // eachString calls do with each string in v, and with those in a string that is JSON.
-func eachString(v gjson.Result, do func(string)) {
+func eachString(v gjson.Result, depth int, do func(string)) {
 	switch {
+	case depth > maxTextDepth:
 	case v.Type == gjson.String:
 		do(v.Str)
-		if s := strings.TrimLeft(v.Str, " \t\r\n"); (strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")) && gjson.Valid(s) {
-			eachString(gjson.Parse(s), do)
+		s := strings.TrimLeft(v.Str, " \t\r\n")
+		if (strings.HasPrefix(s, "{") || strings.HasPrefix(s, "[")) && gjson.Valid(s) {
+			eachString(gjson.Parse(s), depth+1, do)
 		}
 	case v.IsArray() || v.IsObject():
 		v.ForEach(func(_, child gjson.Result) bool {
-			eachString(child, do)
+			eachString(child, depth+1, do)
 			return true
 		})
 	}
@@ -84,10 +103,10 @@ func eachString(v gjson.Result, do func(string)) {
 // Unread returns where source has texts that are not in record, as paths of keys (".parts.text"), each once.
 func Unread(source, record []byte) (paths []string) {
 	var said map[string]bool
-	eachText(gjson.ParseBytes(source), "", false, false, func(path, text string) {
+	eachText(gjson.ParseBytes(source), place{}, func(path, text string) {
 		if said == nil {
 			said = map[string]bool{}
-			eachString(gjson.ParseBytes(record), func(s string) { said[s] = true })
+			eachString(gjson.ParseBytes(record), 0, func(s string) { said[s] = true })
 		}
 		if !said[text] && !slices.Contains(paths, path) && (len(paths) >= maxCompared || !isPartOf(said, text)) {
 			paths = append(paths, path)
@@ -108,8 +127,8 @@ func isPartOf(said map[string]bool, text string) bool {
 	return false
 }
 
-// ReportsUnread makes an import of the format report the records of a transcript of which a text is in no message. They are kept, in
-// the rest of a stamp or in an event, where no model sees them.
+// ReportsUnread makes an import of the format report the records of a transcript that have a text which is in no
+// message. The session keeps such texts, in the rest of a stamp or in an event, where no model sees them.
 func ReportsUnread(f *Format, read func(*Input, Output) error) func(*Input, Output) error {
 	return func(in *Input, out Output) error {
 		u := &unread{Output: out, format: f, said: map[uint64]bool{}}
@@ -178,7 +197,7 @@ func (u *unread) note(r Record) {
 	if !foreign {
 		whole.ForEach(func(key, v gjson.Result) bool {
 			if key.Str != StampKey {
-				eachString(v, func(text string) {
+				eachString(v, 0, func(text string) {
 					own[text] = true
 					for line := range sumsOf(text) {
 						u.said[line] = true
@@ -189,12 +208,13 @@ func (u *unread) note(r Record) {
 		})
 	}
 	first, _, _ := strings.Cut(kind, "/")
-	if u.grows || r.Kept() || foreign && (first == "other" || slices.Contains(u.format.Notes, first) || whole.Get("abandoned").Bool()) {
+	if u.grows || r.Kept() || foreign && (first == "other" || slices.Contains(u.format.Notes, first) ||
+		whole.Get("abandoned").Bool()) {
 		return
 	}
 	open := unreadRecord{loss: Loss{Where: r.Where}}
 	key := ""
-	eachText(gjson.ParseBytes(s.Rest), "", false, false, func(path, text string) {
+	eachText(gjson.ParseBytes(s.Rest), place{}, func(path, text string) {
 		if own[text] || slices.Contains(u.format.Notes, path) || len(open.texts) < maxCompared && isPartOf(own, text) {
 			return
 		}
@@ -210,7 +230,8 @@ func (u *unread) note(r Record) {
 	}
 	switch open.loss.What = fmt.Sprintf("its text in %q is not read; it is kept beside the message", key); {
 	case kind == "document":
-		open.loss = Loss{"the document", fmt.Sprintf("the text in %q beside the messages is not read; it is kept in an event", key)}
+		open.loss = Loss{"the document",
+			fmt.Sprintf("the text in %q beside the messages is not read; it is kept in an event", key)}
 	case foreign:
 		open.loss.What = fmt.Sprintf("a record of type %q is not read; its text is kept in an event", kind)
 	}

@@ -40,7 +40,8 @@ func sniff(name string, head []byte) int {
 	switch {
 	case bytes.HasPrefix(begin, []byte(started)):
 		return 100
-	case (bytes.HasPrefix(begin, []byte(">")) || bytes.HasPrefix(begin, []byte("#### "))) && bytes.Contains(begin, []byte("\n"+started)): // cut in front
+	case (bytes.HasPrefix(begin, []byte(">")) || bytes.HasPrefix(begin, []byte("#### "))) &&
+		bytes.Contains(begin, []byte("\n"+started)): // cut in front
 		return 95
 	case path.Base(name) == ".aider.chat.history.md":
 		return 90

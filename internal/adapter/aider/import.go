@@ -112,8 +112,9 @@ func (m *marks) kindOf(line string) (kind string, goesOn bool) {
 	return said, false
 }
 
-// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the answer's. A line without a
-// mark directly after a quote belongs to the quote, as in Markdown: Aider puts a mark before the first line of a text only.
+// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the
+// answer's. A line without a mark directly after a quote belongs to the quote, as in Markdown: Aider puts a mark before
+// the first line of a text only.
 func blocksOf(text string) (blocks []block) {
 	var m marks
 	for i, line := range strings.SplitAfter(text, "\n") {

@@ -27,8 +27,8 @@ type Bodies struct {
 	// what is no message.
 	Message func(m adapter.Object) (record adapter.Object, ok bool)
 
-	// Behind returns the records that follow the one of a message that becomes several, such as the results of its calls. An export
-	// does not write them: the first one has the message. nil: each message is one record.
+	// Behind returns the records that follow the one of a message that becomes several, such as the results of its
+	// calls. An export does not write them: the first one has the message. nil: each message is one record.
 	Behind func(m adapter.Object) []adapter.Object
 
 	// System returns the content of a system message, of what stands in the place of a [List] of that; nil: as [ContentFrom] does.
@@ -273,7 +273,8 @@ func (r *bodyReader) say(chain, where string, raw json.RawMessage, rest bodyRest
 	if rest.Without = without; rest.In != 0 || len(fields)+len(without) > 0 {
 		s.Rest = adapter.Raw(rest)
 	}
-	if err := r.out.Record(adapter.Record{Chain: chain, Where: where, Line: adapter.Raw(record.With(adapter.StampKey, s))}); err != nil {
+	line := adapter.Raw(record.With(adapter.StampKey, s))
+	if err := r.out.Record(adapter.Record{Chain: chain, Where: where, Line: line}); err != nil {
 		return err
 	}
 	return r.follow(chain, where, m, s)
@@ -291,7 +292,8 @@ func (r *bodyReader) follow(chain, where string, m adapter.Object, s adapter.Sta
 		if r.in.Seen(chain, behind.IDs[0]) {
 			continue
 		}
-		if err := r.out.Record(adapter.Record{Chain: chain, Line: adapter.Raw(record.With(adapter.StampKey, behind))}); err != nil {
+		line := adapter.Raw(record.With(adapter.StampKey, behind))
+		if err := r.out.Record(adapter.Record{Chain: chain, Where: where, Line: line}); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// Reads reports whether the format reads most of what the beginning of a transcript, which may be cut anywhere, holds: its elements, and
-// the messages of its conversations. It reports true for a beginning in which no element is whole.
+// Reads reports whether the format reads most of the elements at the beginning of a transcript, and most of the messages
+// of its conversations. head may be cut anywhere. It reports true if no element in it is whole.
 func (b *Bodies) Reads(head []byte) bool {
 	doc := bytes.TrimSpace(head)
 	list, as, _, _ := takeApart(bytes.NewReader(head))
@@ -61,7 +61,7 @@ func (b *Bodies) understands(raw json.RawMessage) bool {
 	return ok && holds(o, record)
 }
 
-// holds reports whether the record of a message has anything of what the message says, or there is nothing to have.
+// holds reports whether the record of a message has a text, a call or data, or the message itself has none.
 func holds(m, record adapter.Object) bool {
 	fields, _ := remainder(m, record)
 	return len(adapter.Unread(adapter.Raw(fields), adapter.Raw(record))) == 0 || !isEmpty(record)

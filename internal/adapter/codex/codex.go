@@ -50,7 +50,8 @@ func sniffCodex(name string, head []byte) int {
 		return 100
 	case s.Has("$.record_type") && s.Has("$.id"):
 		return 90
-	case (s.Has("$.call_id") && s.Says("$.type", "function_call", "function_call_output", "local_shell_call", "custom_tool_call") ||
+	case (s.Has("$.call_id") &&
+		s.Says("$.type", "function_call", "function_call_output", "local_shell_call", "custom_tool_call") ||
 		s.Has("$.encrypted_content") && s.Says("$.type", "reasoning")) && mostAreItems(head):
 		return 90
 	case rollout && s.Has("$.timestamp") && s.Has("$.instructions", "$.type"):

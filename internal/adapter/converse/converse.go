@@ -10,7 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
 )
 
-// Format is Bedrock's Converse: the body of a request, or its messages alone. A block of a content has no type; its only key names it.
+// Format is Bedrock's Converse: the body of a request, or its messages alone. A block of a content has no type; its
+// only key names it.
 //
 //	{"modelId":"m","messages":[{"role":"assistant","content":[{"toolUse":{"toolUseId":"t1","name":"ls","input":{}}}]}]}
 var Format = &adapter.Format{
@@ -30,7 +31,8 @@ var messages = &bodies.Bodies{
 }
 
 // blocks are the keys that name the blocks of a content, but for the text.
-var blocks = []string{"toolUse", "toolResult", "reasoningContent", "image", "document", "video", "audio", "citationsContent", "guardContent",
+var blocks = []string{"toolUse", "toolResult", "reasoningContent", "image", "document", "video", "audio",
+	"citationsContent", "guardContent",
 	"cachePoint", "searchResult"}
 
 func sniff(_ string, head []byte) int {
@@ -87,7 +89,8 @@ func partsOf(raw json.RawMessage, o adapter.Object) []json.RawMessage {
 		if input == nil {
 			input = json.RawMessage("{}")
 		}
-		call := adapter.Object{{"type", adapter.Raw("tool_use")}, {"id", use.Get("toolUseId")}, {"name", use.Get("name")}, {"input", input}}
+		call := adapter.Object{{"type", adapter.Raw("tool_use")}, {"id", use.Get("toolUseId")},
+			{"name", use.Get("name")}, {"input", input}}
 		return []json.RawMessage{adapter.Raw(call)}
 	case adapter.TextAt(result, "toolUseId"):
 		return []json.RawMessage{resultPart(result)}
@@ -123,7 +126,8 @@ func resultPart(result adapter.Object) json.RawMessage {
 			said = append(said, partsOf(raw, o)...)
 		}
 	}
-	part := adapter.Object{{"type", adapter.Raw("tool_result")}, {"tool_use_id", result.Get("toolUseId")}, {"content", adapter.PartsContent(said)}}
+	part := adapter.Object{{"type", adapter.Raw("tool_result")}, {"tool_use_id", result.Get("toolUseId")},
+		{"content", adapter.PartsContent(said)}}
 	if result.Text("status") == "error" {
 		part = append(part, adapter.Field{"is_error", adapter.Raw(true)})
 	}
@@ -140,7 +144,8 @@ func thinkingPart(raw json.RawMessage, thought adapter.Object) json.RawMessage {
 		}
 		return adapter.Raw(part)
 	case adapter.TextAt(thought, "redactedContent"):
-		return adapter.Raw(adapter.Object{{"type", adapter.Raw("redacted_thinking")}, {"data", thought.Get("redactedContent")}})
+		return adapter.Raw(adapter.Object{{"type", adapter.Raw("redacted_thinking")},
+			{"data", thought.Get("redactedContent")}})
 	}
 	return raw
 }
@@ -151,15 +156,18 @@ func imagePart(image adapter.Object) json.RawMessage {
 	if !adapter.IsString(data) || image.Text("format") == "" {
 		return nil
 	}
-	source := adapter.Object{{"type", adapter.Raw("base64")}, {"media_type", adapter.Raw("image/" + image.Text("format"))}, {"data", data}}
+	source := adapter.Object{{"type", adapter.Raw("base64")},
+		{"media_type", adapter.Raw("image/" + image.Text("format"))}, {"data", data}}
 	return adapter.Raw(adapter.Object{{"type", adapter.Raw("image")}, {"source", adapter.Raw(source)}})
 }
 
 // mimes are the media types of documents, by their format.
 var mimes = map[string]string{
-	"pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword", "xls": "application/vnd.ms-excel", "html": "text/html",
+	"pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword", "xls": "application/vnd.ms-excel",
+	"html": "text/html",
 	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "txt": "text/plain", "md": "text/markdown",
+	"xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "txt": "text/plain",
+	"md": "text/markdown",
 }
 
 // documentPart returns a document, nil for one without its bytes and texts.
@@ -173,13 +181,15 @@ func documentPart(document adapter.Object) json.RawMessage {
 	if texts == nil && adapter.TextAt(from, "text") {
 		texts = []string{from.Text("text")}
 	}
-	source := adapter.Object{{"type", adapter.Raw("text")}, {"media_type", adapter.Raw("text/plain")}, {"data", adapter.Raw(strings.Join(texts, "\n"))}}
+	source := adapter.Object{{"type", adapter.Raw("text")}, {"media_type", adapter.Raw("text/plain")},
+		{"data", adapter.Raw(strings.Join(texts, "\n"))}}
 	if texts == nil {
 		kind := mimes[document.Text("format")]
 		if !adapter.TextAt(from, "bytes") || kind == "" {
 			return nil
 		}
-		source = adapter.Object{{"type", adapter.Raw("base64")}, {"media_type", adapter.Raw(kind)}, {"data", from.Get("bytes")}}
+		source = adapter.Object{{"type", adapter.Raw("base64")}, {"media_type", adapter.Raw(kind)},
+			{"data", from.Get("bytes")}}
 	}
 	part := adapter.Object{{"type", adapter.Raw("document")}, {"source", adapter.Raw(source)}}
 	if adapter.TextAt(document, "name") {

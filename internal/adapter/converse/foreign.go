@@ -20,7 +20,8 @@ type writer struct {
 	files    int
 }
 
-// foreign returns records of other formats as messages of the API: the user begins, and the results of calls are in the message that follows.
+// foreign returns records of other formats as messages of the API: the user begins, and the results of calls are in the
+// message that follows.
 func foreign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
@@ -77,7 +78,8 @@ func (w *writer) say(role string, blocks ...json.RawMessage) {
 
 func (w *writer) flush() {
 	if len(w.open) > 0 {
-		w.messages = append(w.messages, adapter.Raw(adapter.Object{{"role", adapter.Raw(w.role)}, {"content", adapter.Raw(w.open)}}))
+		w.messages = append(w.messages, adapter.Raw(adapter.Object{{"role", adapter.Raw(w.role)},
+			{"content", adapter.Raw(w.open)}}))
 	}
 	w.open = nil
 }
@@ -102,7 +104,8 @@ func (w *writer) answer(s adapter.Speech) {
 		if a.IsError {
 			status = "error"
 		}
-		result := adapter.Object{{"toolUseId", adapter.Raw(a.CallID)}, {"content", adapter.Raw(content)}, {"status", adapter.Raw(status)}}
+		result := adapter.Object{{"toolUseId", adapter.Raw(a.CallID)}, {"content", adapter.Raw(content)},
+			{"status", adapter.Raw(status)}}
 		w.say("user", adapter.Raw(adapter.Object{{"toolResult", adapter.Raw(result)}}))
 	}
 }
@@ -120,7 +123,8 @@ func (w *writer) blocks(where string, parts []ctxabi.Part) (blocks []json.RawMes
 			if !ok {
 				w.lost.Add(where, adapter.ArgumentsInObject)
 			}
-			use := adapter.Object{{"toolUseId", adapter.Raw(p.Call.ID)}, {"name", adapter.Raw(p.Call.Name)}, {"input", input}}
+			use := adapter.Object{{"toolUseId", adapter.Raw(p.Call.ID)}, {"name", adapter.Raw(p.Call.Name)},
+				{"input", input}}
 			blocks = append(blocks, adapter.Raw(adapter.Object{{"toolUse", adapter.Raw(use)}}))
 		case ctxabi.PartThinking:
 			if block := w.thinking(where, p.Raw); block != nil {
@@ -156,13 +160,15 @@ func (w *writer) data(where string, raw []byte) json.RawMessage {
 	source := adapter.Raw(adapter.Object{{"bytes", adapter.Raw(d.Base64)}})
 	if ok && d.Base64 != "" {
 		if kind, is := strings.CutPrefix(d.Mime, "image/"); is && d.IsImage() {
-			return adapter.Raw(adapter.Object{{"image", adapter.Raw(adapter.Object{{"format", adapter.Raw(kind)}, {"source", source}})}})
+			return adapter.Raw(adapter.Object{{"image", adapter.Raw(adapter.Object{{"format", adapter.Raw(kind)},
+				{"source", source}})}})
 		}
 		for kind, mime := range mimes {
 			if mime == d.Mime {
 				w.files++ // the API takes each name once, and not every character in it
 				name := adapter.Raw(fmt.Sprintf("document-%d", w.files))
-				return adapter.Raw(adapter.Object{{"document", adapter.Raw(adapter.Object{{"format", adapter.Raw(kind)}, {"name", name}, {"source", source}})}})
+				return adapter.Raw(adapter.Object{{"document", adapter.Raw(adapter.Object{{"format", adapter.Raw(kind)},
+					{"name", name}, {"source", source}})}})
 			}
 		}
 	}

@@ -87,20 +87,23 @@ assistant "` + "```\\nfenced\\n```\\n\\nBecause." + `"
 			texts = append(texts, o.Text("text"))
 		}
 	}
-	if got := strings.Join(texts, "|"); got != "Tokens: 5.0k sent, 629 received.\nCost: $0.02 message, $0.02 session.|Applied edit to a.py|x" {
+	const outputs = "Tokens: 5.0k sent, 629 received.\nCost: $0.02 message, $0.02 session.|Applied edit to a.py|x"
+	if got := strings.Join(texts, "|"); got != outputs {
 		t.Errorf("events say %q", got)
 	}
 }
 
-// An editor's mode line before the first chat hides no history, and nobody says it.
+// An editor's mode line before the first chat hides no history and is no message.
 func TestAiderModeLineIsSkipped(t *testing.T) {
-	for _, mode := range []string{"-*- mode: fundamental -*-\n>  \n> ^C again to exit  ", "<!-- -*- mode: markdown -*- -->", "# -*- eval: (auto-fill-mode -1) -*-", "<!-- vim: set tw=0: -->"} {
+	for _, mode := range []string{"-*- mode: fundamental -*-\n>  \n> ^C again to exit  ",
+		"<!-- -*- mode: markdown -*- -->", "# -*- eval: (auto-fill-mode -1) -*-", "<!-- vim: set tw=0: -->"} {
 		history := []byte(mode + "\n\n# aider chat started at 2026-01-05 10:00:00\n\n#### add a reset\n\nDone.\n\n")
 		if f, ok := formats.Detect("history.md", history); !ok || f.Name != "aider" {
 			t.Errorf("%s: detected as %v", mode, f)
 		}
 		var s adaptertest.Session
-		if _, lost := s.Import(t, format(t, "aider"), "", history); len(lost) > 0 || outline(&s) != "user \"add a reset\"\nassistant \"Done.\"\n" {
+		if _, lost := s.Import(t, format(t, "aider"), "", history); len(lost) > 0 ||
+			outline(&s) != "user \"add a reset\"\nassistant \"Done.\"\n" {
 			t.Errorf("%s: %s, losses %v", mode, outline(&s), lost)
 		}
 	}

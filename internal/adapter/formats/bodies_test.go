@@ -61,7 +61,8 @@ user "Never push to main."
 assistant "I ask before I push." call push {"branch":"topic"}
 `
 	var s adaptertest.Session
-	if _, lost := s.Import(t, format(t, "ui-messages"), "chat.json", sample(t, "ui-messages", "chat.json")); len(lost) > 0 {
+	_, lost := s.Import(t, format(t, "ui-messages"), "chat.json", sample(t, "ui-messages", "chat.json"))
+	if len(lost) > 0 {
 		t.Errorf("losses %v", lost)
 	}
 	if got := outline(&s); got != want {
@@ -79,7 +80,8 @@ assistant "Staging runs on port 8443."
 user "Never push to main."
 `
 	var s adaptertest.Session
-	if _, lost := s.Import(t, format(t, "converse"), "request.json", sample(t, "converse", "request.json")); len(lost) > 0 {
+	_, lost := s.Import(t, format(t, "converse"), "request.json", sample(t, "converse", "request.json"))
+	if len(lost) > 0 {
 		t.Errorf("losses %v", lost)
 	}
 	if got := outline(&s); got != want {

@@ -17,7 +17,8 @@ import (
 // Transcripts with fields that are missing, of another type, doubled or not
 // known come back equal, too, and what is exported of them elsewhere is valid.
 func TestChatsOfAnotherShape(t *testing.T) {
-	for _, name := range []string{"openai", "anthropic", "codex", "responses"} {
+	for _, name := range []string{"openai", "anthropic", "codex", "responses", "ui-messages", "converse", "langchain",
+		"gemini-contents"} {
 		f := format(t, name)
 		var samples []string
 		files, _ := filepath.Glob(filepath.Join("testdata", name, "*.json*"))
@@ -43,7 +44,9 @@ func TestChatsOfAnotherShape(t *testing.T) {
 					if l.What == "is empty" && empty(data) {
 						continue // the changes removed every message, and the import reports it
 					}
-					if !strings.Contains(l.What, "kept in an event") && !strings.Contains(l.What, "kept beside the message") && !strings.Contains(l.What, "appears twice") {
+					if !strings.Contains(l.What, "kept in an event") &&
+						!strings.Contains(l.What, "kept beside the message") &&
+						!strings.Contains(l.What, "appears twice") {
 						r.Fatalf("loss: %v\n%s", l, data)
 					}
 				}

@@ -21,26 +21,36 @@ var programs = []program{
 	{what: "a ShareGPT data set", has: []string{"$.conversations[].from", "$.conversations[].value"}},
 	{what: "a list of messages of Pydantic AI", has: []string{"$[].parts[].part_kind", "$[].kind"}},
 	{what: "a list of messages of AutoGen", has: []string{"$[].source", "$[].content"}, says: map[string][]string{
-		"$[].type": {"TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent", "ToolCallSummaryMessage", "MultiModalMessage", "HandoffMessage"}}},
+		"$[].type": {"TextMessage", "ToolCallRequestEvent", "ToolCallExecutionEvent", "ToolCallSummaryMessage",
+			"MultiModalMessage", "HandoffMessage"}}},
 	{what: "a checkpoint of Gemini CLI (/chat save)", has: []string{"$.history[].parts["}},
-	{what: "the ui_messages.json of Cline", hint: "; import the api_conversation_history.json of the task", has: []string{"$[].ts", "$[].say"},
+	{what: "the ui_messages.json of Cline", hint: "; import the api_conversation_history.json of the task",
+		has:  []string{"$[].ts", "$[].say"},
 		says: map[string][]string{"$[].type": {"say", "ask"}}},
-	{what: "a list of messages of OpenAI's Assistants", says: map[string][]string{"$.data[].object": {"thread.message"}}},
+	{what: "a list of messages of OpenAI's Assistants",
+		says: map[string][]string{"$.data[].object": {"thread.message"}}},
 	{what: "a list of messages of OpenAI's Assistants", says: map[string][]string{"$[].object": {"thread.message"}}},
 	{what: "a session of Continue", has: []string{"$.history[].message", "$.sessionId"}},
 	{what: "a session of Qwen Code", whatever: true, has: []string{"$.message.parts[", "$.parentUuid", "$.sessionId"}},
-	{what: "the stream of Gemini CLI (--output-format stream-json)", whatever: true, has: []string{"$.session_id", "$.role", "$.content"}, says: map[string][]string{
-		"$.type": {"init"}}},
-	{what: "a chat of the Grok CLI", has: []string{"$.prompt_index"}, says: map[string][]string{"$.type": {"user", "assistant"}}},
-	{what: "the stream of Droid", whatever: true, has: []string{"$.session_id", "$.role", "$.text"}, says: map[string][]string{"$.type": {"message"}}},
+	{what: "the stream of Gemini CLI (--output-format stream-json)", whatever: true,
+		has: []string{"$.session_id", "$.role", "$.content"}, says: map[string][]string{
+			"$.type": {"init"}}},
+	{what: "a chat of the Grok CLI", has: []string{"$.prompt_index"},
+		says: map[string][]string{"$.type": {"user", "assistant"}}},
+	{what: "the stream of Droid", whatever: true, has: []string{"$.session_id", "$.role", "$.text"},
+		says: map[string][]string{"$.type": {"message"}}},
 	{what: "a chat of Copilot in VS Code", has: []string{"$.requests[].message", "$.requests[].response"}},
-	{what: "a session of Copilot CLI", whatever: true, has: []string{"$.data.sessionId"}, says: map[string][]string{"$.type": {"session.start"}}},
+	{what: "a session of Copilot CLI", whatever: true, has: []string{"$.data.sessionId"},
+		says: map[string][]string{"$.type": {"session.start"}}},
 	{what: "a transcript of Cursor", has: []string{"$.role", "$.message.content["}},
-	{what: "a session of Kimi Code", says: map[string][]string{"$.type": {"context.append_message", "context.append_loop_event"}}},
-	{what: "a conversation of Antigravity", has: []string{"$.step_index", "$.source"}, says: map[string][]string{"$.type": {"USER_INPUT"}}},
+	{what: "a session of Kimi Code",
+		says: map[string][]string{"$.type": {"context.append_message", "context.append_loop_event"}}},
+	{what: "a conversation of Antigravity", has: []string{"$.step_index", "$.source"},
+		says: map[string][]string{"$.type": {"USER_INPUT"}}},
 }
 
-// Unreadable returns what a transcript is that no format reads, and that ctxfs cannot read it; "" where that is not known.
+// Unreadable returns the end of an error about a transcript that no format reads: the program that wrote it, and that
+// ctxfs cannot read it. It returns "" if the program is not known.
 func Unreadable(head []byte) string {
 	p := programOf(adapter.Decode(head), false)
 	if p == nil {
@@ -49,8 +59,8 @@ func Unreadable(head []byte) string {
 	return p.what + "; ctxfs cannot read it yet" + p.hint
 }
 
-// programOf returns the program that wrote a transcript, nil where that is not known. whatever: only one with files that look like those of
-// a format.
+// programOf returns the program that wrote a transcript, nil where that is not known. whatever: only one with files
+// that look like those of a format.
 func programOf(head []byte, whatever bool) *program {
 	s := adapter.ShapeOf(head)
 next:

@@ -16,11 +16,12 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 )
 
-// contentKeys are the keys of a transcript whose strings are what somebody says; under the last four any string is.
+// contentKeys are the keys of texts in a transcript; under the last four every string is a text.
 var contentKeys = strings.Fields("text content thinking reasoning message parts prompt refusal summary observation thought errorText " +
 	"input args arguments output")
 
-// besideKeys are the keys of what is no part of a conversation: definitions, settings, and how a program shows what it did.
+// besideKeys are the keys of what is no part of a conversation: definitions, settings, and how a program shows what it
+// did.
 var besideKeys = strings.Fields("type kind role id name model status tools functions toolConfig metadata usage resultDisplay settings import")
 
 // unchecked are the formats of which the tables in docs/import.md say which records become events.
@@ -90,7 +91,8 @@ func saidIn(s *adaptertest.Session, events ...string) string {
 	for _, r := range s.Records {
 		var o map[string]any
 		kind := r.EventType()
-		if json.Unmarshal(r.Line, &o) != nil || r.Event && strings.Contains(kind, "/") && !slices.Contains(events, kind) && o["abandoned"] != true {
+		if json.Unmarshal(r.Line, &o) != nil || r.Event && strings.Contains(kind, "/") &&
+			!slices.Contains(events, kind) && o["abandoned"] != true {
 			continue
 		}
 		if !r.Event {
@@ -103,7 +105,8 @@ func saidIn(s *adaptertest.Session, events ...string) string {
 
 // transcripts are the transcripts of the repository that a format reads, without hostile ones.
 func transcripts(t *testing.T, f *adapter.Format) (files []string) {
-	for _, glob := range []string{filepath.Join("testdata", f.Name, "*.*"), filepath.Join("../../../examples/transcripts", f.Name+".*")} {
+	for _, glob := range []string{filepath.Join("testdata", f.Name, "*.*"),
+		filepath.Join("../../../examples/transcripts", f.Name+".*")} {
 		found, err := filepath.Glob(glob)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +128,8 @@ func notes(f *adapter.Format) (types []string) {
 	return types
 }
 
-// Every text of a transcript is in a message or in a record that is known to be none; what else there is would be a loss, and samples have none.
+// Every text of a transcript is in a message or in a record that is known to be none; what else there is would be a
+// loss, and samples have none.
 func TestNoTextOfASampleIsLost(t *testing.T) {
 	for _, f := range formats.Formats() {
 		for _, file := range transcripts(t, f) {
@@ -158,7 +162,8 @@ func isNote(f *adapter.Format, path []any) bool {
 	return slices.ContainsFunc(f.Notes, func(note string) bool { return note[0] == '.' && strings.HasSuffix(keys, note) })
 }
 
-// A text that comes in another form, under another key, in a part of another type or from another role is in a message, or a loss counts it.
+// A text that comes in another form, under another key, in a part of another type or from another role is in a message,
+// or a loss counts it.
 func TestNoTextIsLostSilently(t *testing.T) {
 	for _, f := range formats.Formats() {
 		if slices.Contains(unchecked, f.Name) || f.Name == "aider" { // which is no JSON
@@ -168,7 +173,6 @@ func TestNoTextIsLostSilently(t *testing.T) {
 			file string
 			data []byte
 			at   []textAt
-			n    []int // the value of each
 		}
 		var samples []sample
 		for _, file := range transcripts(t, f) {
@@ -180,14 +184,17 @@ func TestNoTextIsLostSilently(t *testing.T) {
 			s.Import(t, f, filepath.Base(file), data)
 			said := saidIn(&s)
 			one := sample{file: file, data: data}
-			for n, v := range valuesOf(data) {
+			for _, v := range valuesOf(data) {
 				for _, at := range textsOf(v, nil, false, false) {
 					if strings.Contains(said, at.text) && !isNote(f, at.path) {
-						one.at, one.n = append(one.at, at), append(one.n, n)
+						one.at = append(one.at, at)
 					}
 				}
 			}
-			slices.SortFunc(one.at, func(a, b textAt) int { return strings.Compare(fmt.Sprint(a.path), fmt.Sprint(b.path)) })
+			slices.SortFunc(one.at, func(a, b textAt) int {
+				return strings.Compare(fmt.Sprint(a.path),
+					fmt.Sprint(b.path))
+			})
 			if len(one.at) > 0 {
 				samples = append(samples, one)
 			}
@@ -197,7 +204,8 @@ func TestNoTextIsLostSilently(t *testing.T) {
 				one := rapid.SampledFrom(samples).Draw(r, "sample")
 				i := rapid.IntRange(0, len(one.at)-1).Draw(r, "text")
 				values := valuesOf(one.data)
-				keys := slices.DeleteFunc(slices.Clone(contentKeys[:10]), func(key string) bool { return slices.Contains(f.Notes, "."+key) })
+				keys := slices.DeleteFunc(slices.Clone(contentKeys[:10]),
+					func(key string) bool { return slices.Contains(f.Notes, "."+key) })
 				for n := range values {
 					if values[n] = strangely(r, values[n], one.at[i].path, keys); rapid.Bool().Draw(r, "enough") {
 						break
@@ -208,7 +216,9 @@ func TestNoTextIsLostSilently(t *testing.T) {
 				for _, v := range values {
 					line, _ := json.Marshal(v)
 					data = append(append(data, line...), '\n')
-					is = is || slices.ContainsFunc(textsOf(v, nil, false, false), func(at textAt) bool { return at.text == mark })
+					is = is ||
+						slices.ContainsFunc(textsOf(v, nil, false, false),
+							func(at textAt) bool { return at.text == mark })
 				}
 				if !is {
 					return
@@ -216,7 +226,8 @@ func TestNoTextIsLostSilently(t *testing.T) {
 				var s adaptertest.Session
 				_, lost := s.Import(t, f, filepath.Base(one.file), data)
 				if !strings.Contains(saidIn(&s, notes(f)...), mark) && len(lost) == 0 {
-					r.Fatalf("%s: %v: no message says %q, and no loss is reported:\n%s", one.file, one.at[i].path, mark, data)
+					r.Fatalf("%s: %v: no message says %q, and no loss is reported:\n%s", one.file, one.at[i].path, mark,
+						data)
 				}
 			})
 		})

@@ -49,7 +49,8 @@ func sniffContents(_ string, head []byte) int {
 	}
 	for _, p := range []string{"$[]", "$"} {
 		if s.Says(p+".role", "user", "model", "function") && s.Has(p+".parts[") && !s.Has(p+".info", p+".content", "$.messages") {
-			if s.Has(p+".parts[].text", p+".parts[].functionCall", p+".parts[].functionResponse", p+".parts[].inlineData") && !s.Has(p+".parts[].type") && contents.Reads(head) {
+			if s.Has(p+".parts[].text", p+".parts[].functionCall", p+".parts[].functionResponse",
+				p+".parts[].inlineData") && !s.Has(p+".parts[].type") && contents.Reads(head) {
 				return 90
 			}
 		}

@@ -17,14 +17,16 @@ var Format = &adapter.Format{
 	Title: "OpenHands conversation (events: JSONL, an array, or a file each)",
 	Notes: []string{"PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "ConversationStateUpdateEvent",
 		"recall", "change_agent_state", "condensation_request", "loop_recovery", "task_tracking_state", "null",
-		"agent_state_changed", ".message", ".summary", ".observation", ".args.agent_class", ".args.openhands_version", ".args.impl_source", ".args.confirmation_state"},
+		"agent_state_changed", ".message", ".summary", ".observation", ".args.agent_class", ".args.openhands_version",
+		".args.impl_source", ".args.confirmation_state"},
 	Sniff:  sniffOpenHands,
 	Import: importOpenHands,
 	Export: exportOpenHands,
 }
 
 // openHandsKinds are the kinds of the events of the software-agent-sdk.
-var openHandsKinds = []string{"SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent", "UserRejectObservation", "AgentErrorEvent",
+var openHandsKinds = []string{"SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent",
+	"UserRejectObservation", "AgentErrorEvent",
 	"Condensation*", "PauseEvent", "TokenEvent", "LLMCompletionLogEvent", "Conversation*"}
 
 var openHandsFile = lazy.Regexp(`^event-(\d+)-.*\.json$`)
@@ -38,7 +40,8 @@ func sniffOpenHands(name string, head []byte) int {
 			return 95
 		case openHandsFile().MatchString(path.Base(name)):
 			return 90
-		case len(s.Strings[p+".action"])+len(s.Strings[p+".observation"]) > 0 && s.Has(p+".args", p+".extras", p+".cause"):
+		case len(s.Strings[p+".action"])+len(s.Strings[p+".observation"]) > 0 &&
+			s.Has(p+".args", p+".extras", p+".cause"):
 			return 80
 		}
 	}

@@ -17,9 +17,10 @@ const (
 )
 
 var Format = &adapter.Format{
-	Name:   adapter.SweAgentName,
-	Title:  "SWE-agent trajectory (.traj)",
-	Notes:  []string{".query.content", ".query.content.text", ".messages.content", ".messages.content.text"}, // the history, as each step had it
+	Name:  adapter.SweAgentName,
+	Title: "SWE-agent trajectory (.traj)",
+	Notes: []string{".query.content", ".query.content.text", ".messages.content", ".messages.content.text"},
+	// the history, as each step had it
 	Sniff:  sniffSWEAgent,
 	Import: importSWEAgent,
 	Export: exportSWEAgent,

@@ -43,7 +43,8 @@ func foreign(records []adapter.Record, lost *adapter.Tally) (all []json.RawMessa
 		if len(parts) == 0 {
 			continue
 		}
-		m := adapter.Object{{"id", adapter.Raw(fmt.Sprintf("msg-%d", len(all)+1))}, {"role", adapter.Raw(role)}, {"parts", adapter.Raw(parts)}}
+		m := adapter.Object{{"id", adapter.Raw(fmt.Sprintf("msg-%d", len(all)+1))}, {"role", adapter.Raw(role)},
+			{"parts", adapter.Raw(parts)}}
 		all = append(all, adapter.Raw(m))
 		if images := imagesOf(s); len(images) > 0 { // a result of a call is a text or a value
 			m = adapter.Object{{"id", adapter.Raw(fmt.Sprintf("msg-%d", len(all)+1))}, {"role", adapter.Raw("user")}}
@@ -65,9 +66,11 @@ func toolPart(where string, c ctxabi.Call, a adapter.Answer, lost *adapter.Tally
 	part := adapter.Object{{"type", adapter.Raw("tool-" + c.Name)}, {"toolCallId", adapter.Raw(c.ID)}}
 	text := adapter.Raw(adapter.TextOf(a.Inner))
 	if a.IsError {
-		part = append(part, adapter.Field{"state", adapter.Raw("output-error")}, adapter.Field{"input", input}, adapter.Field{"errorText", text})
+		part = append(part, adapter.Field{"state", adapter.Raw("output-error")}, adapter.Field{"input", input},
+			adapter.Field{"errorText", text})
 	} else {
-		part = append(part, adapter.Field{"state", adapter.Raw("output-available")}, adapter.Field{"input", input}, adapter.Field{"output", text})
+		part = append(part, adapter.Field{"state", adapter.Raw("output-available")}, adapter.Field{"input", input},
+			adapter.Field{"output", text})
 	}
 	return adapter.Raw(part)
 }
@@ -105,7 +108,8 @@ func filePart(where string, raw []byte, lost *adapter.Tally) json.RawMessage {
 	if kind == "" {
 		kind = "image/*"
 	}
-	part := adapter.Object{{"type", adapter.Raw("file")}, {"mediaType", adapter.Raw(kind)}, {"url", adapter.Raw(d.DataURL())}}
+	part := adapter.Object{{"type", adapter.Raw("file")}, {"mediaType", adapter.Raw(kind)},
+		{"url", adapter.Raw(d.DataURL())}}
 	if d.Name != "" {
 		part = append(part, adapter.Field{"filename", adapter.Raw(d.Name)})
 	}

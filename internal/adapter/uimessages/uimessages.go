@@ -9,8 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
 )
 
-// Format is the UIMessages of the AI SDK, which useChat stores: an array, one a line, or as "messages" of a chat. It reads the messages of
-// version 4 as well, which have "content" and "toolInvocations" beside their parts.
+// Format is the UIMessages of the AI SDK, which useChat stores: an array, one a line, or as "messages" of a chat. It
+// reads the messages of version 4 as well, which have "content" and "toolInvocations" beside their parts.
 //
 //	{"id":"m2","role":"assistant","parts":[{"type":"step-start"},{"type":"tool-ls","toolCallId":"c1","state":"output-available",
 //	 "input":{},"output":"etc home"},{"type":"text","text":"etc and home."}]}
@@ -33,7 +33,8 @@ var messages = &bodies.Bodies{
 func sniff(_ string, head []byte) int {
 	s := adapter.ShapeOf(head)
 	for _, p := range []string{"$", "$[]", "$.messages[]", "$[].messages[]"} {
-		if s.Says(p+".role", "user", "assistant", "system") && (s.Has(p+".parts[].type") && !s.Has(p+".info") || s.Has(p+".toolInvocations[")) &&
+		if s.Says(p+".role", "user", "assistant", "system") && (s.Has(p+".parts[].type") && !s.Has(p+".info") ||
+			s.Has(p+".toolInvocations[")) &&
 			messages.Reads(head) {
 			return 94
 		}
@@ -62,8 +63,8 @@ type step struct {
 	called  bool
 }
 
-// recordsOf returns the records of a message: each step of an answer is a message, the results of its calls follow it. It
-// returns nil where m is no message.
+// recordsOf returns the records of a message: each step of an answer is a message, the results of its calls follow it.
+// It returns nil where m is no message.
 func recordsOf(m adapter.Object) (records []adapter.Object) {
 	role := m.Text("role")
 	parts := partsOf(m)
@@ -119,7 +120,8 @@ func partsOf(m adapter.Object) (parts []json.RawMessage) {
 		parts = append(parts, adapter.Raw(adapter.Object{{"type", adapter.Raw("reasoning")}, {"reasoning", v}}))
 	}
 	for _, raw := range m.Array("toolInvocations") {
-		parts = append(parts, adapter.Raw(adapter.Object{{"type", adapter.Raw("tool-invocation")}, {"toolInvocation", raw}}))
+		parts = append(parts, adapter.Raw(adapter.Object{{"type", adapter.Raw("tool-invocation")},
+			{"toolInvocation", raw}}))
 	}
 	if v := m.Get("content"); adapter.IsString(v) {
 		parts = append(parts, adapter.TextPart(v))
