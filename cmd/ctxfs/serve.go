@@ -119,7 +119,9 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	defer func() { info.End() }()
 
-	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly}, f.encoding)
+	engine, err := newSearch(store, search.Config{
+		Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly,
+	}, f.encoding)
 	if err != nil {
 		return err
 	}
@@ -176,7 +178,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	return err
 }
 
-// strayNotice is what the user of a mount reads of files that were at its mountpoint and are in the directory strays now.
+// strayNotice returns what the user of a mount reads of files that were at its mountpoint and are in strays now, "" if
+// there were none.
 func strayNotice(point, store, strays string) string {
 	if strays == "" {
 		return ""
