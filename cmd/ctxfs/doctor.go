@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/doctor"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
 func doctorCmd() *cobra.Command {
@@ -25,9 +26,11 @@ you give one.
 Then show how ctxfs is connected to the machine: other mounts and dead ones, the
 units of systemd, the helper of mount(8), the lines of fstab, the socket of the
 volume plugin, container runtimes, whether running containers will see a new mount,
-and which agent programs are connected ('ctxfs install'), with the time of the last
-record of each. Where something is missing, doctor prints the exact remedy. It
-changes nothing without --repair.
+which records programs wrote at a mountpoint while nothing was mounted there, with
+the command that imports them, and which agent programs are connected ('ctxfs
+install'), with the time of the last record of each. Where something is missing,
+doctor prints the exact remedy. It changes nothing without --repair. Without
+--store it looks at the store of MOUNTPOINT, if that is mounted.
 
 doctor asks the daemon of a mount before it touches the mount, so a mount that
 hangs does not stop it. A mount that does not answer is named: its daemon is
@@ -45,6 +48,11 @@ ctxfs answers at MOUNTPOINT now.`,
 					return usagef("--serving needs a MOUNTPOINT")
 				}
 				return doctor.Serves(args[0])
+			}
+			if store == "" && len(args) == 1 {
+				if i, rest, ok := mounts.At(args[0]); ok && rest == "" {
+					store = i.Source
+				}
 			}
 			dir, err := filepath.Abs(locate.StoreDir(store))
 			if err != nil {

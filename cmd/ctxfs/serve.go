@@ -128,7 +128,9 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	endGenerators := sync.OnceFunc(builder.Close)
 	defer endGenerators()
 	builder.Watch(log)
-	engine, err := newSearch(store, search.Config{Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly}, f.encoding)
+	engine, err := newSearch(store, search.Config{
+		Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly,
+	}, f.encoding)
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	return err
 }
 
-// strayNotice is what the user of a mount reads of files that were at its mountpoint and are in the directory strays now.
+// strayNotice returns what the user of a mount reads of files that were at its mountpoint and are in strays now, "" if
+// there were none.
 func strayNotice(point, store, strays string) string {
 	if strays == "" {
 		return ""

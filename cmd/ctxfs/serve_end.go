@@ -52,7 +52,10 @@ type ending struct {
 }
 
 func newEnding(server *fs.Server, stop <-chan os.Signal, endClients func(), f mountFlags, log *slog.Logger) *ending {
-	e := &ending{server: server, stop: stop, endClients: endClients, f: f, log: log, stopping: make(chan struct{}), detached: make(chan struct{})}
+	e := &ending{
+		server: server, stop: stop, endClients: endClients, f: f, log: log,
+		stopping: make(chan struct{}), detached: make(chan struct{}),
+	}
 	e.mount, _, _ = mounts.At(f.mountpoint)
 	return e
 }
@@ -67,12 +70,12 @@ func (e *ending) watchTable() (stop func()) {
 	return stop
 }
 
-// detachGrace is how long the kernel may need to end the connection of a mount that nobody uses, after it has left the table
-// of mounts.
+// detachGrace is how long the kernel may need to end the connection of an unused mount after it has left the table of
+// mounts.
 const detachGrace = time.Second
 
-// whenUnmounted is called when the mount has left the table of mounts. Programs that still have files of it open were not
-// asked, unless another mount namespace has a copy of the mount: a plain unmount leaves that.
+// whenUnmounted is called when the mount has left the table of mounts. If programs still have files of it open, it was
+// detached by force, unless another mount namespace has a copy of the mount: a plain unmount leaves that.
 func (e *ending) whenUnmounted() {
 	e.endClients()
 	select {
@@ -130,7 +133,8 @@ func (e *ending) wait() (ended string, err error) {
 		close(e.stopping)
 		e.log.Info("shutting down", "signal", sig.String())
 	}
-	tellSystemd(e.log, systemd.SdNotifyStopping, "serving open files until they are closed, "+e.f.deadline.String()+" at most")
+	tellSystemd(e.log, systemd.SdNotifyStopping,
+		"serving open files until they are closed, "+e.f.deadline.String()+" at most")
 	endAfter(e.f.deadline+stopGrace, e.f, e.log)
 	result := make(chan error, 1)
 	go func() {

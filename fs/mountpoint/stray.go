@@ -19,8 +19,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Foreign returns a name in the directory dir that a mount would not show there, "" if there is none: everything else was
-// written by programs that took the directory for the mount. It returns an error if dir cannot be listed.
+// Foreign returns a name in the directory dir that a mount would not show there, "" if there is none: everything else
+// was written by programs that took the directory for the mount. It returns an error if dir cannot be listed.
 func Foreign(dir string) (string, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
@@ -78,8 +78,8 @@ func (b *Bare) root() (*os.Root, error) {
 }
 
 // Collect moves what programs wrote into the directory, which is mounted on by now, to a new directory below
-// [session.StrayDir] of the store and returns that directory, "" if there is nothing to move. Files keep their owners. On
-// an error the rest stays in the directory, hidden by the mount.
+// [session.StrayDir] of the store and returns that directory, "" if there is nothing to move. Files keep their owners.
+// On an error the rest stays in the directory, hidden by the mount.
 func (b *Bare) Collect() (to string, err error) {
 	r, err := b.root()
 	if err != nil {
@@ -119,8 +119,8 @@ func newStray(store string) (string, error) {
 	}
 }
 
-// prune removes the directories below dir in which there is no file: a program that made one writes nothing more through
-// it.
+// prune removes the directories below dir in which there is no file: a program that made one writes nothing more
+// through it.
 func prune(r *os.Root, dir string) {
 	entries, _ := fs.ReadDir(r.FS(), dir)
 	for _, e := range entries {

@@ -12,8 +12,8 @@ import (
 // touchesPerWatchdog is how often a mount is touched in the time after which systemd ends its daemon.
 const touchesPerWatchdog = 4
 
-// Watch notifies systemd, as often as the unit of this daemon asks for it (WatchdogSec=), that the mount at point answers,
-// until the returned function is called. A child process touches the mount: a daemon that touches its own
+// Watch notifies systemd, as often as the unit of this daemon asks for it (WatchdogSec=), that the mount at point
+// answers, until the returned function is called. A child process touches the mount: a daemon that touches its own
 // mount waits for itself. While the mount does not answer, systemd is not told, and ends the daemon.
 func Watch(point string, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -26,7 +26,8 @@ func Watch(point string, log *slog.Logger) (stop func()) {
 			return exec.CommandContext(ctx, "/proc/self/exe", TouchVerb, point).Run()
 		}, func(err error) {
 			if err != nil {
-				log.Error("the mount does not answer; the watchdog of systemd ends this daemon soon", "mountpoint", point, "err", err)
+				log.Error("the mount does not answer; the watchdog of systemd ends this daemon soon",
+					"mountpoint", point, "err", err)
 			} else if _, err := systemd.SdNotify(false, systemd.SdNotifyWatchdog); err != nil {
 				log.Warn("systemd is not told that the mount answers", "err", err)
 			}

@@ -16,8 +16,8 @@ import (
 // mostStrays is how many sessions checkStrays describes one by one.
 const mostStrays = 5
 
-// checkStrays returns findings about records that programs wrote into a directory while its mount was gone: those that are
-// still there, at point or at the last mountpoint of the store, and those that a start moved to the store.
+// checkStrays returns findings about records that programs wrote into a directory while its mount was gone: those that
+// are still there, at point or at the last mountpoint of the store, and those that a start moved to the store.
 func checkStrays(store, point string) (found []Finding) {
 	for _, dir := range []string{point, mountpoint.Protected(store)} {
 		if _, _, mounted := mounts.At(dir); dir == "" || mounted || dir == point && len(found) > 0 {
@@ -30,8 +30,10 @@ func checkStrays(store, point string) (found []Finding) {
 		if sessions > 0 {
 			found = append(found, Finding{
 				Check: "strays", State: Note,
-				Text:   fmt.Sprintf("%s contains %s of %s, written while nothing was mounted there", dir, plural(records, "record"), plural(sessions, "session")),
-				Remedy: fmt.Sprintf("ctxfs mount --store %s %s   moves them to %s; then run ctxfs doctor again", word(store), word(dir), word(filepath.Join(store, session.StrayDir))),
+				Text: fmt.Sprintf("%s contains %s of %s, written while nothing was mounted there",
+					dir, plural(records, "record"), plural(sessions, "session")),
+				Remedy: fmt.Sprintf("ctxfs mount --store %s %s   moves them to %s; then run ctxfs doctor again",
+					word(store), word(dir), word(filepath.Join(store, session.StrayDir))),
 			})
 		}
 	}
@@ -45,20 +47,25 @@ func checkStrays(store, point string) (found []Finding) {
 			}
 			found = append(found, Finding{
 				Check: "strays", State: Note,
-				Text:   fmt.Sprintf("%s contains %s, written at the mountpoint while nothing was mounted there", filepath.Dir(s.Files[0]), plural(s.Records, "record")),
+				Text: fmt.Sprintf("%s contains %s, written at the mountpoint while nothing was mounted there",
+					filepath.Dir(s.Files[0]), plural(s.Records, "record")),
 				Remedy: importStray(store, filepath.Base(dir), s),
 			})
 		}
 	}
 	if omitted > 0 {
-		found = append(found, Finding{Check: "strays", State: Note, Text: fmt.Sprintf("%s of that kind are below %s", plural(omitted, "more session"), filepath.Join(store, session.StrayDir)),
-			Remedy: "import those above first, then run ctxfs doctor again"})
+		found = append(found, Finding{
+			Check: "strays", State: Note,
+			Text: fmt.Sprintf("%s of that kind are below %s",
+				plural(omitted, "more session"), filepath.Join(store, session.StrayDir)),
+			Remedy: "import those above first, then run ctxfs doctor again",
+		})
 	}
 	return found
 }
 
-// importStray returns the command that imports s and removes it. The records become a session of their own: in the session
-// that they were meant for, later ones may be before them. time is when they were found.
+// importStray returns the command that imports s and removes it. The records become a session of their own: in the
+// session that they were meant for, later ones may be before them. time is when they were found.
 func importStray(store, time string, s mountpoint.Stray) string {
 	ref, err := ctxabi.ParseRef(s.Session)
 	if err != nil { // a name that no session can have
