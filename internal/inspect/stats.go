@@ -22,7 +22,7 @@ type Stats struct {
 	Compactions []Epoch     `json:"compactions"`
 	Cache       Cache       `json:"cache"`
 	Calls       []Call      `json:"calls"`
-	Read        bool        `json:"packs_read"` // packs.jsonl has a pack that a program read
+	Read        bool        `json:"packs_read"`         // packs.jsonl has a pack that a program read
 	Recorded    *Recorded   `json:"recorded,omitempty"` // nil: no usage was recorded
 	Now         *StatsEpoch `json:"now"`
 }
