@@ -57,7 +57,12 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // thousands writes a number with commas.
-func thousands(n int) string { return overview.Thousands(n) }
+func thousands(n int) string {
+	if n < 0 {
+		return "-" + overview.Thousands(-n)
+	}
+	return overview.Thousands(n)
+}
 
 func share(n, of int) string {
 	if of == 0 {
