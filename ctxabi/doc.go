@@ -53,8 +53,7 @@
 //	layout.go   the tree: names, paths, limits
 //	span.go     ranges of records
 //	ref.go      bytes of the history, and the names of content
-//	quote.go    marks around quoted text
-//	project.go  what the sessions of a workspace share
+//	project.go  what the sessions of a workspace share, and marks around quoted text
 //	version.go  the versions of the program and of the store
 //	errors.go   the kinds of failure
 package ctxabi

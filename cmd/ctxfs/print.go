@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/overview"
 )
 
 // screen is how a verb may print: as wide, and with what.
@@ -57,13 +59,9 @@ func printJSON(w io.Writer, v any) error {
 // thousands writes a number with commas.
 func thousands(n int) string {
 	if n < 0 {
-		return "-" + thousands(-n)
+		return "-" + overview.Thousands(-n)
 	}
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return overview.Thousands(n)
 }
 
 func share(n, of int) string {
@@ -73,9 +71,4 @@ func share(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-func plural(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return thousands(n) + " " + what
-}
+func plural(n int, what string) string { return overview.Count(n, what) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -33,10 +34,8 @@ model, compare the pack that was its request with the one before: what a provide
 with a prompt cache reads from it, writes to it, and sees for the first time.
 
 If events.jsonl holds records of type usage, show the tokens that the provider
-counted. Each is matched with the pack that was opened last before it came, and
-its input tokens and its cache are compared with those of the pack. An agent
-program that never reads a pack makes requests of its own: only what its provider
-counted is shown of them.
+counted, and compare them with the pack that was opened last before each came. Of
+a program that reads no packs only the provider's numbers are shown.
 
 A terminal shows the series as sparklines, other outputs as tables. A call is an
 assistant record. In a history of more than ` + fmt.Sprint(manyRecords) + ` records stats looks at ` + fmt.Sprint(manyCalls) + ` calls;
@@ -78,7 +77,8 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 			if asJSON {
 				return printJSON(c.OutOrStdout(), s)
 			}
-			return (&statsPrinter{c.OutOrStdout(), screenOf(c.OutOrStdout()), s}).print()
+			(&statsPrinter{c.OutOrStdout(), screenOf(c.OutOrStdout()), s}).print()
+			return nil
 		},
 	}
 	lookFlags(c, &f)
@@ -115,21 +115,16 @@ type series struct {
 	share  bool
 }
 
-func (p *statsPrinter) print() error {
+func (p *statsPrinter) print() {
 	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", thousands(p.Messages), thousands(p.Events), thousands(p.Budget), p.Encoding)
 	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", thousands(p.Now.Tokens), plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
 	if !p.Read && p.Messages > 0 {
 		fmt.Fprintln(p.w, "No program has read a pack of this session: sections and zones are of packs that ctxfs would send.")
 	}
-	predicts := p.Predicts()
-	if !predicts {
-		if err := p.recorded(); err != nil {
-			return err
-		}
-	}
 	sections, zones := p.collect()
 	title := "tokens by section, and the cache's share since the row before"
-	if !predicts {
+	if !p.Predicts() {
+		p.recorded()
 		sections, title = sections[:len(sections)-1], "tokens by section"
 	}
 	switch {
@@ -144,11 +139,10 @@ func (p *statsPrinter) print() error {
 	}
 	p.tools()
 	p.epochs()
-	if !predicts {
-		return nil
+	if p.Predicts() {
+		p.cache()
+		p.recorded()
 	}
-	p.cache()
-	return p.recorded()
 }
 
 func (p *statsPrinter) collect() (sections, zones []series) {
@@ -281,33 +275,8 @@ func (p *statsPrinter) cache() {
 	w.Flush()
 }
 
-func (p *statsPrinter) recorded() error {
-	r := p.Recorded
-	if r == nil {
-		return nil
+func (p *statsPrinter) recorded() {
+	if p.Recorded != nil {
+		fmt.Fprintf(p.w, "\n%s\n  %s\n", p.title("recorded usage"), strings.Join(overview.Used(p.Recorded, p.Read), "\n  "))
 	}
-	fmt.Fprintf(p.w, "\n%s\n", p.title("recorded usage"))
-	fmt.Fprintf(p.w, "  %s: %s input tokens", plural(r.Records, "record"), thousands(r.All))
-	if r.Caches > 0 {
-		fmt.Fprintf(p.w, ", %s of them (%.1f %%) read from the cache", thousands(r.CacheRead), 100*r.AllShare())
-	}
-	if r.Output > 0 {
-		fmt.Fprintf(p.w, "; %s output tokens", thousands(r.Output))
-	}
-	fmt.Fprintln(p.w)
-	if r.Matched == 0 {
-		if !p.Read {
-			return nil
-		}
-		_, err := fmt.Fprintln(p.w, "  not compared with packs: too few of the records came after a pack that was read")
-		return err
-	}
-	fmt.Fprintf(p.w, "  %s matched, each with the pack that was opened last before it\n", plural(r.Matched, "record"))
-	fmt.Fprintf(p.w, "  input tokens: recorded %s, counted in packs %s; calibration %.3f\n", thousands(r.Input), thousands(r.Counted), r.Calibration)
-	if r.Cached == 0 {
-		_, err := fmt.Fprintln(p.w, "  no record mentions a cache")
-		return err
-	}
-	_, err := fmt.Fprintf(p.w, "  read from the cache: recorded %.1f %%, predicted %.1f %%; difference %+.1f points\n", 100*r.Share, 100*r.Predicted, 100*r.Difference)
-	return err
 }

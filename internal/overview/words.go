@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ctxfs/ctxfs/internal/inspect"
 )
 
 // Visible returns a text with a sign in place of each character that would move, hide or turn other text: control
@@ -144,4 +146,29 @@ func Sparkline(values []float64, most float64, width int) string {
 		b.WriteRune(sparks[max(0, min(level, len(sparks)-1))])
 	}
 	return b.String()
+}
+
+// Used returns what a provider counted of the calls of a session, a line each, and how it compares with packs; read: a program has read
+// a pack of the session.
+func Used(r *inspect.Recorded, read bool) []string {
+	line := fmt.Sprintf("%s: %s input tokens", Count(r.Records, "record"), Thousands(r.All))
+	if r.Caches > 0 {
+		line += fmt.Sprintf(", %s of them (%.1f %%) read from the cache", Thousands(r.CacheRead), 100*r.AllShare())
+	}
+	if r.Output > 0 {
+		line += fmt.Sprintf("; %s output tokens", Thousands(r.Output))
+	}
+	lines := []string{line}
+	switch {
+	case r.Matched == 0 && !read:
+		return lines
+	case r.Matched == 0:
+		return append(lines, "not compared with packs: too few of the records came after a pack that was read")
+	}
+	lines = append(lines, Count(r.Matched, "record")+" matched, each with the pack that was opened last before it",
+		fmt.Sprintf("input tokens: recorded %s, counted in packs %s; calibration %.3f", Thousands(r.Input), Thousands(r.Counted), r.Calibration))
+	if r.Cached == 0 {
+		return append(lines, "no record mentions a cache")
+	}
+	return append(lines, fmt.Sprintf("read from the cache: recorded %.1f %%, predicted %.1f %%; difference %+.1f points", 100*r.Share, 100*r.Predicted, 100*r.Difference))
 }

@@ -61,6 +61,15 @@ const ExtraDialogue = 40
 // QuoteTokens is what a quotation takes at most beside its text: its marks and its message.
 const QuoteTokens = 36
 
+// What a record takes natively beyond its tokens in pack.md, at most. A heading there takes five or more.
+const (
+	extraSystem   = 6  // systemSays
+	extraNothing  = 6  // a text in the place of one that is empty
+	extraStrange  = 16 // the text in front of what is not a message
+	extraUnpaired = 24 // the text in front of a result without call
+	extraNoResult = 10 // the text in the place of a result
+)
+
 // Heads returns the messages of the blocks in front: one for each, or, where these would be a noticeable part of the limit, one for each phase.
 func Heads(blocks []Head, limit int) (texts []Head) {
 	together := limit > 0 && MessageTokens*len(blocks) > limit/50

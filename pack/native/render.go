@@ -87,6 +87,17 @@ func (n *Prompt) Size() int {
 	return size
 }
 
+// size is about how many bytes s takes. The texts of records are not its own.
+func (s *Script) size() int {
+	n := len(s.Lines)*int(unsafe.Sizeof(Line{})) + len(s.Turns)*int(unsafe.Sizeof(Turn{})) + len(s.Repairs)*128
+	for i := range s.Turns {
+		for k := range s.Turns[i].Slots {
+			n += int(unsafe.Sizeof(Slot{})) + len(s.Turns[i].Slots[k].front) + len(s.Turns[i].Slots[k].refused)
+		}
+	}
+	return n
+}
+
 // Render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
 // system prompt first) the pack of the next record begins with while the epoch is the same.
 // It returns ctxabi.ErrOverBudget when the rendering does not fit, ctxabi.ErrIO when a record cannot

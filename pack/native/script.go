@@ -2,7 +2,6 @@ package native
 
 import (
 	"slices"
-	"unsafe"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -110,37 +109,11 @@ func NewScript(lines []Line) *Script {
 	return &s
 }
 
-// size is about how many bytes s takes. The texts of records are not its own.
-func (s *Script) size() int {
-	n := len(s.Lines)*int(unsafe.Sizeof(Line{})) + len(s.Turns)*int(unsafe.Sizeof(Turn{})) + len(s.Repairs)*128
-	for i := range s.Turns {
-		for k := range s.Turns[i].Slots {
-			n += int(unsafe.Sizeof(Slot{})) + len(s.Turns[i].Slots[k].front) + len(s.Turns[i].Slots[k].refused)
-		}
-	}
-	return n
-}
-
-// What a record takes natively beyond its tokens in pack.md, at most. A heading there takes five or more.
-const (
-	extraSystem   = 6  // systemSays
-	extraNothing  = 6  // a text in the place of one that is empty
-	extraStrange  = 16 // the text in front of what is not a message
-	extraUnpaired = 24 // the text in front of a result without call
-	extraNoResult = 10 // the text in the place of a result
-)
-
 func (w *scripter) line(i int) {
 	l := &w.Lines[i]
 	w.Bound += l.Tokens
 	if l.Note != "" {
-		note := Slot{Line: -1, Text: l.Note}
-		if last := len(w.Turns) - 1; last >= 0 && len(w.open) == 0 && w.Turns[last].By == byNote && w.Turns[last].quote == l.Quote {
-			w.Turns[last].Slots = append(w.Turns[last].Slots, note)
-			return
-		}
-		w.Bound += QuoteTokens
-		w.say(Turn{By: byNote, Slots: []Slot{note}, past: l.Past, quote: l.Quote})
+		w.note(l)
 		return
 	}
 	w.Bound += record.FrameTokens
@@ -203,6 +176,17 @@ func (w *scripter) line(i int) {
 	if len(t.Slots) > 0 {
 		w.say(t)
 	}
+}
+
+// note adds a note to the quotation before it, or begins one.
+func (w *scripter) note(l *Line) {
+	note := Slot{Line: -1, Text: l.Note}
+	if last := len(w.Turns) - 1; last >= 0 && len(w.open) == 0 && w.Turns[last].By == byNote && w.Turns[last].quote == l.Quote {
+		w.Turns[last].Slots = append(w.Turns[last].Slots, note)
+		return
+	}
+	w.Bound += QuoteTokens
+	w.say(Turn{By: byNote, Slots: []Slot{note}, past: l.Past, quote: l.Quote})
 }
 
 // say adds a turn that is not the assistant's.
