@@ -6,6 +6,7 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -114,24 +115,27 @@ func (s *saying) rank(k int) int {
 // and of older ones those that demand something.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
-	found, err := b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
-	b.unread = b.unread || err != nil
+	window, n := b.window(), finds.Notes{} // a reply before the window is known from notes, where the pack has room for these
+	if b.f.Rules.room >= minNotesRoom && len(b.mm.Wants.Kinds) > 0 {
+		n, _ = b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
+	}
 	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost; at-- {
-		if e := b.m.At(at); !record.IsUser(e) && !found.Replied(record.AddressOf(b.m, at)) || b.staysWhole(at) || b.isFolded(at) {
+		e := b.m.At(at)
+		mayReply := at >= window && record.IsResult(e) || n.Replied(record.AddressOf(b.m, at))
+		if !record.IsUser(e) && !mayReply || b.staysWhole(at) || b.isFolded(at) {
 			continue
 		}
-		looked++
 		one, ok := b.mm.digests.of(b.m, at)
-		b.unread = b.unread || !ok
-		if w := one.said; w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut {
+		if b.unread = b.unread || !ok; record.IsUser(e) || one.said != nil {
+			looked++
+		}
+		w := one.said
+		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !derived.Demands(w.parts) {
 			continue
 		}
-		if len(list)*8 >= room && !derived.Demands(one.said.parts) {
-			continue
-		}
-		s := saying{at: at, parts: one.said.parts, cut: one.said.cut}
+		s := saying{at: at, parts: w.parts, cut: w.cut}
 		text := strings.Join(s.parts, " ")
-		if one.said.sense == derived.Reply {
+		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
 		}
 		if text += "\x00" + s.asked; known[text] {
