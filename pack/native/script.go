@@ -127,6 +127,19 @@ const (
 	extraNoResult = 10 // the text in the place of a result
 )
 
+// extra returns what the record takes natively beyond its tokens in pack.md.
+func (l *Line) extra() (n int) {
+	for i := range l.Contents {
+		if !l.Unthought || l.Contents[i].Kind != record.ThoughtPortion {
+			n += l.Contents[i].Extra
+		}
+		if l.Carried {
+			n += l.Contents[i].Cost
+		}
+	}
+	return n
+}
+
 func (w *scripter) line(i int) {
 	l := &w.Lines[i]
 	w.Bound += l.Tokens
@@ -136,14 +149,7 @@ func (w *scripter) line(i int) {
 		return
 	}
 	w.Bound += record.FrameTokens
-	for n := range l.Contents {
-		if !l.Unthought || l.Contents[n].Kind != record.ThoughtPortion {
-			w.Bound += l.Contents[n].Extra
-		}
-		if l.Carried {
-			w.Bound += l.Contents[n].Cost
-		}
-	}
+	w.Bound += l.extra()
 	if l.Role == ctxabi.Assistant {
 		w.assistant(i)
 		return
