@@ -109,6 +109,19 @@ func NewScript(lines []Line) *Script {
 	return &s
 }
 
+// extra returns what the record takes natively beyond its tokens in pack.md.
+func (l *Line) extra() (n int) {
+	for i := range l.Contents {
+		if !l.Unthought || l.Contents[i].Kind != record.ThoughtPortion {
+			n += l.Contents[i].Extra
+		}
+		if l.Carried {
+			n += l.Contents[i].Cost
+		}
+	}
+	return n
+}
+
 func (w *scripter) line(i int) {
 	l := &w.Lines[i]
 	w.Bound += l.Tokens
@@ -117,14 +130,7 @@ func (w *scripter) line(i int) {
 		return
 	}
 	w.Bound += record.FrameTokens
-	for n := range l.Contents {
-		if !l.Unthought || l.Contents[n].Kind != record.ThoughtPortion {
-			w.Bound += l.Contents[n].Extra
-		}
-		if l.Carried {
-			w.Bound += l.Contents[n].Cost
-		}
-	}
+	w.Bound += l.extra()
 	if l.Role == ctxabi.Assistant {
 		w.assistant(i)
 		return
