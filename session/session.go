@@ -279,6 +279,11 @@ func asFile(text string) []byte {
 // [Log.Timeline] of messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
 
+// TimelineWithin is Timeline, which also ends with the error of ctx; see [Log.TimelineWithin].
+func (x *Session) TimelineWithin(ctx context.Context) (*Timeline, error) {
+	return x.messages.TimelineWithin(ctx)
+}
+
 // MayLieElsewhere reports whether sealed parts of the logs may lie where [Options.Parts] of the store has them, and be fetched
 // when they are read.
 func (x *Session) MayLieElsewhere() bool { return x.store.o.Parts != nil }
