@@ -8,15 +8,14 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first and last lines,
-// with one line between them for how many whole lines and bytes are left out and where the whole
-// stands (path):
+// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first and last lines, with one line
+// between them for how many whole lines and bytes are left out and where the whole stands (path):
 //
 //	[118 lines, 4510 bytes left out, all of it in context/line/97.txt]
 //
-// It cuts between lines where it can, never inside a UTF-8 sequence, and at long runs of blanks: a shortened text has none of them. It returns a text within
-// the limit as it is, with cut == false. If the limit is too small for that line and some text
-// around it, it returns the line alone, which may exceed the limit.
+// It cuts between lines where it can, never inside a UTF-8 sequence, and at long runs of blanks: a shortened text
+// has none of them. It returns a text within the limit as it is, with cut == false. If the limit is too small for
+// that line and some text around it, it returns the line alone, which may exceed the limit.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
@@ -70,8 +69,8 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 // maxBlanks is the length in bytes of the longest run of spaces, tabs and line ends in a shortened text.
 const maxBlanks = 1024
 
-// longBlanks returns where the first run of more than maxBlanks blanks begins and where the last one ends; the length of text and 0 if
-// there is none.
+// longBlanks returns where the first run of more than maxBlanks blanks begins and where the last one ends; the
+// length of text and 0 if there is none.
 func longBlanks(text string) (begin, end int) {
 	begin = len(text)
 	run := 0 // blanks up to here

@@ -79,8 +79,8 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	return x, nil
 }
 
-// noteDamage logs that a session cannot be opened, once as long as the reason stays the same: each call that names the session
-// gets the error, and none of them can leave a row in it.
+// noteDamage logs that a session cannot be opened, once as long as the reason stays the same: each call that names
+// the session gets the error, and none of them can leave a row in it.
 func (s *Store) noteDamage(ref ctxabi.Ref, err error) {
 	s.mu.Lock()
 	known := s.damaged[ref] == err.Error()

@@ -7,9 +7,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Nearby returns the findings of a history without those of the records in gap, up to about a place, from what k keeps, also for a gap
-// that ends earlier, or from all, which has the findings of all records. If neither has any, the result reads the records when it is
-// used. It keeps them in k.
+// Nearby returns the findings of a history without those of the records in gap, up to about a place, from what k
+// keeps, also for a gap that ends earlier, or from all, which has the findings of all records. If neither has any,
+// the result reads the records when it is used. It keeps them in k.
 func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
 	f := &Finds{Gap: gap, keep: k}
 	if k != nil {
@@ -35,9 +35,9 @@ func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
 	return f
 }
 
-// Without returns the findings of f without those of a gap that begins where that of f does, and ends no earlier, so that no record up to
-// the place upTo is read again. It leaves out findings behind that: those of a long history take much memory. The others are kept in k,
-// in place of what k has.
+// Without returns the findings of f without those of a gap that begins where that of f does, and ends no earlier,
+// so that no record up to the place upTo is read again. It leaves out findings behind that: those of a long
+// history take much memory. The others are kept in k, in place of what k has.
 func (f *Finds) Without(gap ctxabi.Span, upTo int, k Keeper) *Finds {
 	f.mu.Lock()
 	defer f.mu.Unlock()
