@@ -334,8 +334,8 @@ func (l *Log) Advance(position int64) {
 // Sync makes all that is committed survive the loss of power. It syncs the
 // data alone: arrival rows that are lost with the power are made up again when
 // the log is opened. A failure is remembered: every later Append and Sync
-// gives ErrIO until the store is opened anew, as the kernel may have dropped what it could not write. For want of room it returns ErrNoSpace or ErrQuota; the
-// next Append or Sync then reads the end of the log again, writes what was not synced once more, and syncs it.
+// gives ErrIO until the store is opened anew, as the kernel may have dropped what it could not write.
+// For want of room it returns ErrNoSpace or ErrQuota until there is room; see reopen.
 func (l *Log) Sync(ctx context.Context) error {
 	if err := l.regain("fsync"); err != nil {
 		return err
