@@ -8,15 +8,14 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first and last lines,
-// with one line between them for how many whole lines and bytes are left out and where the whole
-// stands (path):
+// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first and last lines, with one line
+// between them for how many whole lines and bytes are left out and where the whole stands (path):
 //
 //	[118 lines, 4510 bytes left out, all of it in context/line/97.txt]
 //
-// It cuts between lines where it can and never inside a UTF-8 sequence. It returns a text within
-// the limit as it is, with cut == false. If the limit is too small for that line and some text
-// around it, it returns the line alone, which may exceed the limit.
+// It cuts between lines where it can, never inside a UTF-8 sequence, and at long runs of blanks: a shortened text
+// has none of them. It returns a text within the limit as it is, with cut == false. If the limit is too small for
+// that line and some text around it, it returns the line alone, which may exceed the limit.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
@@ -26,12 +25,13 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 	if room < 2 {
 		return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 	}
+	blanks, behind := longBlanks(text)
 	for ; ; room -= room/16 + 1 { // weights of parts add up only nearly
 		if room < 2 {
 			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
-		head := headOf(text, room/2)
-		tail := tailOf(text[head:], room-room/2)
+		head := headOf(text[:blanks], room/2)
+		tail := tailOf(text[max(head, behind):], room-room/2)
 		middle := text[head : len(text)-tail]
 		short = JoinLeftOut(text[:head], LeftOut(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
 		if ctxabi.Weight(short) <= limit {
@@ -49,11 +49,12 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 		return text, false
 	}
 	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
+	blanks, _ := longBlanks(text)
 	for ; ; room -= room/16 + 1 {
 		if room < 2 {
 			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
-		head := headOf(text, room)
+		head := headOf(text[:blanks], room)
 		last := LeftOut(wholeLines(text, head, len(text)), len(text)-head, path)
 		if open := openFence(text[:head]); open != "" {
 			last = open + "\n" + last
@@ -63,6 +64,27 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 			return short, true
 		}
 	}
+}
+
+// maxBlanks is the length in bytes of the longest run of spaces, tabs and line ends in a shortened text.
+const maxBlanks = 1024
+
+// longBlanks returns where the first run of more than maxBlanks blanks begins and where the last one ends; the
+// length of text and 0 if there is none.
+func longBlanks(text string) (begin, end int) {
+	begin = len(text)
+	run := 0 // blanks up to here
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\t', '\r', '\n':
+			if run++; run > maxBlanks {
+				begin, end = min(begin, i+1-run), i+1
+			}
+		default:
+			run = 0
+		}
+	}
+	return begin, end
 }
 
 // openFence returns the mark of the code fence that text leaves open, "" for none.

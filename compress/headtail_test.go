@@ -136,3 +136,29 @@ func BenchmarkHeadTailLarge(b *testing.B) {
 		HeadTail(text, 3000, path)
 	}
 }
+
+// A text with a long run of blanks was shortened to little else, at the cost of all tokens.
+func TestLongBlanksAreLeftOut(t *testing.T) {
+	for _, blank := range []string{" ", "\n", "\t", "\r\n", " \n"} {
+		run := strings.Repeat(blank, 1<<20/len(blank))
+		text := "begin" + run + "end"
+		short, cut := HeadTail(text, 8000, "x")
+		if !cut || !strings.HasPrefix(short, "begin\n[") || !strings.HasSuffix(short, " left out, all of it in x]\nend") || len(short) > 200 {
+			t.Errorf("%q: %.100q has %d bytes", blank, short, len(short))
+		}
+		if short, cut := Head(text, 8000, "x"); !cut || !strings.HasPrefix(short, "begin\n[") || len(short) > 200 {
+			t.Errorf("the head with %q: %.100q has %d bytes", blank, short, len(short))
+		}
+		if short, _ := HeadTail(run, 8000, "x"); len(strings.TrimSpace(short)) != len(short) || len(short) > 200 {
+			t.Errorf("nothing but %q: %.100q has %d bytes", blank, short, len(short))
+		}
+		two := "begin" + run + "middle" + run + "end"
+		if short, _ := HeadTail(two, 8000, "x"); !strings.HasPrefix(short, "begin") || !strings.HasSuffix(short, "end") || len(short) > 200 {
+			t.Errorf("two runs of %q: %.100q has %d bytes", blank, short, len(short))
+		}
+	}
+	code := strings.Repeat(strings.Repeat(" ", 200)+"deeply.indented()\n", 2000)
+	if short, _ := HeadTail(code, 1000, "x"); !strings.HasPrefix(short, strings.Repeat(" ", 200)+"deeply") || strings.Count(short, "deeply") < 10 {
+		t.Errorf("indented code becomes %.300q", short)
+	}
+}

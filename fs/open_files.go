@@ -115,8 +115,8 @@ func (o *openFiles) Open(session, rel string) (n int) {
 	return n
 }
 
-// reserve counts a descriptor that the caller holds open until release is called. It returns
-// ctxabi.ErrNoFiles if clients, or this user, have as many as they may: the rest is for the other users, for reading sessions,
+// reserve counts a descriptor that the caller holds open until release is called. It returns ctxabi.ErrNoFiles if
+// clients, or this user, have as many as they may: the rest is for the other users, for reading sessions,
 // appending to them and making packs.
 func (t *tree) reserve(ctx context.Context) (release func(), err error) {
 	release, err = handles.Keep(callerOf(ctx).Uid)

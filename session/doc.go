@@ -1,16 +1,14 @@
-// Package session is the durable store of ctxfs: a plain tree of files, locked
-// by one daemon, that holds sessions. It knows stores, ids, control files,
-// children, forks and what is derived of a session; it knows nothing of FUSE,
+// Package session is the durable store of ctxfs: a plain tree of files, locked by one daemon, that holds sessions.
+// It knows stores, ids, control files, children, forks and what is derived of a session; it knows nothing of FUSE,
 // of errno and of prompts.
 //
 //	s, err := session.Open(dir, session.Options{})
 //	x, err := s.Create(ref, owner)
 //	_, err = x.Messages().Append(ctx, session.Batch{Data: record, Writer: writer})
 //
-// Below it lie package log (the append-only logs), archive (what is sealed of
-// them), blob (what is kept under its hash), disk (the directories of stores
-// and sessions) and vfs (the disk itself); above it package check (verify and
-// fsck). The names of these that callers use stand here, too (names.go).
+// Below it lie package log (the append-only logs), archive (what is sealed of them), blob (what is kept under its
+// hash), disk (the directories of stores and sessions) and vfs (the disk itself); above it package check (verify
+// and fsck). The names of these that callers use stand here, too (names.go).
 //
 // # On disk
 //
@@ -47,18 +45,17 @@
 //	    .ctxfs/quarantine/               bytes that were not a record when a log was opened
 //	<store>/shared/<space>/agent/...     the same, owned by a group
 //
-// An arrival row is written before the data it announces. Its bytes are the matter of package
-// arrival; as JSON it is
+// An arrival row is written before the data it announces. Its bytes are the matter of package arrival; as JSON it
+// is
 //
 //	{"off":0,"len":211,"sha256":"<hex of the data>","chain":"<hex>","at":1760000000123456789,
 //	 "uid":1000,"pid":77,"ev":0,"key":"<connection>-<request>"}
 //
-// chain(n) = SHA-256(chain(n-1) || sha256(n) || off || len), numbers as 8 bytes
-// big endian; chain(-1) is the SHA-256 of the session id's 16 bytes followed by
-// the log's name. at is nanoseconds; ev is the committed length of events.jsonl
-// at that moment (rows of messages only), which gives the two logs one order.
-// A row made up at recovery for data without one carries "estimated":true. The
-// forms of index and tokens stand in log/index_file.go.
+// chain(n) = SHA-256(chain(n-1) || sha256(n) || off || len), numbers as 8 bytes big endian; chain(-1) is the
+// SHA-256 of the session id's 16 bytes followed by the log's name. at is nanoseconds; ev is the committed length
+// of events.jsonl at that moment (rows of messages only), which gives the two logs one order. A row made up at
+// recovery for data without one carries "estimated":true. The forms of index and tokens stand in
+// log/index_file.go.
 //
 // # Promises
 //
@@ -115,27 +112,23 @@
 //   - A write that gives up waiting because its context ended took nothing and
 //     gives the context's error.
 //
-// Every refusal is reported in errors.jsonl, at most one row a second for each
-// user after a burst of 20; what comes faster is folded into a row with a count.
+// Every refusal is reported in errors.jsonl, at most one row a second for each user after a burst of 20; what
+// comes faster is folded into a row with a count.
 //
 // # Commit points
 //
-// Records come to be true by a [Committer], and what is true beside them (control
-// files, notes, children, the names of sessions) by a [ChangeCommitter]. [Local]
-// is both: what it commits is what the store's own files hold. A committer that
-// orders elsewhere has all applied here by [Log.Apply], [Session.Apply] and
-// [Store.ApplyName]; a store to which the same is applied in the same order holds
-// the same.
+// Records come to be true by a [Committer], and what is true beside them (control files, notes, children, the
+// names of sessions) by a [ChangeCommitter]. [Local] is both: what it commits is what the store's own files hold.
+// A committer that orders elsewhere has all applied here by [Log.Apply], [Session.Apply] and [Store.ApplyName]; a
+// store to which the same is applied in the same order holds the same.
 //
 // # Locks
 //
-// No lock of a log is held across Committer.Commit: appends of one log wait in
-// line for its turn, a channel, and may give up. The order of locks is: Session.notes,
-// Store.create, Root.Move, Root.Moving, Store.mu; Store.header, children.mu and
-// Session.mu are taken last and hold none of the others. The locks of logs and blobs,
-// stand in their packages: they come before Store.create. Removing a session
-// holds the turns of both its logs, so that nothing is appended between the last
-// look and the end.
+// No lock of a log is held across Committer.Commit: appends of one log wait in line for its turn, a channel, and
+// may give up. The order of locks is: Session.notes, Store.create, Root.Move, Root.Moving, Store.mu; Store.header,
+// children.mu and Session.mu are taken last and hold none of the others. The locks of logs and blobs, stand in
+// their packages: they come before Store.create. Removing a session holds the turns of both its logs, so that
+// nothing is appended between the last look and the end.
 //
 // # Files, from top to bottom
 //

@@ -371,25 +371,6 @@ func powerCutAtEveryOperation(t *testing.T, begin func() *world) {
 	}
 }
 
-// A disk without room for what was written may lose it: no later sync covers it by itself.
-func TestPowerCutAfterFullDisk(t *testing.T) {
-	for name, begin := range worlds {
-		t.Run(name, func(t *testing.T) {
-			_, changes := operations(t, begin)
-			for _, count := range []int{1, 3} {
-				for at := 1; at <= changes; at += sparse(t) {
-					w := begin()
-					w.disk.Fail(sessiontest.Fault{Kind: sessiontest.ENOSPC, At: at, Count: count, Changes: true})
-					w.run()
-					_, where := w.disk.Hit()
-					w.disk.Crash(int64(at))
-					w.check(t, w.synced, fmt.Sprintf("no room for operations %d+%d (%s), then a power cut", at, count, where))
-				}
-			}
-		})
-	}
-}
-
 // A store lives on: power is cut again and again, also while it recovers.
 func TestPowerCutsInARow(t *testing.T) {
 	_, changes := operations(t, newOldWorld)

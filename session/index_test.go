@@ -1,6 +1,9 @@
 package session_test
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand"
 	"path"
@@ -325,4 +328,40 @@ func FuzzIndexFile(f *testing.F) {
 			t.Fatal("a count was not kept")
 		}
 	})
+}
+
+// The index of a long log ends with the context of the caller, and what was made of it is right.
+func TestInterruptEndsIndex(t *testing.T) {
+	s := openStore(t, t.TempDir()+"/store", session.Options{})
+	x := create(t, s, refA)
+	record := []byte(`{"role":"user","content":"` + strings.Repeat("x", 10_000) + `"}` + "\n")
+	for range 10 {
+		if _, err := x.Messages().Append(ctx, session.Batch{Data: bytes.Repeat(record, 100)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, looks := range []int{0, 1, 3} {
+		c := &counted{Context: context.Background(), left: looks}
+		if _, err := x.TimelineWithin(c); !errors.Is(err, context.Canceled) {
+			t.Errorf("interrupted after %d looks: %v", looks, err)
+		}
+	}
+	timeline, err := x.TimelineWithin(ctx)
+	if err != nil || timeline.Messages.Len() != 1000 {
+		t.Fatal(err)
+	}
+	verified(t, s, refA)
+}
+
+// counted is a context that ends after it was asked so often whether it has.
+type counted struct {
+	context.Context
+	left int
+}
+
+func (c *counted) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }

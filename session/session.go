@@ -79,8 +79,8 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	return x, nil
 }
 
-// noteDamage logs that a session cannot be opened, once as long as the reason stays the same: each call that names the session
-// gets the error, and none of them can leave a row in it.
+// noteDamage logs that a session cannot be opened, once as long as the reason stays the same: each call that names
+// the session gets the error, and none of them can leave a row in it.
 func (s *Store) noteDamage(ref ctxabi.Ref, err error) {
 	s.mu.Lock()
 	known := s.damaged[ref] == err.Error()
@@ -278,6 +278,11 @@ func asFile(text string) []byte {
 // Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see
 // [Log.Timeline] of messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
+
+// TimelineWithin is Timeline, which also ends with the error of ctx; see [Log.TimelineWithin].
+func (x *Session) TimelineWithin(ctx context.Context) (*Timeline, error) {
+	return x.messages.TimelineWithin(ctx)
+}
 
 // MayLieElsewhere reports whether sealed parts of the logs may lie where [Options.Parts] of the store has them, and be fetched
 // when they are read.

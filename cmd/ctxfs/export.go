@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -172,9 +171,6 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	fi, err := os.Stat(name)
 	if err == nil && !fi.Mode().IsRegular() { // /dev/stdout, a pipe
 		f, err := os.OpenFile(name, os.O_WRONLY|unix.O_NONBLOCK, 0)
-		if errors.Is(err, unix.ENXIO) {
-			return fmt.Errorf("no process reads the pipe %s; start its reader first", name)
-		}
 		if err != nil {
 			return err
 		}

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The pauses before a broker that ended is started again. They double while brokers end sooner than longestRestart after
-// their start.
+// The pauses before a broker that ended is started again. They double while brokers end sooner than longestRestart
+// after their start.
 const (
 	firstRestart   = 100 * time.Millisecond
 	longestRestart = 10 * time.Second

@@ -33,9 +33,9 @@
 //	places.go    where programs keep theirs
 //	opencode.go  those that are in the database of a program
 //	files.go     which files make up a transcript, and its format
-//	open.go      files that a user named
 //	claude.go    what Claude Code keeps beside one
 //	codex.go     which threads of Codex belong together
 //	gemini.go    what Gemini CLI keeps beside one
+//	open.go      files that a user named
 //	loss.go      what could not be carried
 package transcript

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenFile is [OpenRegular] for a file that a user names on a command line: descriptors of this process (/dev/stdin, /dev/fd/3)
-// and /dev/null are opened whatever they are.
+// OpenFile is [OpenRegular] for a file that a user names on a command line: descriptors of this process
+// (/dev/stdin, /dev/fd/3) and /dev/null are opened whatever they are. It returns the errors of that.
 func OpenFile(name string) (*os.File, error) {
 	if name == "/dev/stdin" || name == os.DevNull || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/") {
 		return os.Open(name)
@@ -18,8 +18,8 @@ func OpenFile(name string) (*os.File, error) {
 	return OpenRegular(name)
 }
 
-// OpenRegular opens a regular file. It returns an error for another kind of file: a FIFO would make the caller wait for a
-// writer, and a device may never end.
+// OpenRegular opens a regular file. It returns an error for another kind of file: a FIFO would make the caller
+// wait for a writer, and a device may never end.
 func OpenRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {

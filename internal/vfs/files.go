@@ -123,6 +123,32 @@ func ReadFull(f io.ReaderAt, p []byte, off int64) error {
 	return err
 }
 
+// rewriter is a File that can write at an offset although its writes go to the end.
+type rewriter interface {
+	Rewrite(p []byte, off int64) error
+}
+
+// Rewrite writes the bytes [from, to) of f to where they are, so that the next Sync writes them to the disk: after
+// a Sync that failed, the kernel takes what it has of them for written. No other process or goroutine writes to f
+// meanwhile. It returns the error of the disk, and nil for a File that cannot do it.
+func Rewrite(f File, from, to int64) error {
+	w, ok := f.(rewriter)
+	if !ok {
+		return nil
+	}
+	buf := make([]byte, max(0, min(hashBlock, to-from)))
+	for off := from; off < to; off += int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), to-off)]
+		if err := ReadFull(f, buf, off); err != nil {
+			return err
+		}
+		if err := w.Rewrite(buf, off); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // hashBlock is how many bytes are hashed at once.
 const hashBlock = 64 << 10
 

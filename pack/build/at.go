@@ -41,7 +41,7 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*pack.Buil
 		if err != nil {
 			return nil, err
 		}
-		t, err := b.entry(x.ID()).Timeline(x)
+		t, err := b.entry(x.ID()).Timeline(ctx, x)
 		if err != nil {
 			return nil, err
 		}

@@ -204,10 +204,11 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return e.build, nil
 	}
 	in := g.Input()
-	t, err := e.Snapshot(ctx, x, &in)
+	t, done, err := e.Snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	release, err := b.room(t, "pack", ctxabi.PackFile)
 	if err != nil {
 		return nil, err

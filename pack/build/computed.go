@@ -52,10 +52,11 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 		return nil, err
 	}
 	in := g.Input()
-	t, err := b.entry(x.ID()).Snapshot(ctx, x, &in)
+	t, done, err := b.entry(x.ID()).Snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	for at := range g.Chosen.Recipe.Sources {
 		if s := &g.Chosen.Recipe.Sources[at]; s.Type.Computed() {
 			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block, Path: s.Block, Pending: true})

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"context"
+
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -13,7 +15,7 @@ func (b *Builder) Native(x *session.Session, build *pack.Build, f native.Format)
 	before := build.Size()
 	e := b.entry(x.ID())
 	data, err := build.Native(f, func() (record.Records, record.Records, error) {
-		t, err := e.Timeline(x)
+		t, err := e.Timeline(context.Background(), x)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -108,7 +108,7 @@ func (n *entryNotes) bytes() int {
 
 // view returns the present view.
 func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e *entry) (*NotesView, error) {
-	t, err := e.Timeline(x)
+	t, err := e.Timeline(ctx, x)
 	if err != nil {
 		return nil, err
 	}

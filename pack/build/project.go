@@ -163,7 +163,7 @@ func (b *Builder) rememberDigest(x *session.Session, d storedDigest) {
 // digestNow makes the digest of a session. late is true if not all of its records were looked at yet.
 func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.Digest, late bool, err error) {
 	e := b.entry(x.ID())
-	t, err := e.Timeline(x)
+	t, err := e.Timeline(ctx, x)
 	if err != nil {
 		return d, false, err
 	}

@@ -165,7 +165,7 @@ func (b *Builder) indexBlock(ctx context.Context, x *session.Session, e *entry) 
 	case <-ctx.Done():
 		return false
 	}
-	t, err := e.Timeline(x)
+	t, err := e.Timeline(ctx, x)
 	if err != nil {
 		return false // whoever asks is told
 	}

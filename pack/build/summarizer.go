@@ -172,7 +172,7 @@ func (b *Builder) summaryWant(x *session.Session, g *source.Gathered, in *pack.I
 	w.history = fmt.Sprintf("%s, record ends at %d, summary %x", of, endOf(m, to), before.ID())
 	w.feed = func(ctx context.Context) ([]byte, error) {
 		e := b.entry(x.ID())
-		t, err := e.Timeline(x)
+		t, err := e.Timeline(ctx, x)
 		if err != nil {
 			return nil, err
 		}

@@ -43,10 +43,11 @@ func (b *Builder) summariesNow(ctx context.Context, x *session.Session, e *entry
 		return nil, err
 	}
 	in := g.Input()
-	t, err := e.Snapshot(ctx, x, &in)
+	t, done, err := e.Snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	in.Summaries = summariesOf(x, g, &in)
 	if err := e.Redact(&in, t); err != nil {
 		return nil, err

@@ -14,11 +14,11 @@ func (mm *Memo) foundUpTo(places int) *finds.Finds {
 	}
 	switch f := mm.nearby; {
 	case f == nil:
-		mm.nearby = finds.Nearby(gap, mm.Near, mm.Finds)
+		mm.nearby = finds.Nearby(gap, places, mm.Near, mm.Finds)
 	case f.Gap.To > gap.To: // of an earlier moment
 		return &finds.Finds{Gap: gap}
 	case f.Gap != gap:
-		mm.nearby = f.Without(gap, mm.Near)
+		mm.nearby = f.Without(gap, places, mm.Near)
 	}
 	return mm.nearby
 }

@@ -41,11 +41,15 @@ func historyOf(t *session.Timeline, u *record.Unread) redact.History {
 
 // Readable returns a log of the session as packs show it.
 func (l *Logs) Readable(t *session.Timeline, event bool) record.Records {
+	return l.readableUntil(t, event, nil)
+}
+
+func (l *Logs) readableUntil(t *session.Timeline, event bool, until *waiter) record.Records {
 	ix := t.Messages
 	if event {
 		ix = t.Events
 	}
-	raw := &readable{Index: ix, event: event, unread: &l.Unread}
+	raw := &readable{Index: ix, event: event, unread: &l.Unread, until: until}
 	if l.mask != nil {
 		raw.mask, raw.history = l.mask, historyOf(t, &l.Unread)
 	}
@@ -53,11 +57,13 @@ func (l *Logs) Readable(t *session.Timeline, event bool) record.Records {
 }
 
 // Timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
-func (l *Logs) Timeline(x *session.Session) (*session.Timeline, error) {
-	if l.mask != nil {
-		return WholeTimeline(x)
+// It ends with the error of ctx when that ends.
+func (l *Logs) Timeline(ctx context.Context, x *session.Session) (*session.Timeline, error) {
+	t, err := x.TimelineWithin(ctx)
+	if err == nil && l.mask != nil {
+		err = t.EventsErr
 	}
-	return x.Timeline()
+	return t, err
 }
 
 // Masked reports whether the record at an address is shown otherwise than it is stored.
@@ -85,14 +91,14 @@ func WholeTimeline(x *session.Session) (*session.Timeline, error) {
 
 const settlePause = 200 * time.Microsecond
 
-// Snapshot fills in both logs as they were at one moment. An event whose place
-// is not certain in time stands in a later pack.
-// It returns an error when a log cannot be read, and that of ctx when ctx ends.
-func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *session.Timeline, err error) {
+// Snapshot fills in both logs as they were at one moment. Records are read from them no longer than ctx, until
+// done is called. An event whose place is not certain in time stands in a later pack. It returns an error when a
+// log cannot be read, and that of ctx when ctx ends.
+func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *session.Timeline, done func(), err error) {
 	begin, asked := time.Now(), int64(-1)
 	for {
-		if t, err = l.Timeline(x); err != nil {
-			return nil, err
+		if t, err = l.Timeline(ctx, x); err != nil {
+			return nil, nil, err
 		}
 		if asked < 0 {
 			asked = t.Events.Size() // what comes later may stand in a later pack
@@ -102,21 +108,23 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 		}
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case <-time.After(settlePause):
 		}
 	}
-	in.Messages = l.Readable(t, false)
+	until := &waiter{}
+	until.ctx.Store(&ctx)
+	in.Messages, done = l.readableUntil(t, false, until), func() { until.ctx.Store(nil) }
 	in.NoEvents = t.EventsErr != nil
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if n := len(t.Tools); n > 0 {
 		last := t.Events.At(int(t.Tools[n-1].Line))
-		in.Tools, in.Events = t.Tools, l.Readable(t, true)
+		in.Tools, in.Events = t.Tools, l.readableUntil(t, true, until)
 		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
 	}
-	return t, err
+	return t, done, err
 }
 
 // Until replaces the history of in by that of t. It returns an error when a log cannot be read.

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
@@ -20,9 +22,27 @@ type readable struct {
 	*session.Index
 	event  bool
 	unread *record.Unread
+	until  *waiter // nil: nothing ends the reading
 
 	mask    *mask // nil: records are shown as they are stored
 	history redact.History
+}
+
+// waiter is the context of the request that a snapshot was made for; nil once the request is answered, as others
+// go on with the snapshot.
+type waiter struct {
+	ctx atomic.Pointer[context.Context]
+}
+
+// err returns the error of the context.
+func (w *waiter) err() error {
+	if w == nil {
+		return nil
+	}
+	if ctx := w.ctx.Load(); ctx != nil {
+		return (*ctx).Err()
+	}
+	return nil
 }
 
 // At returns what the index says of a record.
@@ -38,8 +58,11 @@ func (r *readable) At(line int) ctxabi.Entry {
 func (r *readable) Unread() *record.Unread { return r.unread }
 
 // Record returns a record, or what stands in for one that is damaged.
-// It returns the errors of the log but for damage.
+// It returns the errors of the log but for damage, and that of the context of the snapshot.
 func (r *readable) Record(line int) ([]byte, error) {
+	if err := r.until.err(); err != nil {
+		return nil, err
+	}
 	raw, err := r.Index.Record(line)
 	a := record.Address{Line: line, Event: r.event}
 	if err != nil {

@@ -2,6 +2,7 @@ package swap
 
 import (
 	"cmp"
+	"context"
 	"encoding/hex"
 	"strings"
 
@@ -52,7 +53,7 @@ func (r *swapReader) rows(n Departure, have map[ctxabi.ContentRef]bool) (rows []
 	records := source.ReadableOf(r.unread, ix, n.Source == "events")
 	shown := record.Records(records)
 	if r.e.Redacts() {
-		t, err := r.e.Timeline(r.x)
+		t, err := r.e.Timeline(context.Background(), r.x)
 		if err != nil {
 			return nil, err
 		}

@@ -57,7 +57,6 @@
 //
 // # Files, from top to bottom
 //
-//	reopen.go          a log again after its disk was full
 //	recover.go         what opening a log finds and mends
 //	convert.go         rows of an older version anew
 //	seal.go            records into a sealed part
@@ -70,7 +69,7 @@
 //	stage.go           what a handle has written
 //	commit.go          a batch into the log
 //	memlog.go          a log in memory
-//	broken.go          a log whose files are gone, or give way to others
+//	broken.go          a log that failed, is opened again after its disk was full, or gives way to others
 //	index_load.go      what is read of an index, and when
 //	index_build.go     the index from records
 //	index_calls.go     which call a result answers

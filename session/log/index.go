@@ -113,23 +113,37 @@ type logIndex struct {
 	tokens   []*tokenChunk
 	encoding string
 
-	saved     int         // rows on disk
-	running   uint32      // checksum of the rows on disk
-	fresh     []tokenPair // counts that are not on disk
-	recounted bool        // the encoding changed: the file of counts is written anew
-	aside     bool        // some rows are made that the log's own index has
-	guessed   bool        // rows stand for records that cannot be read: they are not kept
+	saved     int          // rows on disk
+	running   uint32       // checksum of the rows on disk
+	fresh     []tokenPair  // counts that are not on disk
+	recounted bool         // the encoding changed: the file of counts is written anew
+	aside     bool         // some rows are made that the log's own index has
+	stop      func() error // ends building with an error; nil: nothing does
+	guessed   bool         // rows stand for records that cannot be read: they are not kept
 }
 
 // Index brings the index up to Len and gives a snapshot of it. It costs what was appended since the
 // last call in any process, at most; an index that is missing or does not fit the log is built
 // anew. It returns the error of a log that cannot be opened or read, and ctxabi.ErrNoMemory if
 // there is no room for it.
-func (l *Log) Index() (*Index, error) {
+func (l *Log) Index() (*Index, error) { return l.indexUntil(nil) }
+
+// indexUntil is Index, which ends with the error of stop where that returns one; nil: nothing stops it.
+func (l *Log) indexUntil(stop func() error) (*Index, error) {
 	x := l.index()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.stop = stop
+	defer func() { x.stop = nil }()
 	return x.current()
+}
+
+// stopped returns the error of stop.
+func (x *logIndex) stopped() error {
+	if x.stop == nil {
+		return nil
+	}
+	return x.stop()
 }
 
 // index returns what builds the log's index, which most logs of a large store never need.
@@ -197,10 +211,13 @@ func (x *logIndex) current() (*Index, error) {
 // why then. A lack of descriptors is an error.
 func (x *logIndex) eventsIndex() (*Index, error) {
 	l := x.log.events
-	events, err := l.Index()
+	events, err := l.indexUntil(x.stop)
 	if err == nil {
 		x.eventsErr = nil
 		return events, nil
+	}
+	if stopped := x.stopped(); stopped != nil {
+		return nil, stopped
 	}
 	if ctxabi.KindOf(err) != ctxabi.ErrIO || x.log.dir.Removed() {
 		return nil, err

@@ -97,6 +97,9 @@ func (x *logIndex) extend(f *logFiles, end int64) error {
 		if len(blocks[filling].buf) < scanBlock {
 			return true
 		}
+		if failed = x.stopped(); failed != nil {
+			return false
+		}
 		if filling++; filling == len(blocks) {
 			filling--
 			failed = enter()

@@ -334,9 +334,8 @@ func (l *Log) Advance(position int64) {
 // Sync makes all that is committed survive the loss of power. It syncs the
 // data alone: arrival rows that are lost with the power are made up again when
 // the log is opened. A failure is remembered: every later Append and Sync
-// gives ErrIO until the store is opened anew, because the kernel may have
-// dropped the pages that it could not write. For want of room it returns ErrNoSpace or ErrQuota; the
-// next Append or Sync then reads the end of the log again, writes what was not synced once more, and syncs it.
+// gives ErrIO until the store is opened anew, as the kernel may have dropped what it could not write.
+// For want of room it returns ErrNoSpace or ErrQuota until there is room; see reopen.
 func (l *Log) Sync(ctx context.Context) error {
 	if err := l.regain("fsync"); err != nil {
 		return err
@@ -354,47 +353,6 @@ func (l *Log) Sync(ctx context.Context) error {
 		return err
 	}
 	return l.kept(f, "fsync")
-}
-
-// syncData syncs the data of f.
-func (l *Log) syncData(f *logFiles) error {
-	mark := l.markOf(f)
-	if err := f.data.Sync(); err != nil {
-		return l.breakDown("fsync", err)
-	}
-	return l.covered(f, Mark{Size: mark.Size})
-}
-
-// syncRows syncs the arrival rows of f. For want of room it makes the log full; other errors of the disk are the caller's.
-func (l *Log) syncRows(f *logFiles) error {
-	mark := l.markOf(f)
-	if err := f.arrivals.Sync(); err != nil {
-		if vfs.IsFull(err) {
-			err = l.breakDown("fsync", err)
-		}
-		return err
-	}
-	return l.covered(f, Mark{Arrivals: mark.Arrivals})
-}
-
-func (l *Log) markOf(f *logFiles) Mark {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return f.tail.Mark()
-}
-
-// covered notes that a Sync of f covers what m says. It returns an error if another Sync of the same file failed meanwhile: the
-// kernel tells that once.
-func (l *Log) covered(f *logFiles, m Mark) error {
-	if l.full.Load() {
-		return errNoRoom(l, "fsync")
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.files == f {
-		l.synced.Size, l.synced.Arrivals = max(l.synced.Size, m.Size), max(l.synced.Arrivals, m.Arrivals)
-	}
-	return nil
 }
 
 var errRemoved = errors.New("its file was removed from the store")
@@ -427,8 +385,8 @@ func (l *Log) syncAll() error {
 // Shut syncs and closes the log for good. It returns the errors of disks that could not take all.
 func (l *Log) Shut() error {
 	err := l.syncAll()
-	if l.full.Load() {
-		err = l.regain("fsync") // a later daemon would take what the kernel has for written
+	if l.full.Load() { // a later daemon would take what the kernel has for written
+		err = l.regain("fsync")
 	}
 	failed := errors.Join(l.saveIndex(), err)
 	l.mu.Lock()

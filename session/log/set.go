@@ -155,7 +155,7 @@ func (o *Set) Shed() (closed int) {
 }
 
 func (o *Set) closeAfter(l *Log, save func(x *logIndex)) bool {
-	if l.IsBroken() {
+	if l.broken.Load() || l.full.Load() {
 		return false
 	}
 	// Only tried: the caller may hold locks of another log.

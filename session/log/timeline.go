@@ -1,6 +1,7 @@
 package log
 
 import (
+	"context"
 	"encoding/hex"
 	"io"
 	"sort"
@@ -59,10 +60,16 @@ const maxLooks = 100
 // [Timeline.EventsErr]. A session without tool events pays nothing for the merging. Otherwise it
 // costs what is new, and once a process the reading of the messages that make calls. It returns the
 // errors of Index of messages.
-func (l *Log) Timeline() (*Timeline, error) {
+func (l *Log) Timeline() (*Timeline, error) { return l.TimelineWithin(context.Background()) }
+
+// TimelineWithin is Timeline, which goes on no longer than ctx. It also returns the error of ctx when that ends;
+// what was indexed until then is kept.
+func (l *Log) TimelineWithin(ctx context.Context) (*Timeline, error) {
 	ix := l.index()
 	ix.mu.Lock()
 	defer ix.mu.Unlock()
+	ix.stop = ctx.Err
+	defer func() { ix.stop = nil }()
 	m, err := ix.current()
 	if err != nil {
 		return nil, err
