@@ -18,10 +18,11 @@ const (
 // wide are the rooms that are flat by nature, and what they may hold.
 var wide = map[string][2]int{
 	"pack/build":     {31, 4200}, // a file for each thing that packs of all hosts have to show alike
-	"compress/notes": {30, 4050}, // a table of rules for each kind of note
+	"pack/journal":   {30, 4020}, // a file for each part of the journal
+	"compress/notes": {30, 4060}, // a table of rules for each kind of note
 	"fs":             {50, 7200}, // a node for each kind of file
 	"cmd/ctxfs":      {68, 9000}, // a file for each verb
-	"session":        {31, 4440}, // a file for each thing that a session has
+	"session":        {31, 4450}, // a file for each thing that a session has
 
 	"session/log": {30, 4330}, // what holds the turns and the files of one log together
 }

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/internal/adapter/claude"
 
@@ -168,11 +167,7 @@ func (t *target) note(r adapter.Record, f *adapter.Format) {
 
 func shortened(text string) string {
 	if len(text) > maxHandoff {
-		cut := maxHandoff
-		for !utf8.RuneStart(text[cut]) {
-			cut--
-		}
-		text = text[:cut] + "\n…\n"
+		text = strings.ToValidUTF8(text[:maxHandoff], "") + "\n…\n"
 	}
 	text = strings.ReplaceAll(text, "\x00", "")
 	return strings.TrimRight(text, "\n") + "\n"
