@@ -138,7 +138,7 @@ func TestTrustOfFiles(t *testing.T) {
 	in.Files = append(in.Files, blocks.File{At: blocks.OfSection, ID: "read", Path: "/work/issue.md", Data: []byte(strings.Repeat("a line of the issue\n", 50))},
 		blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
 	p := parseJSON(t, mustCompile(t, in))
-	want := map[string]string{"home": "system owner", "session": "file agent", "beside": "file owner", "package": "file package", "work": "file workspace",
+	want := map[string]string{"home": "system owner", "session": "file owner", "beside": "file owner", "package": "file package", "work": "file workspace",
 		"goal": "goal history", // the plan's progress
 		"made": "computed_file generator", "mine/said": "section package", "mine/read": "section workspace", "mine/design": "section agent"}
 	for _, it := range p.Items {

@@ -40,10 +40,10 @@ open, this is refused, as umount(8) does.
   --dead    removes only what a dead daemon left; a mount that answers stays
 
 A mountpoint is protected against writes from its first mount on, also while its
-daemon is down. umount ends that: the directory is what it was before the mount. If
-the mount is gone already, umount does only that, and needs the --store of the mount.
-umount --dead keeps the protection, and keeps the mount of a unit that systemd starts
-again ($SERVICE_RESULT is not success): calls there fail with ENOTCONN until then.
+daemon is down. umount ends that and restores the directory. If the mount is gone
+already, umount only restores the directory, and needs the --store of the mount.
+umount --dead keeps the protection. It also keeps the mount of a unit that systemd
+starts again ($SERVICE_RESULT is not success): calls there fail with ENOTCONN.
 
 If a daemon does not answer, its mount is named and left alone without --force:
 the daemon may be stopped, or slow. What a daemon that was killed has left is

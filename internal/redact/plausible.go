@@ -89,6 +89,7 @@ var public = lazy.Regexp(`^(?i:` + strings.Join([]string{
 	`\d{4}-\d\d-\d\d(?:[T_ ][\d:.]+)?[\w:+-]*`,                                     // times
 	`0x[0-9a-f]{1,16}`,
 	`[\d.,:_-]+`,
+	`[\w+/=]*eyJvcmlnaW4iO[\w+/=]*`, // origin trial tokens, which web pages publish
 }, "|") + `)$`)
 
 // hexOnly is a hash, where nothing says that it is a key.

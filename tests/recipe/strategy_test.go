@@ -46,7 +46,7 @@ func (s *stage) spoken(format string) (all []said) {
 			if !ok {
 				s.t.Fatalf("%s: a part without a text: %v", format, p)
 			}
-			if !strings.HasPrefix(text, "# Context Block: goal\n") {
+			if !strings.Contains(text, "\n# Context Block: goal\n") {
 				all = append(all, said{role, text})
 			}
 		}
