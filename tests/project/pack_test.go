@@ -104,8 +104,8 @@ func TestAPackShowsTheMemoryOfTheOthers(t *testing.T) {
 	}
 }
 
-// The frames of many short messages take more of the renderings than their texts: such a pack is compacted earlier than its
-// texts ask for, and shows what the others know by then all the same.
+// The frames of many short messages take more of the renderings than their texts: such a pack is compacted earlier than
+// its texts ask for, and shows what the others know by then all the same.
 func TestShortTurnsRefreshTheMemory(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
