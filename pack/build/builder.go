@@ -254,7 +254,9 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return e.build, nil
 	}
 	e.memo.Context, e.memo.Fetch = ctx, fetcher(ctx, x, t)
-	build, err := b.compileEpoch(x, e, &in, c, around, func(build *pack.Build) error { return b.checkProject(x, e, &in, build) })
+	build, err := b.compileEpoch(x, e, &in, c, around, func(build *pack.Build) error {
+		return b.checkProject(x, e, &in, build)
+	})
 	if old, ok := errors.AsType[oldProject](err); ok {
 		if err = b.addProject(ctx, x, e, &in, c, int(old)); err == nil {
 			err = e.Redact(&in, t)

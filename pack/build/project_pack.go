@@ -236,8 +236,8 @@ func (b *Builder) addPastProject(x *session.Session, e *entry, in *pack.Input) e
 	return nil
 }
 
-// oldProject is the error for a pack with a memory that was taken before a compaction, and how many messages came before that.
-// A plan does not know of a compaction that only a tighter fold brings.
+// oldProject is the error for a pack with a memory that was taken before a compaction, and how many messages came before
+// that. A plan does not know of a compaction that only a tighter fold brings.
 type oldProject int
 
 func (n oldProject) Error() string {
@@ -256,7 +256,8 @@ func (b *Builder) checkProject(x *session.Session, e *entry, in *pack.Input, bui
 
 // addProject adds what the pack shows of the workspace's memory. It is taken again if the session has none yet, or was
 // compacted since: before its last compaction came compacted messages, or more by the plan of the pack.
-func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, compacted int) error {
+func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, in *pack.Input, c *tokens.Counter,
+	compacted int) error {
 	dir := b.projectOf(x, in)
 	if dir == "" {
 		return nil
