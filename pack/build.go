@@ -30,6 +30,7 @@ type Build struct {
 	Messages    int         // records of messages.jsonl that it covers
 	Events      int         // records of events.jsonl up to the last one that stands in it
 	Compactions int         // how often the boundary moved
+	Settled     int         // how many messages came before the last of these; 0: none was
 	EpochReason string
 	Stale       bool      // a workspace file did not answer in time: its last known content was used
 	Made        time.Time // when a builder made it; the zero time: Compile did
@@ -345,6 +346,7 @@ func (d *draft) render() *Build {
 	build.EpochReason, build.Past = d.epochReason(), marks.past
 	build.Epoch, build.Major = d.epoch(md[:marks.head])
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions
+	build.Settled = settledIn(d.history, d.fold.Compactions, d.fold.Compacted)
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
 	}

@@ -238,7 +238,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err := e.Redact(&in, t); err != nil {
 		return nil, err
 	}
-	if err := b.addProject(ctx, x, e, g, &in, c); err != nil {
+	if err := b.addProject(ctx, x, e, &in, c, 0); err != nil {
 		return nil, err
 	}
 	if err := b.compute(ctx, x, e, g, &in, c); err != nil {
@@ -254,7 +254,17 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return e.build, nil
 	}
 	e.memo.Context, e.memo.Fetch = ctx, fetcher(ctx, x, t)
-	build, err := b.compileEpoch(x, e, &in, c, around)
+	build, err := b.compileEpoch(x, e, &in, c, around, func(build *pack.Build) error {
+		return b.checkProject(x, e, &in, build)
+	})
+	if old, ok := errors.AsType[oldProject](err); ok {
+		if err = b.addProject(ctx, x, e, &in, c, int(old)); err == nil {
+			err = e.Redact(&in, t)
+		}
+		if err == nil {
+			build, err = b.compileEpoch(x, e, &in, c, in.Around(c.Encoding()), func(*pack.Build) error { return nil })
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -27,8 +27,10 @@ type epochNote struct {
 	Room     int    `json:"room,omitempty"` // for the journal, in tokens
 }
 
-// compileEpoch compiles in; around is the hash of all of it but the records. Where an epoch begins, it compares the pack with the last one to say why.
-func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, around hash.Cloner) (*pack.Build, error) {
+// compileEpoch compiles in; around is the hash of all of it but the records. It returns the error of check for the pack,
+// before an epoch begins. Where an epoch begins, it compares the pack with the last one to say why.
+func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, around hash.Cloner,
+	check func(*pack.Build) error) (*pack.Build, error) {
 	wasSum, _ := keptSumIf(x, epochFile)
 	if e.epoch == nil || x.Keeps() {
 		e.epoch = &epochNote{}
@@ -49,6 +51,9 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *
 		}
 		return now.Reason
 	})
+	if err == nil {
+		err = check(build)
+	}
 	if err != nil {
 		return nil, err
 	}

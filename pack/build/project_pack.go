@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -19,7 +20,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/project"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -236,9 +236,28 @@ func (b *Builder) addPastProject(x *session.Session, e *entry, in *pack.Input) e
 	return nil
 }
 
-// addProject adds what the pack shows of the workspace's memory. It is taken anew if the session has none yet, or was
-// compacted since.
-func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, g *source.Gathered, in *pack.Input, c *tokens.Counter) error {
+// oldProject is the error for a pack with a memory that was taken before a compaction, and how many messages came before
+// that. A plan does not know of a compaction that only a tighter fold brings.
+type oldProject int
+
+func (n oldProject) Error() string {
+	return fmt.Sprintf("the memory is older than the compaction of %d messages", int(n))
+}
+
+// checkProject returns an oldProject if the memory in a pack of in is older than the pack's last compaction.
+func (b *Builder) checkProject(x *session.Session, e *entry, in *pack.Input, build *pack.Build) error {
+	if dir := b.projectOf(x, in); dir != "" {
+		if r := e.project.at(x, dir, in.Messages.Len()); r != nil && r.Settled < build.Settled {
+			return oldProject(build.Settled)
+		}
+	}
+	return nil
+}
+
+// addProject adds what the pack shows of the workspace's memory. It is taken again if the session has none yet, or was
+// compacted since: before its last compaction came compacted messages, or more by the plan of the pack.
+func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, in *pack.Input, c *tokens.Counter,
+	compacted int) error {
 	dir := b.projectOf(x, in)
 	if dir == "" {
 		return nil
@@ -246,7 +265,7 @@ func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, 
 	settled := func(r *projectRow) (int, error) {
 		now := withProject(*in, r)
 		p, err := now.Plan(e.memo, c)
-		return p.Settled(now.History()), err
+		return max(compacted, p.Settled(now.History())), err
 	}
 	r := e.project.at(x, dir, in.Messages.Len())
 	if r != nil {

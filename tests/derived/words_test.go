@@ -8,7 +8,8 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// What a harness says of itself is no knowledge of the session, what somebody agreed to is: with what it was agreed to.
+// What a harness says of itself is no knowledge of the session, and a consent to an act is no decision. A choice that the
+// user agrees to is one, with the words that it answers.
 func TestNotesAreWhatPeopleSay(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := session(t, m)
@@ -23,6 +24,8 @@ func TestNotesAreWhatPeopleSay(t *testing.T) {
 		harness.Message("user", "Never push to main."),
 		harness.Message("assistant", "- Refund: $55\n\nWould you like to proceed with the cancellation of NQNU5R?"),
 		harness.Message("user", "Yes, please proceed with the cancellation. Thank you!"),
+		harness.Message("assistant", "Should we keep the old API?"),
+		harness.Message("user", "Yes."),
 	}, ""))
 	var facts, decisions []string
 	for _, r := range rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
@@ -34,7 +37,7 @@ func TestNotesAreWhatPeopleSay(t *testing.T) {
 	if got := strings.Join(facts, "|"); got != "Never push to main." {
 		t.Errorf("the facts are %q", got)
 	}
-	if got := strings.Join(decisions, "|"); got != "yes: Would you like to proceed with the cancellation of NQNU5R? messages:8-9 user" {
+	if got := strings.Join(decisions, "|"); got != "yes: Should we keep the old API? messages:10-11 user" {
 		t.Errorf("the decisions are %q", got)
 	}
 	if got := s.Read(ctxabi.SummaryFile); strings.Contains(got, "messages:3)") || strings.Contains(got, "messages:4)") || !strings.Contains(got, "- Asked: Never push to main. (messages:7)") {

@@ -215,8 +215,17 @@ func TestHooksOfADay(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(h.dir(sessionID), "context/todo.md"), []byte("- [ ] look at the body of 429\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// A yes to "Shall I retry three times?" is no decision, but for an agent that writes it down.
+	if found := h.read("context/decisions.jsonl"); found != "" {
+		t.Errorf("a consent is a decision: %s", found)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir(sessionID), "context/decisions.jsonl"),
+		[]byte(`{"id":"d1","decision":"Retry with exponential backoff"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	h.fire("PostCompact", "post-compact")
-	left := []string{"Never push to main.", "- [ ] look at the body of 429", "auth.refresh_retry_max, default 3. (messages:6)", "exponential backoff"}
+	left := []string{"Never push to main.", "- [ ] look at the body of 429", "auth.refresh_retry_max, default 3. (messages:6)",
+		"## Decided\n- Retry with exponential backoff"}
 	wants(t, "the context after the compaction", h.fire("SessionStart", "session-start-compact"), append(left, "# What this session keeps")...)
 	wants(t, "the context after a resume", h.fire("SessionStart", "session-start-resume"), left...)
 	h.fire("PreCompact", "pre-compact-manual")
@@ -228,7 +237,7 @@ func TestHooksOfADay(t *testing.T) {
 	// Another session in the same directory learns of it; one elsewhere does not.
 	from := "(claude-code/" + sessionID + " messages:6)"
 	wants(t, "the context of the next session", h.fire("SessionStart", "session-start-clear"), "# Earlier work in "+h.project,
-		"Never push to main.", "look at the body of 429", "auth.refresh_retry_max, default 3. "+from, "exponential backoff", "/agent/AGENT/session/SESSION/messages.jsonl")
+		"Never push to main.", "look at the body of 429", "auth.refresh_retry_max, default 3. "+from, "## Decided\n- Retry with exponential backoff", "/agent/AGENT/session/SESSION/messages.jsonl")
 	elsewhere := newHost(t, m)
 	elsewhere.transcript = h.transcript
 	if got := elsewhere.fire("SessionStart", "session-start-other"); strings.Contains(got, "Never push") {

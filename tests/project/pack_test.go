@@ -104,6 +104,33 @@ func TestAPackShowsTheMemoryOfTheOthers(t *testing.T) {
 	}
 }
 
+// The frames of many short messages take more of the renderings than their texts: such a pack is compacted earlier than
+// its texts ask for, and shows what the others know by then all the same.
+func TestShortTurnsRefreshTheMemory(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := newSession(t, m, "codex", "second", app, said("user", "My own port is 5111."))
+	notes := projectDir(t, s, app) + "/notes.md"
+	s.Bash("echo 'Old notes.' > " + notes + "; echo 3000 > context/budget").OK()
+	wants(t, block(packOf(s, "pack.md")), []string{"Old notes."}, "New notes.")
+	s.Bash("echo 'New notes.' > " + notes).OK()
+	before := compactions.FindString(packOf(s, "pack.json"))
+	for i := 1; compactions.FindString(packOf(s, "pack.json")) == before; i++ {
+		if i > 300 {
+			t.Fatalf("%s after %d turns: never compacted", before, i)
+		}
+		wants(t, block(packOf(s, "pack.md")), []string{"Old notes."}, "New notes.")
+		tell(s, said("user", fmt.Sprintf("Look at %d.", i)), said("assistant", "Yes."))
+	}
+	now := packOf(s, "pack.md")
+	wants(t, block(now), []string{"New notes."}, "Old notes.")
+	m.Stop()
+	m.Restart()
+	if again := packOf(s, "pack.md"); again != now {
+		t.Errorf("after a restart:\n%s\nwas\n%s", again, now)
+	}
+}
+
 // Without other sessions and without notes there is nothing, and another workspace is another memory.
 func TestAPackOfALoneSessionShowsNoProject(t *testing.T) {
 	t.Parallel()
