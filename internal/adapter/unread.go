@@ -133,6 +133,7 @@ func ReportsUnread(f *Format, read func(*Input, Output) error) func(*Input, Outp
 	return func(in *Input, out Output) error {
 		u := &unread{Output: out, format: f, said: map[uint64]bool{}}
 		looked := *in
+		looked.Said = func(source []byte) { u.hear(gjson.ParseBytes(source), map[string]bool{}) }
 		looked.Seen = func(chain, id string) bool {
 			seen := in.Seen(chain, id)
 			u.grows = seen && u.asked || u.grows && u.asked
@@ -183,6 +184,16 @@ func (u *unread) Record(r Record) error {
 	return u.Output.Record(r)
 }
 
+// hear notes the texts in v as said, and in own.
+func (u *unread) hear(v gjson.Result, own map[string]bool) {
+	eachString(v, 0, func(text string) {
+		own[text] = true
+		for line := range sumsOf(text) {
+			u.said[line] = true
+		}
+	})
+}
+
 func (u *unread) note(r Record) {
 	s, ok := r.Stamp()
 	if !ok {
@@ -197,25 +208,27 @@ func (u *unread) note(r Record) {
 	if !foreign {
 		whole.ForEach(func(key, v gjson.Result) bool {
 			if key.Str != StampKey {
-				eachString(v, 0, func(text string) {
-					own[text] = true
-					for line := range sumsOf(text) {
-						u.said[line] = true
-					}
-				})
+				u.hear(v, own)
 			}
 			return true
 		})
 	}
 	first, _, _ := strings.Cut(kind, "/")
-	if u.grows || r.Kept() || foreign && (first == "other" || slices.Contains(u.format.Notes, first) ||
-		whole.Get("abandoned").Bool()) {
+	isNote := func(name string) bool { return slices.Contains(u.format.Notes, name) }
+	source := gjson.ParseBytes(s.Rest)
+	if u.grows || r.Kept() || foreign && (first == "other" || isNote(first) || isNote(kind) ||
+		whole.Get("abandoned").Bool()) || r.Event && u.format.IsNote != nil && u.format.IsNote(source) {
 		return
 	}
 	open := unreadRecord{loss: Loss{Where: r.Where}}
 	key := ""
-	eachText(gjson.ParseBytes(s.Rest), place{}, func(path, text string) {
-		if own[text] || slices.Contains(u.format.Notes, path) || len(open.texts) < maxCompared && isPartOf(own, text) {
+	isNoted := func(path string) bool {
+		return slices.ContainsFunc(u.format.Notes, func(note string) bool {
+			return note != "" && note[0] == '.' && strings.HasPrefix(path+".", note+".")
+		})
+	}
+	eachText(source, place{}, func(path, text string) {
+		if own[text] || isNoted(path) || len(open.texts) < maxCompared && isPartOf(own, text) {
 			return
 		}
 		for line := range sumsOf(text) {
