@@ -184,6 +184,29 @@ func (u *unread) Record(r Record) error {
 	return u.Output.Record(r)
 }
 
+// kindOf returns the type of an event without the name of the format; foreign is false for all other records.
+func (f *Format) kindOf(r Record) (kind string, foreign bool) {
+	if !r.Event {
+		return "", false
+	}
+	return strings.CutPrefix(r.EventType(), f.Name+"/")
+}
+
+// isNote reports whether an event holds no part of the conversation, or is reported by the format itself.
+func (f *Format) isNote(r Record, s Stamp) bool {
+	kind, foreign := f.kindOf(r)
+	first, _, _ := strings.Cut(kind, "/")
+	return foreign && (first == "other" || slices.Contains(f.Notes, first) || slices.Contains(f.Notes, kind)) ||
+		f.IsNote != nil && f.IsNote(gjson.ParseBytes(s.Rest))
+}
+
+// notesPath reports whether a path leads to a text that is no part of the conversation.
+func (f *Format) notesPath(path string) bool {
+	return slices.ContainsFunc(f.Notes, func(note string) bool {
+		return strings.HasPrefix(note, ".") && strings.HasPrefix(path+".", note+".")
+	})
+}
+
 // hear notes the texts in v as said, and in own.
 func (u *unread) hear(v gjson.Result, own map[string]bool) {
 	eachString(v, 0, func(text string) {
@@ -200,10 +223,7 @@ func (u *unread) note(r Record) {
 		return
 	}
 	own := map[string]bool{}
-	kind, foreign := "", false
-	if r.Event {
-		kind, foreign = strings.CutPrefix(r.EventType(), u.format.Name+"/")
-	}
+	kind, foreign := u.format.kindOf(r)
 	whole := gjson.ParseBytes(r.Line)
 	if !foreign {
 		whole.ForEach(func(key, v gjson.Result) bool {
@@ -213,22 +233,13 @@ func (u *unread) note(r Record) {
 			return true
 		})
 	}
-	first, _, _ := strings.Cut(kind, "/")
-	isNote := func(name string) bool { return slices.Contains(u.format.Notes, name) }
-	source := gjson.ParseBytes(s.Rest)
-	if u.grows || r.Kept() || foreign && (first == "other" || isNote(first) || isNote(kind) ||
-		whole.Get("abandoned").Bool()) || r.Event && u.format.IsNote != nil && u.format.IsNote(source) {
+	if u.grows || r.Kept() || foreign && whole.Get("abandoned").Bool() || r.Event && u.format.isNote(r, s) {
 		return
 	}
 	open := unreadRecord{loss: Loss{Where: r.Where}}
 	key := ""
-	isNoted := func(path string) bool {
-		return slices.ContainsFunc(u.format.Notes, func(note string) bool {
-			return note != "" && note[0] == '.' && strings.HasPrefix(path+".", note+".")
-		})
-	}
-	eachText(source, place{}, func(path, text string) {
-		if own[text] || isNoted(path) || len(open.texts) < maxCompared && isPartOf(own, text) {
+	eachText(gjson.ParseBytes(s.Rest), place{}, func(path, text string) {
+		if own[text] || u.format.notesPath(path) || len(open.texts) < maxCompared && isPartOf(own, text) {
 			return
 		}
 		for line := range sumsOf(text) {
