@@ -62,7 +62,8 @@ type Input struct {
 	// in chain already. A format asks before it makes a record of one.
 	Seen func(chain, id string) bool
 
-	// Said takes a record of the transcript that a message of the session has already. New records may repeat its texts.
+	// Said takes a record of the transcript that a message has already: one of the session, or of the session of From.
+	// New records may repeat its texts.
 	// It may be nil; see [Input.HasSaid].
 	Said func(source []byte)
 
@@ -76,7 +77,7 @@ type Input struct {
 	From *From
 }
 
-// HasSaid passes a record of which the session has a message to Said.
+// HasSaid passes a record that a message has already to Said.
 func (in *Input) HasSaid(source []byte) {
 	if in.Said != nil {
 		in.Said(source)

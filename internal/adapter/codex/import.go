@@ -69,6 +69,7 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 		}
 		s := adapter.Stamp{Format: codexName, IDs: []string{r.Counter.ID(raw)}, At: []int{at}}
 		if in.Chain != "" && at > 0 && at < copied {
+			in.HasSaid(raw)
 			if r.usage(parsed[at]); !in.Seen(in.Chain, s.IDs[0]) {
 				left.IDs, left.At = append(left.IDs, s.IDs[0]), append(left.At, at)
 			}

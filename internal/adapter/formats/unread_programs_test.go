@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/adapter"
 	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/internal/adapter/formats"
 )
@@ -90,5 +91,25 @@ func TestCallsInEventsAreReported(t *testing.T) {
 	var s adaptertest.Session
 	if _, lost := s.Import(t, f, "x.jsonl", []byte(data)); len(lost) != 1 {
 		t.Error(lost)
+	}
+}
+
+// losses counts the losses of an import.
+type losses struct{ all []adapter.Loss }
+
+func (l *losses) Loss(loss adapter.Loss)      { l.all = append(l.all, loss) }
+func (*losses) Record(r adapter.Record) error { return nil }
+
+// The rollout of a sub-agent begins with a copy of its parent's; an event behind the copy may repeat a message of the copy.
+func TestRepetitionOfCopiedMessage(t *testing.T) {
+	f, _ := formats.Lookup("codex")
+	const repeated = codexEvent + `{"type":"user_message","message":"Go on."}}` + "\n"
+	const own = codexItem + `{"type":"message","role":"user","content":[{"type":"input_text","text":"Look."}]}}` + "\n"
+	var lost losses
+	child := strings.Replace(codexBegins, "03:04:05", "03:04:07", 1) + repeated + own
+	in := &adapter.Input{R: strings.NewReader(child), Chain: "kepler",
+		Seen: func(string, string) bool { return false }, From: &adapter.From{R: strings.NewReader(codexBegins)}}
+	if err := f.Import(in, &lost); err != nil || len(lost.all) > 0 || in.From.Lines != 2 {
+		t.Errorf("%v, %v, %d lines copied", err, lost.all, in.From.Lines)
 	}
 }
