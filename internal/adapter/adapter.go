@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -22,9 +24,13 @@ type Format struct {
 	Verbatim bool
 
 	// Notes are the types of events, without the name of the format, that hold what is no part of the conversation or
-	// is in a message as well, and paths of such texts in a record of the transcript (".args.query"). An import reports
-	// any other text that is in no message as a loss.
+	// is in a message as well, and paths of such texts in a record of the transcript (".args.query"), with all below
+	// them. An import reports any other text that is in no message as a loss.
 	Notes []string
+
+	// IsNote reports whether a record of the transcript that became an event is such a note, in a format where the type
+	// of the event does not say so; nil in all others.
+	IsNote func(source gjson.Result) bool
 
 	// Sniff returns how sure it is, from 0 to 100, that a transcript is of this
 	// format. It gets the name of the file, "" for standard input, and at
@@ -56,6 +62,11 @@ type Input struct {
 	// in chain already. A format asks before it makes a record of one.
 	Seen func(chain, id string) bool
 
+	// Said takes a record of the transcript that a message has already: one of the session, or of the session of From.
+	// New records may repeat its texts.
+	// It may be nil; see [Input.HasSaid].
+	Said func(source []byte)
+
 	// Beside are files that the program keeps beside the transcript, by their names.
 	Beside map[string]*Beside
 
@@ -64,6 +75,13 @@ type Input struct {
 
 	// From is the transcript whose history this one may begin with; nil if there is none.
 	From *From
+}
+
+// HasSaid passes a record that a message has already to Said.
+func (in *Input) HasSaid(source []byte) {
+	if in.Said != nil {
+		in.Said(source)
+	}
 }
 
 // From is a transcript that another one may begin with a copy of.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,6 +21,11 @@ const (
 	KeptLarge = "/large"
 	KeptDeep  = "/deep"
 )
+
+// IsReserved reports whether "<format>/<kind>" is the type of an event that does not keep a record of that type.
+func IsReserved(kind string) bool {
+	return slices.Contains([]string{KeptLine, KeptLarge, KeptDeep, DocumentEvent, "/other"}, "/"+kind)
+}
 
 type keptRest struct {
 	Text   *string `json:"text,omitempty"`

@@ -133,6 +133,7 @@ func ReportsUnread(f *Format, read func(*Input, Output) error) func(*Input, Outp
 	return func(in *Input, out Output) error {
 		u := &unread{Output: out, format: f, said: map[uint64]bool{}}
 		looked := *in
+		looked.Said = func(source []byte) { u.hear(gjson.ParseBytes(source), map[string]bool{}) }
 		looked.Seen = func(chain, id string) bool {
 			seen := in.Seen(chain, id)
 			u.grows = seen && u.asked || u.grows && u.asked
@@ -183,39 +184,62 @@ func (u *unread) Record(r Record) error {
 	return u.Output.Record(r)
 }
 
+// kindOf returns the type of an event without the name of the format; foreign is false for all other records.
+func (f *Format) kindOf(r Record) (kind string, foreign bool) {
+	if !r.Event {
+		return "", false
+	}
+	return strings.CutPrefix(r.EventType(), f.Name+"/")
+}
+
+// isNote reports whether an event holds no part of the conversation, or is reported by the format itself.
+func (f *Format) isNote(r Record, s Stamp) bool {
+	kind, foreign := f.kindOf(r)
+	first, _, _ := strings.Cut(kind, "/")
+	return foreign && (first == "other" || slices.Contains(f.Notes, first) || slices.Contains(f.Notes, kind)) ||
+		f.IsNote != nil && f.IsNote(gjson.ParseBytes(s.Rest))
+}
+
+// notesPath reports whether a path leads to a text that is no part of the conversation.
+func (f *Format) notesPath(path string) bool {
+	return slices.ContainsFunc(f.Notes, func(note string) bool {
+		return strings.HasPrefix(note, ".") && strings.HasPrefix(path+".", note+".")
+	})
+}
+
+// hear notes the texts in v as said, and in own.
+func (u *unread) hear(v gjson.Result, own map[string]bool) {
+	eachString(v, 0, func(text string) {
+		own[text] = true
+		for line := range sumsOf(text) {
+			u.said[line] = true
+		}
+	})
+}
+
 func (u *unread) note(r Record) {
 	s, ok := r.Stamp()
 	if !ok {
 		return
 	}
 	own := map[string]bool{}
-	kind, foreign := "", false
-	if r.Event {
-		kind, foreign = strings.CutPrefix(r.EventType(), u.format.Name+"/")
-	}
+	kind, foreign := u.format.kindOf(r)
 	whole := gjson.ParseBytes(r.Line)
 	if !foreign {
 		whole.ForEach(func(key, v gjson.Result) bool {
 			if key.Str != StampKey {
-				eachString(v, 0, func(text string) {
-					own[text] = true
-					for line := range sumsOf(text) {
-						u.said[line] = true
-					}
-				})
+				u.hear(v, own)
 			}
 			return true
 		})
 	}
-	first, _, _ := strings.Cut(kind, "/")
-	if u.grows || r.Kept() || foreign && (first == "other" || slices.Contains(u.format.Notes, first) ||
-		whole.Get("abandoned").Bool()) {
+	if u.grows || r.Kept() || foreign && whole.Get("abandoned").Bool() || r.Event && u.format.isNote(r, s) {
 		return
 	}
 	open := unreadRecord{loss: Loss{Where: r.Where}}
 	key := ""
 	eachText(gjson.ParseBytes(s.Rest), place{}, func(path, text string) {
-		if own[text] || slices.Contains(u.format.Notes, path) || len(open.texts) < maxCompared && isPartOf(own, text) {
+		if own[text] || u.format.notesPath(path) || len(open.texts) < maxCompared && isPartOf(own, text) {
 			return
 		}
 		for line := range sumsOf(text) {

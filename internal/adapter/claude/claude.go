@@ -20,6 +20,8 @@ var Format = &adapter.Format{
 	Import:  importClaude,
 	Export:  exportClaude,
 	Context: claudeContext,
+	Notes:   claudeBeside,
+	IsNote:  isClaudeNote,
 }
 
 const claudeName = "claude-code"

@@ -4,6 +4,7 @@
 // Files, from top to bottom:
 //
 //	claude.go   the format
+//	notes.go    records and fields that are no part of the conversation
 //	import.go   the conversation of a tree as records
 //	beside.go   what it keeps in files beside the transcript
 //	tree.go     the tree of the lines

@@ -93,7 +93,11 @@ func (c *claudeImport) emit(r *claudeRecord) error {
 	live := r.isMessage() && !r.unit.lost
 	var err error
 	switch {
-	case r.done || c.in.Seen(r.chain, r.id):
+	case r.done:
+	case c.in.Seen(r.chain, r.id):
+		if live {
+			c.in.HasSaid(r.line.Bytes)
+		}
 	case !live:
 		err = c.out.Record(r.event())
 	case r.kind == claudeAssistant:
@@ -169,7 +173,7 @@ func (r *claudeRecord) stamp() adapter.Stamp {
 func (r *claudeRecord) event() adapter.Record {
 	typ := adapter.Raw(claudeName + "/" + r.typ)
 	switch {
-	case r.typ == "" || len(r.typ) > 100, slices.Contains([]string{adapter.KeptLine, adapter.KeptLarge, adapter.KeptDeep}, "/"+r.typ):
+	case r.typ == "" || len(r.typ) > 100, adapter.IsReserved(r.typ):
 		typ = adapter.Raw(claudeName + "/record")
 	case r.typ == "system" && r.subtype == "compact_boundary":
 		typ = adapter.Raw("compaction")

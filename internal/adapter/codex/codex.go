@@ -21,6 +21,7 @@ var Format = &adapter.Format{
 	Import:  importCodex,
 	Export:  exportCodex,
 	Context: codexContext,
+	Notes:   codexNotes(),
 }
 
 const codexName = "codex"

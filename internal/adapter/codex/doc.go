@@ -4,6 +4,7 @@
 // Files, from top to bottom:
 //
 //	codex.go    the format
+//	notes.go    lines that are no part of the conversation, and those that repeat it
 //	items.go    items without lines, as a request has them
 //	import.go   lines to records: items that belong to one message become one
 //	copied.go   lines that are a copy of another rollout

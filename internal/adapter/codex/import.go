@@ -3,7 +3,9 @@ package codex
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/adapter"
@@ -26,8 +28,10 @@ type Reader struct {
 	Pieces []Piece
 	events []adapter.Record // of lines between these: records go out in the order in which they begin
 
-	total []byte // the token counts of the last event that had some
-	told  string // the instructions that the last session_meta had
+	total   []byte   // the token counts of the last event that had some
+	thought thoughts // what its reasoning items say
+
+	told string // the instructions that the last session_meta had
 }
 
 func importCodex(in *adapter.Input, out adapter.Output) error {
@@ -56,6 +60,7 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 	if err != nil {
 		return err
 	}
+	r.thought = thoughtsIn(parsed)
 	left := adapter.Stamp{Format: codexName}
 	for at, l := range list {
 		raw := l.Bytes
@@ -64,6 +69,7 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 		}
 		s := adapter.Stamp{Format: codexName, IDs: []string{r.Counter.ID(raw)}, At: []int{at}}
 		if in.Chain != "" && at > 0 && at < copied {
+			in.HasSaid(raw)
 			if r.usage(parsed[at]); !in.Seen(in.Chain, s.IDs[0]) {
 				left.IDs, left.At = append(left.IDs, s.IDs[0]), append(left.At, at)
 			}
@@ -93,10 +99,14 @@ func importCodex(in *adapter.Input, out adapter.Output) error {
 func (r *Reader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 	usage := r.usage(l)
 	instructions := r.instructions(l)
+	p, ok := r.piece(l, s.At[0])
 	if r.In.Seen(r.Chain, s.IDs[0]) {
+		if ok || instructions.text != nil {
+			r.In.HasSaid(raw)
+		}
 		return nil
 	}
-	if p, ok := r.piece(l); ok {
+	if ok {
 		p.Item.Line = unspaced(p.Item.Line)
 		if p.Role == "assistant" {
 			r.Pieces = append(r.Pieces, p)
@@ -129,6 +139,10 @@ func (r *Reader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 		return r.event(o, l, s)
 	case usage != nil:
 		return r.event(adapter.Object{{"type", adapter.Raw("usage")}, {"usage", adapter.Raw(usage)}}, l, s)
+	}
+	if l.kind == codexEventLine && !r.Items && slices.Contains(codexRepeated, l.itemType) {
+		r.Out.Loss(adapter.Loss{Where: fmt.Sprintf("line %d", s.At[0]+1),
+			What: fmt.Sprintf("a record of type %q is not read, and no item says the same; it is kept in an event", l.name())})
 	}
 	return r.event(adapter.Object{{"type", adapter.Raw(r.Format + "/" + l.name())}}, l, s)
 }
@@ -203,12 +217,12 @@ func (r *Reader) Flush() error {
 	return nil
 }
 
-// piece returns what a line says to or by the model; ok is false for all other lines.
-func (r *Reader) piece(l codexLine) (p Piece, ok bool) {
+// piece returns what the line at that place says to or by the model; ok is false for all other lines.
+func (r *Reader) piece(l codexLine, at int) (p Piece, ok bool) {
 	switch {
 	case l.kind == ItemLine:
 		p, ok = codexPieceOf(l.payload)
-	case l.kind == codexEventLine && !l.bare && !r.Items:
+	case l.kind == codexEventLine && !l.bare && !r.Items, r.thought.lack(l, at):
 		p, ok = codexSaid(l.payload)
 	}
 	if !ok {

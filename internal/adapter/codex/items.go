@@ -35,7 +35,7 @@ func (r *Reader) Item(where string, raw json.RawMessage, at int) error {
 	s := adapter.Stamp{Format: r.Format, IDs: []string{r.Counter.ID(raw)}, At: []int{at}}
 	o, err := adapter.ParseObject(raw)
 	l := codexLine{whole: o, kind: ItemLine, bare: true, payload: o, itemType: o.Text("type")}
-	if _, ok := r.piece(l); (err != nil || !ok) && !r.In.Seen(r.Chain, s.IDs[0]) {
+	if _, ok := r.piece(l, at); (err != nil || !ok) && !r.In.Seen(r.Chain, s.IDs[0]) {
 		r.Out.Loss(adapter.Loss{Where: where, What: "is not an item that a session has a form for; kept in an event"})
 	}
 	return r.line(l, raw, s)

@@ -52,6 +52,8 @@ func (l codexLine) name() string {
 		return "line_of_no_type"
 	case (l.kind == codexEventLine || l.kind == ItemLine) && l.itemType != "":
 		return l.kind + "/" + l.itemType
+	case adapter.IsReserved(l.kind), codexName+"/"+l.kind == codexCopied:
+		return "line_of_type_" + l.kind
 	}
 	return l.kind
 }

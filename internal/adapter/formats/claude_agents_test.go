@@ -116,7 +116,7 @@ func TestClaudeStream(t *testing.T) {
 {"type":"user","message":{"role":"user","content":[{"type":"text","text":"look"}]},"parent_tool_use_id":"toolu_1","session_id":"s","uuid":"u3"}
 {"type":"assistant","message":{"id":"m2","type":"message","role":"assistant","content":[{"type":"text","text":"seen"}]},"parent_tool_use_id":"toolu_1","session_id":"s","uuid":"u4"}
 {"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"seen"}]},"parent_tool_use_id":null,"session_id":"s","uuid":"u5"}
-{"type":"result","subtype":"success","result":"done","session_id":"s","uuid":"u6"}
+{"type":"result","subtype":"success","result":"seen","session_id":"s","uuid":"u6"}
 `)
 	if got, ok := formats.Detect("", data); !ok || got != f {
 		t.Error("it is not detected")

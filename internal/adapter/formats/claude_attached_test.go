@@ -57,7 +57,11 @@ func TestAttachedFilesAreMessages(t *testing.T) {
 			}
 			got = kind + " " + name + ": " + said
 		}
-		if got != c.want || len(losses) > 0 {
+		unknown := 0
+		if !strings.HasPrefix(c.attachment, `{"type"`) {
+			unknown = 1
+		}
+		if got != c.want || len(losses) != unknown {
 			t.Errorf("%s\ngot  %q, %v\nwant %q", c.attachment, got, losses, c.want)
 		}
 		out, lost := s.Export(t, f)

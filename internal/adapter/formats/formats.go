@@ -51,7 +51,7 @@ func init() {
 		if !f.Verbatim && f != aider.Format { // Markdown has no keys
 			f.Import = adapter.ReportsTwice(f.Import)
 		}
-		if !f.Verbatim && f != claude.Format && f != codex.Format {
+		if !f.Verbatim {
 			f.Import = adapter.ReportsUnread(f, f.Import)
 		}
 	}
