@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Build is one compiled pack. It never changes.
@@ -346,7 +347,9 @@ func (d *draft) render() *Build {
 	build.EpochReason, build.Past = d.epochReason(), marks.past
 	build.Epoch, build.Major = d.epoch(md[:marks.head])
 	build.Messages, build.Compactions = d.in.Messages.Len(), d.fold.Compactions
-	build.Settled = settledIn(d.history, d.fold.Compactions, d.fold.Compacted)
+	if n := d.fold.Compacted; build.Compactions > 0 {
+		build.Settled = n - record.ToolsUpTo(d.history, n)
+	}
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
 	}

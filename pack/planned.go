@@ -27,14 +27,10 @@ type Planned struct {
 
 // Settled returns how many messages of the history came before the last compaction; 0 if there was none.
 func (p *Planned) Settled(history record.Records) int {
-	return settledIn(history, p.Compactions, p.settled)
-}
-
-func settledIn(history record.Records, compactions, compacted int) int {
-	if compactions == 0 {
+	if p.Compactions == 0 {
 		return 0
 	}
-	return compacted - record.ToolsUpTo(history, compacted)
+	return p.settled - record.ToolsUpTo(history, p.settled)
 }
 
 // Plan finds the settled point and which sources are wanted, of the chains that have a generator: the others are not
