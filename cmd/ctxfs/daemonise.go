@@ -94,8 +94,8 @@ func (r *readyFile) done(answer string) {
 	r.file = nil
 }
 
-// succeeded answers that the mount is served, with what the user must know of it: "" or lines. Where nobody waits, it
-// prints that to out instead, with the pid.
+// succeeded reports to the parent process that the daemon serves its mount. notice is "" or lines
+// for the user. If no parent waits, succeeded prints serving and the pid to out instead.
 func (r *readyFile) succeeded(out io.Writer, serving, notice string) {
 	if r.open() {
 		r.done(readyWord + notice)

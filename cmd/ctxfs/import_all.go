@@ -114,7 +114,8 @@ func (f *importFlags) one(ctx context.Context, k transcript.Kept, out, messages 
 	return one.added, err
 }
 
-// alone imports a file that is named without a session, into the session that [importFlags.all] would give it.
+// alone imports a file for which the user named no session. It chooses the same session as
+// [importFlags.all] and returns the errors of the import.
 func (f *importFlags) alone(file string, out, messages io.Writer) error {
 	k, err := transcript.Alone(file)
 	if err != nil {

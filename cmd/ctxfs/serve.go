@@ -93,7 +93,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.on, RedactAllow: f.redact.allow, Started: time.Now().UTC().Truncate(time.Second),
 	}
 	if err := info.Write(); err != nil {
-		// A full disk must not keep anybody from reading what is on it.
+		// A full disk must not prevent reading the store.
 		log.Warn("the other verbs will not find this daemon's settings", "err", err)
 	}
 	ended := ""    // why the mount was taken from this daemon
@@ -187,8 +187,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	return err
 }
 
-// strayNotice returns what the user of a mount reads of files that were at its mountpoint and are in strays now, "" if
-// there were none.
+// strayNotice returns a notice for the user of a mount if the daemon moved stray files from its
+// mountpoint to strays; "" if it moved none.
 func strayNotice(point, store, strays string) string {
 	if strays == "" {
 		return ""
@@ -197,7 +197,8 @@ func strayNotice(point, store, strays string) string {
 		"To import their records, see: ctxfs doctor --store %s\n", point, strays, store)
 }
 
-// openLog opens the log of a background daemon. A store that is on a read-only disk has none.
+// openLog opens the log of a background daemon. A store on a read-only disk has no log. It returns
+// an error if it cannot open the file.
 func (f *mountFlags) openLog(output *daemon.Log) error {
 	if f.readOnly && unix.Access(filepath.Dir(f.log), unix.W_OK) != nil {
 		f.log = os.DevNull
@@ -205,7 +206,7 @@ func (f *mountFlags) openLog(output *daemon.Log) error {
 	return output.ToFile(f.log, locate.Inside(f.log, f.store))
 }
 
-// collect starts the collector of a store that may be changed and returns what stops it.
+// collect starts the collector of a writable store. The caller must call stop to end it.
 func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop func()) {
 	if f.gcInterval == 0 || store.Disk().ReadOnly {
 		return func() {}

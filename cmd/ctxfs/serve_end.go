@@ -14,12 +14,12 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// endLimit is how long a daemon without a mount may need to end, longer than all that it waits for
-// takes if nothing hangs: less than for what umount waits.
+// endLimit is the time after which a daemon without a mount is ended by force. It exceeds every
+// regular wait during a shutdown and is shorter than the timeout of umount.
 const endLimit = 30 * time.Second
 
-// endAfter ends the process when it has not ended by itself: what is acknowledged is in the store.
-// It is never stopped: what is left to do when serve returns may hang as well.
+// endAfter exits the process after limit. Acknowledged data is in the store by then. The timer has
+// no stop, because the rest of the shutdown may hang after serve returns.
 func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
 	time.AfterFunc(limit, func() {
 		log.Error("the shutdown takes too long; ended without it", "limit", limit)
@@ -30,16 +30,16 @@ func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
 	})
 }
 
-// stopGrace is what a stop may take beyond the time for which open files are served.
+// stopGrace is the time that a shutdown may need in addition to the deadline for open files.
 const stopGrace = 3 * time.Second
 
-// Why a mount was taken from its daemon from outside, in a way that ends calls of programs.
+// Reasons why a mount ended from outside and running calls of programs failed.
 const (
 	wasAborted  = "the connection to the kernel was aborted from outside (umount -f, or abort in /sys/fs/fuse/connections)"
 	wasDetached = "the mount was detached from outside while files in it were open (umount -l)"
 )
 
-// ending is how a daemon that serves comes to its end.
+// ending shuts a serving daemon down.
 type ending struct {
 	server     *fs.Server
 	mount      mounts.Info // of it
@@ -60,7 +60,7 @@ func newEnding(server *fs.Server, stop <-chan os.Signal, endClients func(), f mo
 	return e
 }
 
-// watchTable watches the table of mounts until the returned function is called.
+// watchTable watches the mount table until the caller calls stop.
 func (e *ending) watchTable() (stop func()) {
 	stop, err := daemon.WhenUnmounted(e.f.mountpoint, e.f.store, e.whenUnmounted)
 	if err != nil {
@@ -70,12 +70,13 @@ func (e *ending) watchTable() (stop func()) {
 	return stop
 }
 
-// detachGrace is how long the kernel may need to end the connection of an unused mount after it has left the table of
-// mounts.
+// detachGrace is the time in which the kernel closes the connection of an unused mount after the
+// mount left the mount table.
 const detachGrace = time.Second
 
-// whenUnmounted is called when the mount has left the table of mounts. If programs still have files of it open, it was
-// detached by force, unless another mount namespace has a copy of the mount: a plain unmount leaves that.
+// whenUnmounted runs when the mount leaves the mount table. If programs still have files of the
+// mount open, it reports a forced detach, except if another mount namespace has a copy of the
+// mount: a plain unmount does not affect copies.
 func (e *ending) whenUnmounted() {
 	e.endClients()
 	select {
@@ -90,11 +91,11 @@ func (e *ending) whenUnmounted() {
 	}
 }
 
-// signalGrace is how long a signal may be on its way.
+// signalGrace is the time to wait for a signal that umount --force sends before it aborts.
 const signalGrace = 200 * time.Millisecond
 
-// isAborted reports whether the connection of the mount has ended although the mount is there, and no signal asked for
-// that: umount --force sends one before it aborts.
+// isAborted reports whether the kernel connection ended while the mount still exists and no signal
+// arrived. umount --force sends a signal before it aborts the connection.
 func (e *ending) isAborted() bool {
 	i, rest, ok := mounts.At(e.f.mountpoint)
 	if !ok || rest != "" || i.Device != e.mount.Device {
@@ -108,11 +109,10 @@ func (e *ending) isAborted() bool {
 	}
 }
 
-// wait returns when the mount is gone. The first signal asks for a clean
-// shutdown, the second one ends the process at once: what was acknowledged is
-// on disk by then anyway. A shutdown that takes much longer than was asked for,
-// on a disk that hangs for instance, ends like that by itself. A mount that was
-// taken away by force is an error; ended is the reason.
+// wait returns when the mount is gone. The first signal starts a clean shutdown, the second one
+// ends the process immediately; acknowledged data is on disk by then. If a shutdown exceeds its
+// deadline, for instance because a disk hangs, the process ends by itself. wait returns an error if
+// the mount ended by force, with the reason in ended.
 func (e *ending) wait() (ended string, err error) {
 	select {
 	case <-e.server.Done():

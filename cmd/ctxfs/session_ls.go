@@ -66,7 +66,7 @@ named on standard error, and the exit code is 1.`,
 	return c
 }
 
-// emptyStore is what a user of a store without sessions most often wants.
+// emptyStore suggests the next step to the user of a store without sessions.
 const emptyStore = "ctxfs: no session yet; 'ctxfs install' connects your agent programs, 'ctxfs session new AGENT/SESSION' makes one"
 
 // listSessions describes what it can; rows is nil when the store itself cannot be read.

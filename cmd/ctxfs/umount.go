@@ -98,7 +98,9 @@ func clearMount(i mounts.Info) (m mounts.Mount, err error) {
 	return m, err
 }
 
-// umount takes the mount at arg away and makes its directory what it was before. store is that of a mount that is gone.
+// umount unmounts arg and restores its directory. If the mount is already gone, it restores the
+// directory with the help of store. It returns an error if ctxfs is not mounted at arg, if arg is
+// inside a mount, or if the unmount fails.
 func umount(arg, store string, stop, force bool, limit time.Duration) error {
 	i, rest, ok := mounts.At(arg)
 	switch {

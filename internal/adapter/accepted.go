@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
-// AcceptedBy makes the data of a conversation ones that a provider accepts: it replaces the images that the provider refuses, and
-// documents and files of a wrong type, with texts, and corrects media types of images. Each change is a loss.
+// AcceptedBy replaces images that the provider refuses, and documents and files of an unsupported
+// type, by texts, and corrects the media types of images. It adds each change to lost.
 func AcceptedBy(v picture.Provider, said []Speech, lost *Tally) {
 	var parts []*ctxabi.Part
 	var of []int
@@ -34,7 +34,8 @@ func AcceptedBy(v picture.Provider, said []Speech, lost *Tally) {
 	AcceptData(v, parts, func(i int) int { return of[i] }, func(i int, what string) { lost.Add(said[of[i]].Where, what) })
 }
 
-// AcceptData is [AcceptedBy] for data parts in their order; record returns the number of the record of part i.
+// AcceptData is [AcceptedBy] for a list of data parts in conversation order. record returns the
+// record number of part i; lose receives each loss.
 func AcceptData(v picture.Provider, parts []*ctxabi.Part, record func(i int) int, lose func(i int, what string)) {
 	var images []picture.Picture
 	var at []int // of each image among parts
@@ -82,13 +83,14 @@ func imageOf(mime, data string) []byte {
 	return Raw(Object{{"type", Raw("image")}, {"source", Raw(source)}})
 }
 
-// isImagePart reports whether a part is an image by its type, whatever its data are.
+// isImagePart reports whether the type of a part is image. It does not look at the data.
 func isImagePart(raw []byte) bool {
 	o, _ := ParseObject(raw)
 	return slices.Contains([]string{"image", "image_url", "input_image", "computer_screenshot", "image_generation_call"}, o.Text("type"))
 }
 
-// refusesFile returns the reason why a provider refuses a document or a file, "" if it is not known to.
+// refusesFile returns the reason why the provider refuses a document or a file; "" if no reason is
+// known.
 func refusesFile(v picture.Provider, d datum) string {
 	if d.Url != "" {
 		return ""

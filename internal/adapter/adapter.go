@@ -23,13 +23,14 @@ type Format struct {
 	// stamps they have. See Arrange.
 	Verbatim bool
 
-	// Notes are the types of events, without the name of the format, that hold what is no part of the conversation or
-	// is in a message as well, and paths of such texts in a record of the transcript (".args.query"), with all below
-	// them. An import reports any other text that is in no message as a loss.
+	// Notes lists event types, without the format name, that an import must not report as unread:
+	// they do not belong to the conversation or repeat a message. It also lists paths of such texts
+	// in a transcript record (".args.query"); a path includes everything below it. An import
+	// reports every other text that no message contains as a loss.
 	Notes []string
 
-	// IsNote reports whether a record of the transcript that became an event is such a note, in a format where the type
-	// of the event does not say so; nil in all others.
+	// IsNote reports whether a transcript record that became an event is such a note. It is nil in
+	// formats that recognize notes by the event type.
 	IsNote func(source gjson.Result) bool
 
 	// Sniff returns how sure it is, from 0 to 100, that a transcript is of this
@@ -62,29 +63,29 @@ type Input struct {
 	// in chain already. A format asks before it makes a record of one.
 	Seen func(chain, id string) bool
 
-	// Said takes a record of the transcript that a message has already: one of the session, or of the session of From.
-	// New records may repeat its texts.
-	// It may be nil; see [Input.HasSaid].
+	// Said receives each transcript record that the session, or the session of From, already has as
+	// a message. New records may repeat its texts. Said may be nil; see [Input.HasSaid].
 	Said func(source []byte)
 
 	// Beside are files that the program keeps beside the transcript, by their names.
 	Beside map[string]*Beside
 
-	// Chain is the chain of the records, for a format whose transcripts do not name it.
+	// Chain is the chain of all records if the format's transcripts do not name one.
 	Chain string
 
-	// From is the transcript whose history this one may begin with; nil if there is none.
+	// From is the parent transcript if this one may begin with a copy of its history; nil if there
+	// is none.
 	From *From
 }
 
-// HasSaid passes a record that a message has already to Said.
+// HasSaid passes a record that the session already has as a message to Said.
 func (in *Input) HasSaid(source []byte) {
 	if in.Said != nil {
 		in.Said(source)
 	}
 }
 
-// From is a transcript that another one may begin with a copy of.
+// From is a parent transcript: another transcript may begin with a copy of it.
 type From struct {
 	R     io.Reader
 	Lines int // how many lines of the other one come before its first own message, set by the format; 0: it has no copy

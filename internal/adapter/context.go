@@ -15,17 +15,18 @@ type Told struct {
 	Hook bool // a hook of the program put it there
 }
 
-// File is a transcript that can be read from its end.
+// File is a transcript that supports reading from its end.
 type File interface {
 	io.ReaderAt
 	io.Seeker
 }
 
-// backStep is how many bytes EachObjectBack reads at once, at least.
+// backStep is the minimum number of bytes that EachObjectBack reads at once.
 const backStep = 256 << 10
 
-// EachObjectBack calls do with each line that is a JSON object, the last one first, until do returns false. It reads no more of the file
-// than it needs for that; UTF-16 is read whole. It returns the error of reading.
+// EachObjectBack calls do with each line that is a JSON object, from the last to the first, until
+// do returns false. It reads only the necessary part of the file, except that it reads a UTF-16
+// file as a whole. It returns an error if reading fails.
 func EachObjectBack(file File, do func(gjson.Result) bool) error {
 	end, err := file.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -225,10 +225,10 @@ var (
 	notWord  = lazy.Regexp(`[^a-zA-Z0-9_-]+`)
 )
 
-// RenamedTool is the loss where [ToolName] returns another name.
+// RenamedTool is the loss to report if [ToolName] changes a name.
 const RenamedTool = "the name of a tool is not one that the API accepts; it is changed"
 
-// ToolName returns a name that every API accepts: the name itself if it is one.
+// ToolName returns a tool name that every API accepts. It returns a valid name unchanged.
 func ToolName(name string) string {
 	if toolName().MatchString(name) {
 		return name
@@ -240,7 +240,7 @@ func ToolName(name string) string {
 	return name[:min(len(name), 64)]
 }
 
-// AuthorName returns the name of an author in the form that OpenAI accepts, which is not empty.
+// AuthorName converts an author name to the form that OpenAI accepts. The result is never empty.
 func AuthorName(name string) string {
 	name = notWord().ReplaceAllString(name, "_")
 	return name[:min(len(name), 64)]
@@ -353,7 +353,7 @@ func ReadDatum(raw []byte) (d datum, ok bool) {
 	return d, false
 }
 
-// NoText replaces the text of a result that has none.
+// NoText is the text of a tool result without content.
 const NoText = "(empty)"
 
 // Marker returns the text that replaces data for which a format has no form.

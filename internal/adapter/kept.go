@@ -22,7 +22,8 @@ const (
 	KeptDeep  = "/deep"
 )
 
-// IsReserved reports whether "<format>/<kind>" is the type of an event that does not keep a record of that type.
+// IsReserved reports whether the event type "<format>/<kind>" has a meaning of its own instead of
+// storing a source record of type kind.
 func IsReserved(kind string) bool {
 	return slices.Contains([]string{KeptLine, KeptLarge, KeptDeep, DocumentEvent, "/other"}, "/"+kind)
 }
@@ -94,7 +95,7 @@ func (r Record) Kept() bool {
 	return r.Event && ok && is && (kind == KeptLine || kind == KeptLarge || kind == KeptDeep)
 }
 
-// Abandoned reports whether the record is an event that was a message on a branch that the conversation left.
+// Abandoned reports whether the record is an event that stores a message of an abandoned branch.
 func (r Record) Abandoned() bool { return r.Event && string(r.field("abandoned")) == "true" }
 
 // Fit returns the record, or what a session takes in its place where it refuses

@@ -114,7 +114,7 @@ func (t toolDefinition) Gemini() Object {
 	return append(f, Field{"parametersJsonSchema", t.schema})
 }
 
-// Converse is the definition in the form of Bedrock Converse.
+// Converse returns the definition in the form of Bedrock Converse.
 func (t toolDefinition) Converse() Object {
 	o := Object{{"name", t.name}}
 	if t.description != nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The keys under which transcripts keep the words of a conversation. A string there is a text. Arguments and results
-// have any form: every string under a key of dataKeys is a text, and every string in an object that is a text or a
-// content and has no such keys itself. What is under a key of otherKeys is no part of the conversation, nor is a string
-// under a key of nameKeys.
+// Keys under which transcripts store conversation text. A string under a key of textKeys is a text.
+// Arguments and results may have any shape, so every string below a key of dataKeys is a text. So
+// is every string in an object under "text" or "content" that has no such keys itself. Values under
+// otherKeys and strings under nameKeys do not belong to the conversation.
 var (
 	textKeys = keySet("text content thinking thought thoughts reasoning reasoning_content prompt response refusal " +
 		"transcript summary observation message messages parts query answer body instructions system system_prompt " +
@@ -40,14 +40,14 @@ const (
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// place is where a value is in a record of a transcript.
+// place is the position of a value in a transcript record.
 type place struct {
 	path           string // the keys that lead to it, such as ".args.query"; lists have no keys
 	isText, isData bool   // a string there is a text; every string below is one
 	depth          int
 }
 
-// eachText calls do with the texts in v, which is at p, and with the path to each.
+// eachText calls do with the path and value of each text in v. p is the position of v.
 func eachText(v gjson.Result, p place, do func(path, text string)) {
 	if p.depth++; p.depth > maxTextDepth {
 		return
@@ -82,7 +82,8 @@ func hasTextKey(o gjson.Result) (has bool) {
 	return has
 }
 
-// eachString calls do with each string in v, and with those in a string that is JSON.
+// eachString calls do with each string in v. If a string contains JSON, it also visits the strings
+// in it.
 func eachString(v gjson.Result, depth int, do func(string)) {
 	switch {
 	case depth > maxTextDepth:
@@ -100,7 +101,8 @@ func eachString(v gjson.Result, depth int, do func(string)) {
 	}
 }
 
-// Unread returns where source has texts that are not in record, as paths of keys (".parts.text"), each once.
+// Unread returns the distinct key paths (".parts.text") of the texts in source that record does not
+// contain.
 func Unread(source, record []byte) (paths []string) {
 	var said map[string]bool
 	eachText(gjson.ParseBytes(source), place{}, func(path, text string) {
@@ -115,7 +117,8 @@ func Unread(source, record []byte) (paths []string) {
 	return paths
 }
 
-// maxCompared is up to how many texts of a record that are not read are looked for within its other strings.
+// maxCompared limits the substring searches per record: further unread texts count as unread unless
+// they equal a whole string.
 const maxCompared = 16
 
 func isPartOf(said map[string]bool, text string) bool {
@@ -127,8 +130,9 @@ func isPartOf(said map[string]bool, text string) bool {
 	return false
 }
 
-// ReportsUnread makes an import of the format report the records of a transcript that have a text which is in no
-// message. The session keeps such texts, in the rest of a stamp or in an event, where no model sees them.
+// ReportsUnread wraps the import of a format. The wrapped import reports each transcript record
+// that has a text which no message contains. The session stores such texts in the rest of a stamp
+// or in an event, where no model reads them. It returns the errors of read.
 func ReportsUnread(f *Format, read func(*Input, Output) error) func(*Input, Output) error {
 	return func(in *Input, out Output) error {
 		u := &unread{Output: out, format: f, said: map[uint64]bool{}}
@@ -148,7 +152,7 @@ func ReportsUnread(f *Format, read func(*Input, Output) error) func(*Input, Outp
 	}
 }
 
-// unread is an output that compares the texts of a transcript with those of the messages.
+// unread is an output that compares the texts of a transcript with the texts of the messages.
 type unread struct {
 	Output
 	format *Format
@@ -158,7 +162,7 @@ type unread struct {
 	asked, grows bool // since the last record: a source is new; a part of it is in the session already
 }
 
-// unreadRecord is a record that has texts which are not in its message.
+// unreadRecord is a record with texts that its message does not contain.
 type unreadRecord struct {
 	loss  Loss
 	texts []uint64 // their lines
@@ -166,7 +170,7 @@ type unreadRecord struct {
 
 var unreadSeed = maphash.MakeSeed()
 
-// sumsOf returns the hashes of the lines of a text, without the blanks around them.
+// sumsOf returns the hash of each line of a text. It ignores surrounding white space.
 func sumsOf(text string) iter.Seq[uint64] {
 	return func(yield func(uint64) bool) {
 		for line := range strings.Lines(text) {
@@ -184,7 +188,8 @@ func (u *unread) Record(r Record) error {
 	return u.Output.Record(r)
 }
 
-// kindOf returns the type of an event without the name of the format; foreign is false for all other records.
+// kindOf returns the event type without the format name. foreign is false if the record is not an
+// event of this format.
 func (f *Format) kindOf(r Record) (kind string, foreign bool) {
 	if !r.Event {
 		return "", false
@@ -192,7 +197,8 @@ func (f *Format) kindOf(r Record) (kind string, foreign bool) {
 	return strings.CutPrefix(r.EventType(), f.Name+"/")
 }
 
-// isNote reports whether an event holds no part of the conversation, or is reported by the format itself.
+// isNote reports whether an event does not belong to the conversation or the format reports it
+// itself.
 func (f *Format) isNote(r Record, s Stamp) bool {
 	kind, foreign := f.kindOf(r)
 	first, _, _ := strings.Cut(kind, "/")
@@ -200,14 +206,14 @@ func (f *Format) isNote(r Record, s Stamp) bool {
 		f.IsNote != nil && f.IsNote(gjson.ParseBytes(s.Rest))
 }
 
-// notesPath reports whether a path leads to a text that is no part of the conversation.
+// notesPath reports whether the text at a path does not belong to the conversation.
 func (f *Format) notesPath(path string) bool {
 	return slices.ContainsFunc(f.Notes, func(note string) bool {
 		return strings.HasPrefix(note, ".") && strings.HasPrefix(path+".", note+".")
 	})
 }
 
-// hear notes the texts in v as said, and in own.
+// hear adds the strings in v to own and their lines to the known lines of messages.
 func (u *unread) hear(v gjson.Result, own map[string]bool) {
 	eachString(v, 0, func(text string) {
 		own[text] = true
@@ -262,7 +268,7 @@ func (u *unread) note(r Record) {
 	u.open = append(u.open, open)
 }
 
-// report reports the records of which a text is in no message at all.
+// report reports each record with a text line that no message contains.
 func (u *unread) report() {
 	for _, r := range u.open {
 		if slices.ContainsFunc(r.texts, func(text uint64) bool { return !u.said[text] }) {

@@ -27,7 +27,7 @@ const (
 	started    = "# aider chat started at "
 )
 
-// isModeLine reports whether the first line of a file says how an editor shows it, as Emacs ("-*-") and Vim do.
+// isModeLine reports whether the first line of a file is a mode line of Emacs ("-*-") or Vim.
 func isModeLine(line string) bool {
 	return strings.Contains(line, "-*-") || strings.Contains(line, "vim:")
 }

@@ -79,13 +79,14 @@ func timeOf(said string) string {
 	return at.Format(time.RFC3339)
 }
 
-// marks is what the lines so far say about the next one.
+// marks is the parser state that determines the kind of the next line.
 type marks struct {
 	fence  string // that ends the fenced block, "" outside of one
 	quoted bool   // the last line is of a quote
 }
 
-// kindOf returns the kind of the next line, and whether it has no mark and continues the quote before it.
+// kindOf returns the kind of the next line. goesOn is true if the line has no mark and continues
+// the preceding quote.
 func (m *marks) kindOf(line string) (kind string, goesOn bool) {
 	trimmed := strings.TrimSpace(line)
 	quoted := m.quoted
@@ -112,9 +113,9 @@ func (m *marks) kindOf(line string) (kind string, goesOn bool) {
 	return said, false
 }
 
-// blocksOf takes a history apart. Headings, quotes and lines of the user in a fenced block of an answer are the
-// answer's. A line without a mark directly after a quote belongs to the quote, as in Markdown: Aider puts a mark before
-// the first line of a text only.
+// blocksOf splits a history into blocks. Inside a fenced block of an answer, headings, quotes, and
+// user lines belong to the answer. A line without a mark directly after a quote belongs to the
+// quote, as in Markdown, because Aider marks only the first line of a text.
 func blocksOf(text string) (blocks []block) {
 	var m marks
 	for i, line := range strings.SplitAfter(text, "\n") {

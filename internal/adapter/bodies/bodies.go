@@ -27,8 +27,9 @@ type Bodies struct {
 	// what is no message.
 	Message func(m adapter.Object) (record adapter.Object, ok bool)
 
-	// Behind returns the records that follow the one of a message that becomes several, such as the results of its
-	// calls. An export does not write them: the first one has the message. nil: each message is one record.
+	// Behind returns the additional records of a message that becomes several records, such as the
+	// results of its calls. An export skips them, because the first record has the whole message.
+	// If Behind is nil, each message becomes one record.
 	Behind func(m adapter.Object) []adapter.Object
 
 	// System returns the content of a system message, of what stands in the place of a [List] of that; nil: as [ContentFrom] does.
@@ -280,7 +281,8 @@ func (r *bodyReader) say(chain, where string, raw json.RawMessage, rest bodyRest
 	return r.follow(chain, where, m, s)
 }
 
-// follow puts the other records of a message into the session, and its usage.
+// follow adds the additional records of a message and its usage to the session. It returns the
+// errors of the output.
 func (r *bodyReader) follow(chain, where string, m adapter.Object, s adapter.Stamp) error {
 	if r.Behind == nil {
 		return r.noteUsage(chain, m, s)

@@ -8,8 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// Reads reports whether the format reads most of the elements at the beginning of a transcript, and most of the messages
-// of its conversations. head may be cut anywhere. It reports true if no element in it is whole.
+// Reads reports whether the format understands most elements at the beginning of a transcript and
+// most messages in its conversations. head may be cut at any byte. Without a complete element in
+// head, Reads returns true.
 func (b *Bodies) Reads(head []byte) bool {
 	doc := bytes.TrimSpace(head)
 	list, as, _, _ := takeApart(bytes.NewReader(head))
@@ -51,7 +52,8 @@ func (b *Bodies) Reads(head []byte) bool {
 	return 2*read >= all
 }
 
-// understands reports whether raw is a message that has a text, a call, or data, or says that it has none.
+// understands reports whether raw is a message with a text, a call, or data, or an explicitly empty
+// message.
 func (b *Bodies) understands(raw json.RawMessage) bool {
 	o, err := adapter.ParseObject(raw)
 	if err != nil {
@@ -61,7 +63,8 @@ func (b *Bodies) understands(raw json.RawMessage) bool {
 	return ok && holds(o, record)
 }
 
-// holds reports whether the record of a message has a text, a call or data, or the message itself has none.
+// holds reports whether the record of a message has a text, a call, or data, or the message itself
+// is empty.
 func holds(m, record adapter.Object) bool {
 	fields, _ := remainder(m, record)
 	return len(adapter.Unread(adapter.Raw(fields), adapter.Raw(record))) == 0 || !isEmpty(record)

@@ -9,7 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
-// accept notes the parts of records from elsewhere whose data the provider accepts.
+// accept replaces data in records of other formats that the provider refuses, and stores the
+// resulting parts of each record in w.accepted.
 func (w *claudeWriter) accept(entries []claudeEntry) {
 	w.accepted = map[*adapter.Record][]ctxabi.Part{}
 	byChain := map[string][]int{}

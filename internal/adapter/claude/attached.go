@@ -11,11 +11,12 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Claude Code puts before the model what it attaches to a conversation: a file that the user named with @ or changed, a directory, a
-// selection, messages of other agents. Each is a message of the user whose first part names the thing (ctxabi.Attached) and whose second
-// one has its content. Other attachments remind the model of something, and are events.
+// Claude Code attaches context to a conversation: files that the user named with @ or changed,
+// directories, selections, messages of other agents. Each attachment becomes a user message: its
+// first part names the object (ctxabi.Attached), its second part has the content. Other attachments
+// only remind the model and become events.
 
-// attachment is what the model reads of an attachment.
+// attachment is the part of an attachment record that the model reads.
 type attachment struct {
 	kind, name string
 	content    string          // where in the attachment the string with the content stands; "": text is made of several
@@ -23,7 +24,8 @@ type attachment struct {
 	text       json.RawMessage // a JSON string
 }
 
-// attachmentOf reads an attachment; ok is false for one that the model does not read as a part of the conversation.
+// attachmentOf parses an attachment. ok is false if the attachment does not belong to the
+// conversation.
 func attachmentOf(a gjson.Result) (t attachment, ok bool) {
 	if t = kindOfAttachment(a); t.content != "" {
 		if v := a.Get(t.content); v.Type == gjson.String {
@@ -33,7 +35,8 @@ func attachmentOf(a gjson.Result) (t attachment, ok bool) {
 	return t, t.kind != "" && t.text != nil
 }
 
-// kindOfAttachment reads an attachment but for its content, which may be gone. Its kind is "" where it is none that the model reads.
+// kindOfAttachment parses an attachment without its content, which may be missing. The kind is ""
+// if the model does not read the attachment.
 func kindOfAttachment(a gjson.Result) (t attachment) {
 	first := func(keys ...string) string {
 		for _, key := range keys {
@@ -86,7 +89,8 @@ func kindOfAttachment(a gjson.Result) (t attachment) {
 	return t
 }
 
-// joined is the texts that the elements of a list have under a key, as one JSON string; nil if none has one.
+// joined concatenates the strings under key of all elements of list into one JSON string. It
+// returns nil if no element has the key.
 func joined(list gjson.Result, key string) json.RawMessage {
 	var texts []string
 	for _, v := range list.Array() {
@@ -126,7 +130,8 @@ func mediaPart(kind, mime string, data json.RawMessage) json.RawMessage {
 	return adapter.Raw(adapter.Object{{"type", adapter.Raw(kind)}, {"source", adapter.Raw(source)}})
 }
 
-// attachedRest is the line of an attachment without what its message has: the uuid, the time and the content.
+// attachedRest returns the line of an attachment without the fields that its message stores: uuid,
+// time, and content.
 func (r *claudeRecord) attachedRest(givesTime bool) (rest []byte, content json.RawMessage, ts string) {
 	line := &adapter.Tree{Raw: r.line.Bytes}
 	t, _ := attachmentOf(gjson.ParseBytes(line.At("attachment")))
@@ -143,7 +148,7 @@ func (r *claudeRecord) attachedRest(givesTime bool) (rest []byte, content json.R
 	return line.Bytes(), t.message(), ts
 }
 
-// attachedSource puts the content of a message back into the rest of its line.
+// attachedSource inserts the content of a message into the rest of its line.
 func attachedSource(rest gjson.Result, content []byte) gjson.Result {
 	t := kindOfAttachment(rest.Get("attachment"))
 	parts, ok := adapter.ParseArray(content)

@@ -7,7 +7,7 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// claudeBeside are paths of texts in records that show once more what a message says, or say what a thing is.
+// claudeBeside lists paths of texts in records that repeat a message or only label an object.
 var claudeBeside = []string{
 	".toolUseResult", ".tool_use_result", ".mcpMeta", ".todos", ".attachment.content.file.filePath",
 	".attachment.content.contents.uri", ".attachment.content.contents.mimeType", ".attachment.content.contents.name",
@@ -16,14 +16,15 @@ var claudeBeside = []string{
 	".attachment.content.file.cells.outputs.image",
 }
 
-// claudeReminders are types of attachments that no message says, beside those of hooks, of changes and of reminders.
+// claudeReminders lists attachment types that become no message, in addition to hooks, changes, and
+// reminders.
 var claudeReminders = strings.Fields("compact_file_reference pdf_reference already_read_file edited_image_file " +
 	"opened_file_in_ide output_style diagnostics plan_mode plan_mode_reentry plan_mode_exit auto_mode auto_mode_exit todo " +
 	"skill_listing dynamic_skill invoked_skills skill_discovery command_permissions agent_mention task_status " +
 	"async_hook_response structured_output token_usage budget_usd output_token_usage team_context date_change " +
 	"max_turns_reached ultrathink_effort companion_intro context_efficiency current_session_memory")
 
-// isClaudeNote reports whether a record that became an event is no part of the conversation.
+// isClaudeNote reports whether a record that became an event does not belong to the conversation.
 func isClaudeNote(source gjson.Result) bool {
 	switch typ := source.Get("type").Str; typ {
 	case "summary", "file-history-snapshot", "queue-operation":

@@ -30,11 +30,10 @@ type claudeUnit struct {
 // so that there are no cycles, and what was found of the beginning of a
 // transcript holds when it has grown, but for what was left since.
 //
-// A prompt that follows the same turn as an earlier prompt is a rewind or an
-// edit: the earlier one, with all behind it, was left. So was an answer that
-// the next record makes again. Any other message whose place is taken has a
-// parent that the program got wrong, and follows the message before it: a
-// reader that believed it would lose all that was said in between.
+// A prompt that follows the same turn as an earlier prompt is a rewind or an edit: the earlier
+// prompt and all its descendants are abandoned. An answer is abandoned if the next record repeats
+// it. If another message already follows its parent, a message has a wrong parent; it then follows
+// the preceding message, so that no message in between is lost.
 type claudeTree struct {
 	records []*claudeRecord
 	byUUID  map[string]int
@@ -192,7 +191,7 @@ func (t *claudeTree) follow(i int) {
 // isRoot reports whether r is a message of the session itself whose parent is null.
 func (r *claudeRecord) isRoot() bool { return r.root && r.isMessage() && r.chain == "" }
 
-// claudeFollows ends the report of a record whose parent cannot be right.
+// claudeFollows is the last part of a report about a record with a wrong parent.
 const claudeFollows = "; taken to follow the message before it"
 
 // place puts the message i into its unit.
@@ -226,8 +225,8 @@ func (t *claudeTree) place(i int) {
 	r.unit.parent.children = append(r.unit.parent.children, r.unit)
 }
 
-// misplaced returns why the message that begins with r cannot follow its parent, "" if it can. The message takes its place
-// then, and what it replaces there is left.
+// misplaced returns the reason why the message that begins with r cannot follow its parent. If it
+// can, misplaced returns "" and abandons the message that it replaces.
 func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
 	u := r.unit
 	turn, was := u.parent, t.next[u.up]
@@ -258,7 +257,8 @@ func (t *claudeTree) misplaced(r *claudeRecord) (why string) {
 	return ""
 }
 
-// leave notes that the conversation went on with now instead of was, and left all behind that.
+// leave records that the message now replaced the message was, and abandons was with all its
+// descendants.
 func (t *claudeTree) leave(was, now *claudeUnit) {
 	t.left = append(t.left, [2]*claudeUnit{was, now})
 	for left := []*claudeUnit{was}; len(left) > 0; {

@@ -26,7 +26,8 @@ var Format = &adapter.Format{
 
 const codexName = "codex"
 
-// mostAreItems reports whether most of the lines at the beginning of a transcript are items or lines of a rollout.
+// mostAreItems reports whether most lines at the beginning of a transcript are items or rollout
+// lines.
 func mostAreItems(head []byte) bool {
 	read, all := 0, 0
 	for raw := range bytes.Lines(head) {

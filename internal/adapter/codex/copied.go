@@ -7,7 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// leave notes in an event which lines are a copy of another rollout, whose session has them, and forgets them.
+// leave writes an event that lists the lines copied from another rollout, and clears lines. The
+// other rollout's session stores their content. It returns the errors of the output.
 func (r *Reader) leave(lines *adapter.Stamp) error {
 	if len(lines.IDs) == 0 {
 		return nil
@@ -22,9 +23,9 @@ func (r *Reader) leave(lines *adapter.Stamp) error {
 	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(event)})
 }
 
-// copiedLines returns how many of the first lines come before the first own item of a rollout that begins with a copy of another one: as
-// Codex writes a sub-agent that has its parent's history, and a fork. The copy may leave out lines, and have other times. It returns the
-// error of reading the other one.
+// copiedLines returns the number of lines before the first own item of a rollout that begins with a
+// copy of its parent's history, as sub-agents and forks do. The copy may omit lines and have other
+// timestamps. copiedLines returns an error if it cannot read the parent.
 func copiedLines(lines []codexLine, from *adapter.From) (n int, err error) {
 	if from == nil || len(lines) == 0 {
 		return 0, nil

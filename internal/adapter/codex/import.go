@@ -217,7 +217,8 @@ func (r *Reader) Flush() error {
 	return nil
 }
 
-// piece returns what the line at that place says to or by the model; ok is false for all other lines.
+// piece returns the text or call that the line at index at adds to the conversation. ok is false
+// for all other lines.
 func (r *Reader) piece(l codexLine, at int) (p Piece, ok bool) {
 	switch {
 	case l.kind == ItemLine:

@@ -23,7 +23,7 @@ func (r *Reader) Around(rest Surroundings, at int) error {
 	return r.Out.Record(adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(adapter.Object{{"type", adapter.Raw(r.Format + adapter.DocumentEvent)}, {adapter.StampKey, adapter.Raw(s)}})})
 }
 
-// IsItem reports whether an object is an item that a session has a form for.
+// IsItem reports whether an object is an item that ctxfs can convert to a message part.
 func IsItem(o adapter.Object) bool {
 	_, ok := codexPieceOf(o)
 	return ok

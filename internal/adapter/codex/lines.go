@@ -12,7 +12,7 @@ const (
 	codexCompacted = "compacted"
 )
 
-// codexCopied is the type of an event: lines that the session of another rollout has.
+// codexCopied is the type of an event that lists lines of another rollout's session.
 const codexCopied = codexName + "/copied"
 
 // codexLine is a line of a rollout.

@@ -7,8 +7,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// Types of event_msg. Those of codexShown say how the program works; those of codexRepeated show in another form what
-// items say. The texts of all others are in the items as they are.
+// Types of event_msg without new conversation text. codexShown types report the program's state;
+// codexRepeated types repeat items in another form. Events of all other types have the same texts
+// as their items.
 var (
 	codexShown = strings.Fields("token_count task_started task_complete turn_started turn_complete turn_aborted " +
 		"context_compacted thread_rolled_back thread_name_updated session_configured error warning stream_error " +
@@ -34,7 +35,7 @@ func codexNotes() []string {
 	return append(notes, codexEventLine+"/exec_command_begin", codexEventLine+"/exec_command_end")
 }
 
-// thoughts are what the reasoning items of a rollout say, by lines, and how far its items go.
+// thoughts holds the lines of a rollout's reasoning items and the index of its last item.
 type thoughts struct {
 	lines map[string]bool
 	last  int // the place of the last item
@@ -61,8 +62,8 @@ func thoughtsIn(lines []codexLine) thoughts {
 	return t
 }
 
-// lack reports whether the line at that place shows a thought that no reasoning item says. One behind all items may have
-// its item in a part of the rollout that is not written yet.
+// lack reports whether the line at index at has a thought that no reasoning item contains. After
+// the last item it returns false, because the rollout may get the reasoning item later.
 func (t thoughts) lack(l codexLine, at int) bool {
 	if l.kind != codexEventLine || l.bare || l.itemType != Thought || at > t.last {
 		return false

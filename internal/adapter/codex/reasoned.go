@@ -7,8 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// Reasoned leaves out reasoning items that the API refuses: those that came before, and those after which the assistant says or calls
-// nothing before others speak.
+// Reasoned removes reasoning items that the API refuses: duplicates, and items without a following
+// text or call in the same assistant turn. It adds each one to lost.
 func Reasoned(said []adapter.Speech, lost *adapter.Tally) {
 	goesOn := false // with the speech behind the one that is looked at
 	for i := len(said) - 1; i >= 0; i-- {
@@ -50,7 +50,7 @@ func Reasoned(said []adapter.Speech, lost *adapter.Tally) {
 	}
 }
 
-// isReasoning reports whether a part of thinking is an item of the API.
+// isReasoning reports whether a thinking part is a reasoning item of the API.
 func isReasoning(raw []byte) bool {
 	o, _ := adapter.ParseObject(raw)
 	return o.Text("type") == "reasoning" && o.Has("summary")

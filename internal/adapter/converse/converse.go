@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
 )
 
-// Format is Bedrock's Converse: the body of a request, or its messages alone. A block of a content has no type; its
-// only key names it.
+// Format is Amazon Bedrock's Converse: a request body, or only its messages. A content block has no
+// type; its single key names the kind.
 //
 //	{"modelId":"m","messages":[{"role":"assistant","content":[{"toolUse":{"toolUseId":"t1","name":"ls","input":{}}}]}]}
 var Format = &adapter.Format{
@@ -30,7 +30,7 @@ var messages = &bodies.Bodies{
 	Foreign: foreign,
 }
 
-// blocks are the keys that name the blocks of a content, but for the text.
+// blocks are the keys of all content blocks except text.
 var blocks = []string{"toolUse", "toolResult", "reasoningContent", "image", "document", "video", "audio",
 	"citationsContent", "guardContent",
 	"cachePoint", "searchResult"}
@@ -58,7 +58,7 @@ func message(m adapter.Object) (record adapter.Object, ok bool) {
 	return adapter.Object{{"role", m.Get("role")}, {"content", contentOf(m.Get("content"))}}, true
 }
 
-// contentOf returns a list of blocks as the content of a session's message.
+// contentOf converts a list of blocks to the content of a session message.
 func contentOf(v json.RawMessage) json.RawMessage {
 	list, ok := adapter.ParseArray(v)
 	if !ok {
@@ -78,7 +78,7 @@ func contentOf(v json.RawMessage) json.RawMessage {
 	return adapter.PartsContent(parts)
 }
 
-// partsOf returns what a block holds; a block that a session has no form for as it is.
+// partsOf converts a block to message parts. It returns an unknown block unchanged.
 func partsOf(raw json.RawMessage, o adapter.Object) []json.RawMessage {
 	use, result, thought := o.Object("toolUse"), o.Object("toolResult"), o.Object("reasoningContent")
 	switch {
@@ -115,7 +115,7 @@ func partsOf(raw json.RawMessage, o adapter.Object) []json.RawMessage {
 	return []json.RawMessage{raw}
 }
 
-// resultPart returns the result of a call.
+// resultPart converts a tool result to a message part.
 func resultPart(result adapter.Object) json.RawMessage {
 	var said []json.RawMessage
 	for _, raw := range result.Array("content") {
@@ -150,7 +150,7 @@ func thinkingPart(raw json.RawMessage, thought adapter.Object) json.RawMessage {
 	return raw
 }
 
-// imagePart returns an image, nil for one without its bytes.
+// imagePart converts an image block. It returns nil if the block has no bytes.
 func imagePart(image adapter.Object) json.RawMessage {
 	data := image.Object("source").Get("bytes")
 	if !adapter.IsString(data) || image.Text("format") == "" {
@@ -161,7 +161,7 @@ func imagePart(image adapter.Object) json.RawMessage {
 	return adapter.Raw(adapter.Object{{"type", adapter.Raw("image")}, {"source", adapter.Raw(source)}})
 }
 
-// mimes are the media types of documents, by their format.
+// mimes maps document formats to media types.
 var mimes = map[string]string{
 	"pdf": "application/pdf", "csv": "text/csv", "doc": "application/msword", "xls": "application/vnd.ms-excel",
 	"html": "text/html",
@@ -170,7 +170,7 @@ var mimes = map[string]string{
 	"md": "text/markdown",
 }
 
-// documentPart returns a document, nil for one without its bytes and texts.
+// documentPart converts a document block. It returns nil if the block has neither bytes nor texts.
 func documentPart(document adapter.Object) json.RawMessage {
 	from := document.Object("source")
 	var texts []string

@@ -11,7 +11,7 @@ import (
 
 const assistantFirst = "(The assistant speaks first.)"
 
-// writer makes messages of two roles, which take turns.
+// writer builds messages with alternating roles.
 type writer struct {
 	lost     *adapter.Tally
 	messages []json.RawMessage
@@ -20,8 +20,8 @@ type writer struct {
 	files    int
 }
 
-// foreign returns records of other formats as messages of the API: the user begins, and the results of calls are in the
-// message that follows.
+// foreign converts records of other formats to messages of the API. The first message has the user
+// role, and the message after a call has its results.
 func foreign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
@@ -65,7 +65,7 @@ func textBlock(text string) json.RawMessage {
 	return adapter.Raw(adapter.Object{{"text", adapter.Raw(text)}})
 }
 
-// say adds blocks to the last message if that is of the role, and to a new one otherwise.
+// say appends blocks to the last message if it has this role, and starts a new message otherwise.
 func (w *writer) say(role string, blocks ...json.RawMessage) {
 	if len(blocks) == 0 {
 		return
@@ -84,7 +84,7 @@ func (w *writer) flush() {
 	w.open = nil
 }
 
-// answer adds a message of the assistant and the results of its calls.
+// answer appends an assistant message and the results of its calls.
 func (w *writer) answer(s adapter.Speech) {
 	blocks := w.blocks(s.Where, s.Parts)
 	if len(blocks) == 0 {
@@ -110,7 +110,7 @@ func (w *writer) answer(s adapter.Speech) {
 	}
 }
 
-// blocks returns parts as blocks.
+// blocks converts message parts to blocks.
 func (w *writer) blocks(where string, parts []ctxabi.Part) (blocks []json.RawMessage) {
 	for _, p := range parts {
 		switch p.Kind {
@@ -137,7 +137,8 @@ func (w *writer) blocks(where string, parts []ctxabi.Part) (blocks []json.RawMes
 	return blocks
 }
 
-// thinking returns thinking that has its signature as a block, nil for any other.
+// thinking converts a thinking part with a signature to a block. It returns nil if there is no
+// signature.
 func (w *writer) thinking(where string, raw []byte) json.RawMessage {
 	o, _ := adapter.ParseObject(raw)
 	var content adapter.Object
@@ -154,7 +155,7 @@ func (w *writer) thinking(where string, raw []byte) json.RawMessage {
 	return adapter.Raw(adapter.Object{{"reasoningContent", adapter.Raw(content)}})
 }
 
-// data returns an image or a document as a block.
+// data converts an image or a document to a block.
 func (w *writer) data(where string, raw []byte) json.RawMessage {
 	d, ok := adapter.ReadDatum(raw)
 	source := adapter.Raw(adapter.Object{{"bytes", adapter.Raw(d.Base64)}})

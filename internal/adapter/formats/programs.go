@@ -2,7 +2,7 @@ package formats
 
 import "github.com/ctxfs/ctxfs/internal/adapter"
 
-// program is a program with files of conversations that no format reads.
+// program describes a program with conversation files that no format supports.
 type program struct {
 	what string // "a data export of ChatGPT"
 	hint string // what can be imported instead
@@ -12,7 +12,8 @@ type program struct {
 	whatever bool // its files look like those of a format, which would read them wrong
 }
 
-// programs are known by what only their files have: all of the paths, and one of the words at each path.
+// programs lists the unsupported programs. A file belongs to a program if it has all its paths and,
+// at each path of says, one of the values.
 var programs = []program{
 	{what: "a data export of ChatGPT", has: []string{"$[].mapping", "$[].current_node"}},
 	{what: "a conversation of a data export of ChatGPT", has: []string{"$.mapping", "$.current_node"}},
@@ -49,8 +50,8 @@ var programs = []program{
 		says: map[string][]string{"$.type": {"USER_INPUT"}}},
 }
 
-// Unreadable returns the end of an error about a transcript that no format reads: the program that wrote it, and that
-// ctxfs cannot read it. It returns "" if the program is not known.
+// Unreadable returns the last part of an error about a transcript that no format reads. It names
+// the program that wrote the transcript; "" if the program is unknown.
 func Unreadable(head []byte) string {
 	p := programOf(adapter.Decode(head), false)
 	if p == nil {
@@ -59,8 +60,8 @@ func Unreadable(head []byte) string {
 	return p.what + "; ctxfs cannot read it yet" + p.hint
 }
 
-// programOf returns the program that wrote a transcript, nil where that is not known. whatever: only one with files
-// that look like those of a format.
+// programOf returns the program that wrote a transcript; nil if it is unknown. If whatever is true,
+// programOf considers only programs with files that a format would accept by mistake.
 func programOf(head []byte, whatever bool) *program {
 	s := adapter.ShapeOf(head)
 next:

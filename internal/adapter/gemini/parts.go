@@ -30,7 +30,8 @@ func partsOf(content json.RawMessage) (parts []json.RawMessage) {
 	return parts
 }
 
-// partOf returns one part with its signature; data that a session has no form for become a text with their JSON.
+// partOf returns one part with its signature. It converts data without an equivalent message part
+// to a text with their JSON.
 func partOf(raw json.RawMessage) json.RawMessage {
 	part := unsigned(raw)
 	signed, ok := ctxabi.ContinuationOf(raw)

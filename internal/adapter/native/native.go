@@ -60,7 +60,8 @@ func sniffNative(name string, head []byte) int {
 	return 0
 }
 
-// mostAreMessages reports whether most lines at the beginning of a file are messages of a session that hold something.
+// mostAreMessages reports whether most lines at the beginning of a file are non-empty session
+// messages.
 func mostAreMessages(head []byte) bool {
 	read, all := 0, 0
 	for line := range bytes.Lines(head) {

@@ -47,7 +47,8 @@ func sniffResponses(_ string, head []byte) int {
 	return 0
 }
 
-// mostAreItems reports whether most of what the beginning of a file holds are items that a session has a form for.
+// mostAreItems reports whether most elements at the beginning of a file are items that ctxfs can
+// convert.
 func mostAreItems(head []byte) bool {
 	list, _, err := bodies.Elements(bytes.NewReader(head), silent{})
 	read, all := 0, 0
@@ -72,7 +73,7 @@ func mostAreItems(head []byte) bool {
 	return err == nil && 2*read >= all
 }
 
-// silent is an output that takes nothing.
+// silent is an output that discards everything.
 type silent struct{}
 
 func (silent) Record(adapter.Record) error { return nil }

@@ -9,7 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter"
 )
 
-// foreign returns records of other formats as UIMessages, in which each call has its result.
+// foreign converts records of other formats to UIMessages. Each call is stored together with its
+// result.
 func foreign(records []adapter.Record, lost *adapter.Tally) (all []json.RawMessage, fields adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
@@ -75,7 +76,7 @@ func toolPart(where string, c ctxabi.Call, a adapter.Answer, lost *adapter.Tally
 	return adapter.Raw(part)
 }
 
-// reasoningPart returns thinking as a part, nil where it has no text.
+// reasoningPart converts thinking to a part. It returns nil if the thinking has no text.
 func reasoningPart(raw []byte) json.RawMessage {
 	o, _ := adapter.ParseObject(raw)
 	text := o.Get("thinking")
@@ -116,7 +117,7 @@ func filePart(where string, raw []byte, lost *adapter.Tally) json.RawMessage {
 	return adapter.Raw(part)
 }
 
-// imagesOf returns the data in the results of a message's calls.
+// imagesOf returns the image and file data in the results of a message's calls.
 func imagesOf(s adapter.Speech) (images []ctxabi.Part) {
 	for _, a := range s.Answers {
 		for _, p := range a.Inner {

@@ -9,8 +9,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/adapter/bodies"
 )
 
-// Format is the UIMessages of the AI SDK, which useChat stores: an array, one a line, or as "messages" of a chat. It
-// reads the messages of version 4 as well, which have "content" and "toolInvocations" beside their parts.
+// Format is the UIMessages of the AI SDK, which useChat stores: a JSON array, JSON Lines, or the
+// "messages" of a chat. It also reads messages of version 4, which have "content" and
+// "toolInvocations" in addition to their parts.
 //
 //	{"id":"m2","role":"assistant","parts":[{"type":"step-start"},{"type":"tool-ls","toolCallId":"c1","state":"output-available",
 //	 "input":{},"output":"etc home"},{"type":"text","text":"etc and home."}]}
@@ -51,20 +52,20 @@ func message(m adapter.Object) (record adapter.Object, ok bool) {
 	return records[0], true
 }
 
-// behind returns the records of a message that follow the first one.
+// behind returns all records of a message except the first one.
 func behind(m adapter.Object) []adapter.Object {
 	return recordsOf(m)[1:]
 }
 
-// step is a part of an answer that one call of the model gave.
+// step is the part of an answer that one model call produced.
 type step struct {
 	parts   []json.RawMessage
 	results []adapter.Object
 	called  bool
 }
 
-// recordsOf returns the records of a message: each step of an answer is a message, the results of its calls follow it.
-// It returns nil where m is no message.
+// recordsOf converts a message to records: each step of an answer becomes a message, followed by
+// the results of its calls. It returns nil if m is not a message.
 func recordsOf(m adapter.Object) (records []adapter.Object) {
 	role := m.Text("role")
 	parts := partsOf(m)
@@ -111,7 +112,8 @@ func recordsOf(m adapter.Object) (records []adapter.Object) {
 	return records
 }
 
-// partsOf returns the parts of a message. Those of a message without parts are made of the fields that it has instead.
+// partsOf returns the parts of a message. If the message has no parts, partsOf builds them from its
+// other fields.
 func partsOf(m adapter.Object) (parts []json.RawMessage) {
 	if adapter.IsArray(m.Get("parts")) {
 		return m.Array("parts")
@@ -129,7 +131,7 @@ func partsOf(m adapter.Object) (parts []json.RawMessage) {
 	return parts
 }
 
-// partOf returns a part that is no call as a session has it; one that it has no form for as it is.
+// partOf converts a part that is not a call to session parts. It returns an unknown part unchanged.
 func partOf(raw json.RawMessage, part adapter.Object) []json.RawMessage {
 	switch part.Text("type") {
 	case "text":
@@ -146,7 +148,7 @@ func partOf(raw json.RawMessage, part adapter.Object) []json.RawMessage {
 	return []json.RawMessage{raw}
 }
 
-// thinkingPart returns the reasoning of a part, with a signature that Anthropic's models gave.
+// thinkingPart converts a reasoning part, with its signature if an Anthropic model produced one.
 func thinkingPart(raw json.RawMessage, part adapter.Object) json.RawMessage {
 	text := part.Get("text")
 	if !adapter.IsString(text) {
@@ -167,7 +169,7 @@ func thinkingPart(raw json.RawMessage, part adapter.Object) json.RawMessage {
 	return adapter.Raw(o)
 }
 
-// mediaPart returns a file as a session has it, nil for one without an address.
+// mediaPart converts a file part. It returns nil if the file has no URL.
 func mediaPart(part adapter.Object) json.RawMessage {
 	kind := part.Text("mediaType")
 	if kind == "" {
@@ -192,7 +194,8 @@ func mediaPart(part adapter.Object) json.RawMessage {
 	return adapter.TextPart(adapter.Raw("[file: " + url + "]"))
 }
 
-// callOf returns the call of a part, and the record of its result, nil where it has none yet.
+// callOf returns the call of a part and the record of its result; result is nil if the call has no
+// result yet.
 func callOf(part adapter.Object) (call json.RawMessage, result adapter.Object) {
 	kind := part.Text("type")
 	name, named := strings.CutPrefix(kind, "tool-")
@@ -224,7 +227,8 @@ func callOf(part adapter.Object) (call json.RawMessage, result adapter.Object) {
 	return call, adapter.ToolResult(adapter.Object{}, id, tool, said, failed)
 }
 
-// outputOf returns what a call gave, nil where it has given nothing yet.
+// outputOf returns the output of a call; nil if the call has no output yet. failed reports whether
+// the call failed.
 func outputOf(part adapter.Object) (said json.RawMessage, failed bool) {
 	switch part.Text("state") {
 	case "output-error":
