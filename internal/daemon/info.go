@@ -49,14 +49,15 @@ func (d Info) Write() error {
 	return os.Rename(temp, d.file())
 }
 
-// End removes the note of a daemon that ends. It leaves the note if d.Ended has a reason, for [Ended].
+// End removes the info file when the daemon ends. If d.Ended has a reason, End keeps the file, so
+// that [Ended] can report the reason.
 func (d Info) End() {
 	if d.Ended == "" || d.Write() != nil {
 		os.Remove(d.file())
 	}
 }
 
-// Ended returns why the mount of the last daemon of store was taken from it, "" if that did not happen.
+// Ended returns the reason why the last daemon of store lost its mount; "" if it ended normally.
 func Ended(store string) string {
 	d, _ := readInfo(store)
 	return d.Ended

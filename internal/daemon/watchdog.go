@@ -9,12 +9,13 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 )
 
-// touchesPerWatchdog is how often a mount is touched in the time after which systemd ends its daemon.
+// touchesPerWatchdog is the number of mount checks per watchdog timeout of systemd.
 const touchesPerWatchdog = 4
 
-// Watch notifies systemd, as often as the unit of this daemon asks for it (WatchdogSec=), that the mount at point
-// answers, until the returned function is called. A child process touches the mount: a daemon that touches its own
-// mount waits for itself. While the mount does not answer, systemd is not told, and ends the daemon.
+// Watch checks regularly that the mount at point answers, and notifies the watchdog of systemd
+// (WatchdogSec=) after each success. It runs until the caller calls stop. A child process accesses
+// the mount, because a daemon that accesses its own mount can deadlock. If the mount stops
+// answering, the notifications stop and systemd ends the daemon.
 func Watch(point string, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	within, err := systemd.SdWatchdogEnabled(false)
@@ -36,7 +37,7 @@ func Watch(point string, log *slog.Logger) (stop func()) {
 	return cancel
 }
 
-// watch calls touch in every interval until ctx ends, and tell with the result.
+// watch calls touch once per interval and passes the result to tell, until ctx ends.
 func watch(ctx context.Context, interval time.Duration, touch func(context.Context) error, tell func(error)) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -57,7 +57,7 @@ func checkStore(dir string) []Finding {
 	return found
 }
 
-// checkRunner reports that the runner process of a daemon ended by itself.
+// checkRunner returns a note about a runner process that ended unexpectedly.
 func checkRunner(d daemon.Info) Finding {
 	const layout = "2006-01-02 15:04:05"
 	return Finding{

@@ -13,11 +13,12 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// mostStrays is how many sessions checkStrays describes one by one.
+// mostStrays is the maximum number of sessions per folder that checkStrays describes individually.
 const mostStrays = 5
 
-// checkStrays returns findings about records that programs wrote into a directory while its mount was gone: those that
-// are still there, at point or at the last mountpoint of the store, and those that a start moved to the store.
+// checkStrays returns findings about stray records: records that programs wrote to a mountpoint
+// while nothing was mounted there. It looks at point, at the last mountpoint of the store, and at
+// the folder of the store to which a daemon moves stray files when it starts.
 func checkStrays(store, point string) (found []Finding) {
 	for _, dir := range []string{point, mountpoint.Protected(store)} {
 		if _, _, mounted := mounts.At(dir); dir == "" || mounted || dir == point && len(found) > 0 {
@@ -64,8 +65,9 @@ func checkStrays(store, point string) (found []Finding) {
 	return found
 }
 
-// importStray returns the command that imports s and removes it. The records become a session of their own: in the
-// session that they were meant for, later ones may be before them. time is when they were found.
+// importStray returns a shell command that imports s and removes its files. The records become a
+// separate session, because the original session may already contain later records. time is the
+// time of discovery and becomes part of the session name.
 func importStray(store, time string, s mountpoint.Stray) string {
 	ref, err := ctxabi.ParseRef(s.Session)
 	if err != nil { // a name that no session can have
@@ -93,7 +95,7 @@ func plural(n int, what string) string {
 
 var plainWord = lazy.Regexp(`^[\w@%+=:,./-]+$`)
 
-// word returns s as one word of a shell.
+// word quotes s for a shell if necessary.
 func word(s string) string {
 	if plainWord().MatchString(s) {
 		return s

@@ -63,12 +63,13 @@ var state struct {
 
 type closer struct{ closeIdle func() (closed int) }
 
-// shared is whether the process serves more than one user, as that of root does.
+// shared reports whether the process serves several users, as a daemon of root does.
 var shared = os.Geteuid() == 0
 
-// Keep counts a descriptor that a client of user uid keeps open until it calls release. It returns [ErrShort] if
-// clients have all that they may keep, or if this user, root included, would have more of them than are left for
-// the other users: half of all where no other user has any.
+// Keep counts a descriptor that a client of user uid holds until it calls release. It returns
+// [ErrShort] if clients hold all keepable descriptors, or if this user would hold more descriptors
+// than remain for other users. A single user may therefore hold half of them. Root has the same
+// limit.
 func Keep(uid uint32) (release func(), err error) {
 	state.mu.Lock()
 	defer state.mu.Unlock()

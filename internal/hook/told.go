@@ -36,8 +36,9 @@ type told struct {
 	late  bool     // it could not be read in time, and nothing is known
 }
 
-// told returns what the conversation has of its memory, if it is one that goes on. It reads the transcript once, in at most half
-// of the time until ctx ends: the rest is for the answer.
+// told returns the memory texts that a resumed conversation already contains. It reads the
+// transcript once and spends at most half of the time until the deadline of ctx, which leaves the
+// rest for the answer.
 func (h *input) told(ctx context.Context, dir string) told {
 	if h.Event != beforeAgent && (h.Source != "resume" || h.program == gemini) {
 		return told{}
@@ -54,7 +55,8 @@ func (h *input) told(ctx context.Context, dir string) told {
 	return *h.has
 }
 
-// toldIn reads what the model of a transcript has before it; nothing where that is not known.
+// toldIn reads the memory texts in the model context of a transcript. It returns the zero value if
+// the context is unknown.
 func toldIn(ctx context.Context, h *input, dir string) (t told) {
 	texts, err := contextIn(ctx, h.Transcript, h.program)
 	if err != nil {
@@ -83,7 +85,7 @@ func toldIn(ctx context.Context, h *input, dir string) (t told) {
 	return t
 }
 
-// bounded is a file that cannot be read after ctx has ended.
+// bounded is a file that fails to read after ctx ends.
 type bounded struct {
 	*os.File
 	ctx context.Context
@@ -96,8 +98,9 @@ func (b bounded) ReadAt(p []byte, off int64) (int, error) {
 	return b.File.ReadAt(p, off)
 }
 
-// contextIn returns what the model of a transcript has before it. It reads from the end to the last compaction. It returns the error of
-// ctx if that ends first.
+// contextIn returns the texts in the model context of a transcript. It reads backward from the end
+// to the last compaction. It returns the error of ctx if ctx ends first, and the errors of opening
+// and reading the file.
 func contextIn(ctx context.Context, name, program string) (texts []adapter.Told, err error) {
 	opened, err := transcript.OpenRegular(name)
 	if err != nil {
@@ -110,7 +113,7 @@ func contextIn(ctx context.Context, name, program string) (texts []adapter.Told,
 	return texts, nil
 }
 
-// contextOf is contextIn of an open transcript.
+// contextOf is contextIn for an open transcript. It returns an error if reading fails.
 func contextOf(file adapter.File, program string) ([]adapter.Told, error) {
 	if f, ok := formats.Lookup(program); ok && f.Context != nil {
 		return f.Context(file)

@@ -52,8 +52,9 @@ func (p *Pack) Block(name string) (*Block, bool) {
 	})
 }
 
-// pastBlock finds the blocks of a name that represent compacted records, or one of them by its whole id. Each compaction since the last
-// major one may have added one.
+// pastBlock returns the blocks that represent compacted records and have this name, or the single
+// block with this ID. Each compaction since the last major compaction may add a block of the same
+// name.
 func (p *Pack) pastBlock(name string) (*Block, bool) {
 	var b *Block
 	var sources []string
@@ -78,7 +79,7 @@ func (p *Pack) pastBlock(name string) (*Block, bool) {
 	return b, true
 }
 
-// isEvent reports whether the records of an item are of events.jsonl.
+// isEvent reports whether the item represents records of events.jsonl.
 func (it *Item) isEvent() bool {
 	event, _ := ofLog(it.Source)
 	return event

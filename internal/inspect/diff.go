@@ -106,8 +106,9 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// changes compares the blocks around the conversation and those that represent its compacted part, by their bytes. Each compaction since the
-// last major one may have added a block of the same name; those with the same bytes in both packs did not change.
+// changes compares the blocks around the conversation and the blocks that represent compacted
+// records byte by byte. Each compaction since the last major compaction may add a block of the same
+// name. changes ignores blocks with identical bytes in both packs.
 func changes(a, b *Pack) []Change {
 	before, after := map[string][]blockPart{}, map[string][]blockPart{}
 	var names []string // in the order of the later pack, then those that only the earlier one has
@@ -143,7 +144,7 @@ func changes(a, b *Pack) []Change {
 	return out
 }
 
-// without returns the blocks of list for which others have none with the same text.
+// without returns the blocks of list without an equal text in others.
 func without(list, others []blockPart) (rest []blockPart) {
 	left := map[string]int{}
 	for _, p := range others {

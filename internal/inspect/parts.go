@@ -15,8 +15,9 @@ const (
 	leading      = "system messages"
 )
 
-// pastBlocks are the names of the blocks that represent compacted records, by the kind of their items in pack.json. A block has the
-// records that it represents behind its name: "summary (messages:1-118)".
+// pastBlocks maps the kind of an item in pack.json to the name of its block, for items that
+// represent compacted records. The block ID has the record range after the name: "summary
+// (messages:1-118)".
 var pastBlocks = map[string]string{"summary": "summary", "facts": "facts", "decisions": "decisions", "refs": "refs",
 	"key_lines": "key lines", "user_words": "user's words", "state": "files and runs"}
 

@@ -161,8 +161,8 @@ func (h *History) Stats(ctx context.Context, o StatsOptions) (*Stats, error) {
 	return s, err
 }
 
-// Predicts reports whether the cache of packs says anything of the calls of the session: not if its agent program never read one and
-// recorded the usage of requests of its own.
+// Predicts reports whether the cache prediction from packs applies to the session's calls. It does
+// not apply if the agent program read no pack and recorded its own usage.
 func (s *Stats) Predicts() bool { return s.Recorded == nil || s.Read && s.Recorded.Matched > 0 }
 
 func (c *Cache) add(call Call) {

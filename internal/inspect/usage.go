@@ -7,7 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Recorded is what a provider said of calls, and how that compares with the packs that were read before them.
+// Recorded is the token usage that a provider reported, compared with the preceding packs.
 type Recorded struct {
 	Records   int           `json:"records"` // of usage in events.jsonl
 	All       int           `json:"all_input_tokens"`
@@ -27,7 +27,8 @@ type Recorded struct {
 	Difference  float64 `json:"difference"` // predicted - recorded
 }
 
-// AllShare is the share of all recorded input tokens that was read from a cache.
+// AllShare returns the share of all recorded input tokens that the provider read from its cache,
+// from 0 to 1.
 func (r *Recorded) AllShare() float64 { return float64(r.CacheRead) / float64(max(1, r.All)) }
 
 // UsageOfCall is one usage record and the pack that it is matched with.
@@ -43,10 +44,12 @@ type UsageOfCall struct {
 	kept, read int
 }
 
-// Recorded reads the usage records. It returns nil if there are none, and an error if events.jsonl or packs.jsonl cannot be read.
+// Recorded reads the usage records. It returns nil if there are none, and an error if it cannot
+// read events.jsonl or packs.jsonl.
 //
-// A pack is the request of one call at most. Where most records came without a pack of their own, as with an agent program that makes
-// its requests itself, none is matched: that somebody looked at a pack in between says nothing of these calls.
+// A pack matches at most one call. If most records arrived without a preceding pack of their own,
+// as with an agent program that builds its own requests, Recorded matches none: in such a session,
+// an occasional read of a pack is unrelated to the calls.
 func (h *History) Recorded() (*Recorded, error) {
 	rows, err := h.Served()
 	if err != nil {

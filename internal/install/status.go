@@ -108,8 +108,9 @@ func (s *Status) note(found []entry) {
 	}
 }
 
-// HooksTell reports whether the user's settings of the program of a name, or those of the project of cwd, have hooks of ctxfs that are
-// switched on. Codex runs them once its user has agreed.
+// HooksTell reports whether the user's settings of program, or the settings of the project at cwd,
+// contain ctxfs hooks and do not disable them. Codex additionally requires the user's consent
+// before it runs hooks.
 func HooksTell(program, cwd string) bool {
 	home, err := os.UserHomeDir()
 	p, ok := Lookup(program)
@@ -124,7 +125,8 @@ func HooksTell(program, cwd string) bool {
 	return s.Hooks && s.Off == ""
 }
 
-// ProgramOf returns the name of the program that calls itself client to a server; "" where it has no hooks.
+// ProgramOf maps the client name that an MCP client sends to the name of its program; "" if ctxfs
+// has no hooks for it.
 func ProgramOf(client string) string {
 	return map[string]string{
 		"claude-code": "claude-code", "codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini", "opencode": "opencode",

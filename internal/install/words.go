@@ -21,7 +21,7 @@ func entryOf(where string, line []string) entry {
 	return entry{where, Line(line...), line}
 }
 
-// Line returns words as a line for a shell, with quotes where a word needs them.
+// Line joins words to a shell command and quotes each word if necessary.
 func Line(words ...string) string {
 	shown := make([]string, len(words))
 	for n, word := range words {

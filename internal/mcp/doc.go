@@ -23,12 +23,11 @@
 //
 // # The session
 //
-// [Config.Session] names it when the client introduces itself. It is the client's
-// session for as long as the server runs, unless hooks of the client may still begin
-// another one ([Chosen.Told]): then the first call that uses a session decides. If
-// several sessions are possible, such a call is refused and decides nothing. The
-// directory of a session is made by the first call that needs it: a client that only
-// asks what there is leaves nothing behind.
+// [Config.Session] selects it when the client introduces itself. The choice is final until the
+// server ends, unless hooks of the client may still start another session ([Chosen.Told]): then the
+// first call that uses a session makes the choice final. If several sessions are possible, the
+// server refuses such a call and keeps the choice open. The first call that needs the session
+// creates its directory, so a client that only lists the tools creates nothing.
 //
 // # Files, from top to bottom
 //

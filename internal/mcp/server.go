@@ -117,8 +117,8 @@ const (
 	projectTime = time.Second
 )
 
-// besideHooks are the instructions for a client with hooks. They are the same in all sessions: they come first in a prompt, and
-// a provider's cache holds a prompt up to the first difference.
+// besideHooks are the instructions for a client with hooks. They are constant, because they come
+// first in the prompt and a provider's cache ends at the first difference.
 const besideHooks = "Hooks record this conversation if they told you about your memory: in that case do not append its messages, " +
 	"and the tools pack, search, why, read and memory work in its session.\n"
 

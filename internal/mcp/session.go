@@ -27,7 +27,7 @@ type Chosen struct {
 	Unclear  string // why none of several sessions can be taken for the client's; ""
 }
 
-// isFinal reports whether the session is the client's for as long as the server runs.
+// isFinal reports whether the choice of the session holds until the server ends.
 func (c Chosen) isFinal() bool { return c.Unclear == "" && (c.Recorded || !c.Told) }
 
 // session is a session as a client of the mount has it: a directory.
@@ -140,7 +140,8 @@ func (x *session) reason(rel string, since time.Time, err error) error {
 	return err
 }
 
-// session returns the session that the client works in, and makes it where it is not there. From then on it is the client's session.
+// session returns the client's session, creates it if necessary, and makes the choice final. It
+// returns an error if several sessions are possible or if it cannot create the session.
 func (s *server) session(client *sdk.Implementation) (*session, error) {
 	x, err := s.choose(client, true)
 	if err != nil {
@@ -152,8 +153,9 @@ func (s *server) session(client *sdk.Implementation) (*session, error) {
 	return x, x.make()
 }
 
-// choose returns the client's session: the one that a call has used or the instructions have named, else the one that
-// [Config.Session] names now. use is set by calls that use it.
+// choose returns the client's session: the final choice if there is one, otherwise the current
+// answer of [Config.Session]. If use is true, the caller uses the session and the choice becomes
+// final. choose returns the errors of [Config.Session].
 func (s *server) choose(client *sdk.Implementation, use bool) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +184,7 @@ func Unclear(dirs []string) string {
 		"Ask the user to start the server for one session: ctxfs mcp %s", strings.Join(names, " and "), names[0])
 }
 
-// AgentName makes a name of an agent of what a client calls itself: "Claude Code" is Claude-Code.
+// AgentName converts a client's name to a valid agent name: "Claude Code" becomes Claude-Code.
 func AgentName(client string) string {
 	s := strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("._+-", r)) {

@@ -97,8 +97,9 @@ func (l *Limit) Share(most int) int {
 	return int(min(int64(most), l.bytes/forCache))
 }
 
-// CacheBound returns how many bytes a cache that grows with its use may hold: an eighth of the limit or, without a
-// limit, a sixteenth of the memory that the machine has available, but at least least.
+// CacheBound returns the maximum size in bytes of a cache that grows with its use: an eighth of the
+// limit. Without a limit, it returns a sixteenth of the machine's available memory, but at least
+// least.
 func (l *Limit) CacheBound(least int64) int64 {
 	if l == nil {
 		return max(least, machine.bytes(time.Now())/machineShare)
@@ -106,7 +107,7 @@ func (l *Limit) CacheBound(least int64) int64 {
 	return l.bytes / forCache
 }
 
-// available remembers how much memory the machine can give without swapping.
+// available caches the amount of memory that the machine can provide without swapping.
 type available struct {
 	read func() int64
 
@@ -117,7 +118,7 @@ type available struct {
 
 var machine = available{read: memAvailable}
 
-// bytes returns the available memory, at most availableAge old.
+// bytes returns the available memory in bytes. The value is at most availableAge old.
 func (a *available) bytes(now time.Time) int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -127,7 +128,7 @@ func (a *available) bytes(now time.Time) int64 {
 	return a.known
 }
 
-// memAvailable returns MemAvailable of /proc/meminfo in bytes, and 0 where it cannot be read.
+// memAvailable returns MemAvailable of /proc/meminfo in bytes, or 0 if it cannot read the file.
 func memAvailable() int64 {
 	data, err := os.ReadFile("/proc/meminfo")
 	if err != nil {

@@ -71,7 +71,7 @@ func Named(ref string) (agent, name, owner string) {
 	return p.Agent, name, owner
 }
 
-// Read reports whether a program has read a pack of the session in dir, as far as packs.jsonl has it.
+// Read reports whether packs.jsonl lists a pack of the session in dir that a program read.
 func Read(dir string) bool { return packsOf(dir).Any }
 
 // packsOf reads the end of packs.jsonl.

@@ -148,8 +148,8 @@ func Sparkline(values []float64, most float64, width int) string {
 	return b.String()
 }
 
-// Used returns what a provider counted of the calls of a session, a line each, and how it compares with packs; read: a program has read
-// a pack of the session.
+// Used describes the token usage that a provider reported for a session, one line each, and
+// compares it with packs. read reports whether a program has read a pack of the session.
 func Used(r *inspect.Recorded, read bool) []string {
 	line := fmt.Sprintf("%s: %s input tokens", Count(r.Records, "record"), Thousands(r.All))
 	if r.Caches > 0 {

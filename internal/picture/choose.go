@@ -2,12 +2,14 @@ package picture
 
 import "fmt"
 
-// Choose returns for each image of a conversation the reason why a request to the provider does not carry it; "" if it does. The
-// images are in the order of their records, and record returns the number of the record of image i.
+// Choose decides which images of a conversation a request to the provider carries. The result has
+// the reason for each omitted image, and "" for each carried one. images are in record order, and
+// record returns the record number of image i.
 //
-// Where a limit of a request applies, the newest images remain. Images are dropped in the order of the records, as if each
-// record had been the last one, and down to half of the limit at once. So a new record changes nothing about older images
-// unless it is the one that exceeds a limit, and then many records follow before the next one does.
+// If a request exceeds a limit, Choose drops the oldest images. It processes the records in order,
+// as if each one were the last, and drops images until half of the limit is reached. A new record
+// therefore affects older images only if it exceeds a limit, and many records follow before the
+// next one does.
 func (v Provider) Choose(images []Picture, record func(i int) int) []string {
 	l := &limits[v]
 	why := make([]string, len(images))
@@ -42,7 +44,7 @@ func (v Provider) Choose(images []Picture, record func(i int) int) []string {
 	return why
 }
 
-// window is what a request carries.
+// window counts the images that a request carries.
 type window struct {
 	images []Picture
 	why    []string
@@ -51,7 +53,8 @@ type window struct {
 	base64 int // their bytes
 }
 
-// drop leaves out the oldest images: those of earlier records while low holds, those of the record from..end while high does.
+// drop omits the oldest images: images of earlier records while low returns true, and images of the
+// record from..end while high does.
 func (w *window) drop(from, end int, low, high func() bool, why string) {
 	for ; w.oldest < end && (w.oldest < from && low() || high()); w.oldest++ {
 		if w.why[w.oldest] == "" {

@@ -1,6 +1,7 @@
-// Package picture knows which images the providers of models accept: their types, their sizes, and how many of them.
+// Package picture knows the limits of model providers for images: types, sizes, and counts.
 //
-// The figures are those of the providers' documentation, where sources differ the stricter ones:
+// The figures come from the providers' documentation. If sources differ, the stricter figure
+// applies:
 //
 //   - Anthropic, "Vision" and "Errors": JPEG, PNG, GIF, and WebP; 5 MB an image, measured in base64; 8,000 pixels an edge, 2,000 in a
 //     request of more than 20 images; 100 images and 32 MB a request.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Provider is a provider of models with its own limits.
+// Provider is a model provider with its own limits.
 type Provider uint8
 
 // The providers.
@@ -18,7 +18,8 @@ const (
 
 func (v Provider) String() string { return limits[v].name }
 
-// limit is what a provider accepts. 0 means that the documentation names no limit.
+// limit describes the images that a provider accepts. 0 means that the documentation names no
+// limit.
 type limit struct {
 	name      string
 	types     []string
@@ -38,10 +39,11 @@ var limits = [Providers]limit{
 	Gemini:    {name: "Gemini", types: []string{PNG, JPEG, WebP, HEIC, HEIF}, images: 900, body: 20_000_000},
 }
 
-// imagesOf returns how many bytes of a body images may use; the rest is for texts.
+// imagesOf returns the part of a request body, in bytes, that images may use. Texts use the rest.
 func imagesOf(body int) int { return body / 4 * 3 }
 
-// Refuses returns the reason why a provider does not accept an image, whatever else the request holds; "" if it does.
+// Refuses returns the reason why a provider rejects an image in every request; "" if it accepts the
+// image.
 func (v Provider) Refuses(p *Picture) string {
 	l := &limits[v]
 	switch {

@@ -22,7 +22,7 @@ type Picture struct {
 	Problem       string // the reason why no provider accepts it; "": none
 }
 
-// Mistyped reports whether the record names another media type than that of the bytes.
+// Mistyped reports whether the media type in the record differs from the type of the bytes.
 func (p *Picture) Mistyped() bool { return p.Problem == "" && !p.Address && p.Claimed != p.Type }
 
 // The media types of images.
@@ -35,7 +35,8 @@ const (
 	HEIF = "image/heif"
 )
 
-// Inspect describes an image of which a record has the data in base64. It returns the data without line breaks.
+// Inspect describes an image with base64 data. claimed is the media type in its record. Inspect
+// returns the data without line breaks.
 func Inspect(claimed, data string) (Picture, string) {
 	p := Picture{Claimed: claimed}
 	if strings.ContainsAny(data, "\r\n") {
@@ -84,7 +85,7 @@ func (p *Picture) read(b []byte) {
 	}
 }
 
-// typeOf returns the media type that the first bytes of an image prove, "" for none of those that some provider accepts.
+// typeOf detects the media type of an image by its first bytes; "" if no provider accepts the type.
 func typeOf(b []byte) string {
 	has := func(at int, magic string) bool { return len(b) >= at && bytes.HasPrefix(b[at:], []byte(magic)) }
 	switch {

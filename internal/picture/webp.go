@@ -7,7 +7,8 @@ import (
 
 var errHeader = errors.New("damaged header")
 
-// webpSize returns the size of a WebP image in pixels. It returns an error where the header is damaged.
+// webpSize returns the size of a WebP image in pixels. It returns an error if the header is
+// damaged.
 func webpSize(b []byte) (width, height int, err error) {
 	if len(b) < 30 {
 		return 0, 0, errHeader

@@ -1,10 +1,11 @@
 // Package process identifies the agent process that works in a session.
 //
-// Hooks call [Record] when a session begins. It notes the process of the agent program by pid, start time, boot and pid namespace, so that
-// neither a reused pid nor a pid of another machine or container is taken for it. Notes are files of the user, in "agents" next to the
-// directory of package jobs; they go when the process has ended. An MCP server calls
-// [Find], which returns the session of the agent process that started the server. A session is no longer active when its agent process
-// has ended: [State] reports that, [Sweep] writes it.
+// Hooks call [Record] when a session begins. Record writes a note with the pid, start time, boot
+// ID, and pid namespace of the agent program, so that a reused pid or a pid of another machine or
+// container never matches. Notes are files of the user in the folder "agents" next to the directory
+// of package jobs. A sweep removes the note of an ended process. An MCP server calls [Find] to get
+// the session of the agent process that started the server. When the agent process of an active
+// session has ended, [State] reports "idle", and [Sweep] writes that state to the session.
 //
 // # Files, from top to bottom
 //

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ID identifies a process, also after it has ended and its pid is in use again.
+// ID identifies a process uniquely, even after it ended and another process reuses its pid.
 type ID struct {
 	PID       int    `json:"pid"`
 	Start     string `json:"start"` // in clock ticks after the boot
@@ -21,10 +21,10 @@ type ID struct {
 	Namespace string `json:"pid_namespace"` // in which PID counts
 }
 
-// initialNamespace is the pid namespace of a machine outside containers; its process 1 is never an agent.
+// initialNamespace is the pid namespace of the host. Process 1 of this namespace is never an agent.
 const initialNamespace = "pid:[4026531836]"
 
-// identify returns the ID of a process without its Start, for comparing places.
+// identify returns the ID of a process without Start, for comparing boots and namespaces.
 func identify(pid int) ID {
 	id := ID{PID: pid}
 	id.Host, _ = os.Hostname()
@@ -34,7 +34,8 @@ func identify(pid int) ID {
 	return id
 }
 
-// stat returns the state, the parent and the start time of a process.
+// stat returns the state, the parent, and the start time of a process. It returns an error if it
+// cannot read them.
 func stat(pid int) (state string, parent int, start string, err error) {
 	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -48,7 +49,8 @@ func stat(pid int) (state string, parent int, start string, err error) {
 	return f[0], parent, f[19], err
 }
 
-// ended reports whether the process is known to have ended. A process of another host or pid namespace is not known.
+// ended reports whether the process has certainly ended. It returns false for a process of another
+// host or pid namespace.
 func (id ID) ended() bool {
 	here := identify(id.PID)
 	switch {
@@ -67,8 +69,9 @@ func (id ID) ended() bool {
 	return start != id.Start || state == "Z" || state == "X"
 }
 
-// agent returns the agent process that started this one, a hook: the nearest ancestor with another standard input. A shell or a wrapper
-// around the hook passes on the standard input that it has from the agent.
+// agent returns the agent process that started this hook: the nearest ancestor with a different
+// standard input. Shells and wrappers around the hook pass on the standard input that the agent
+// opened for it.
 func agent() (id ID, ok bool) {
 	input := inputOf(os.Getpid())
 	for pid := os.Getppid(); pid > 0; {
@@ -86,14 +89,15 @@ func agent() (id ID, ok bool) {
 	return id, false
 }
 
-// inputOf names the standard input of a process; "" if it cannot be read.
+// inputOf returns the link target of a process's standard input; "" if it cannot read the link.
 func inputOf(pid int) string {
 	name, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", pid))
 	return name
 }
 
-// redirects reports whether a shell has another standard input than at its start. While it runs `command <file` it may have the file
-// as its own input, and the one that it had as descriptor 10 or above, which no command inherits.
+// redirects reports whether a shell currently has another standard input than at its start. While a
+// shell runs `command <file`, it may use the file as its own input and keep the original input as a
+// close-on-exec descriptor, 10 or above.
 func redirects(pid int) bool {
 	fds, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil || !isShell(pid) {
@@ -124,8 +128,8 @@ func isShell(pid int) bool {
 	return slices.Contains(shells, filepath.Base(exe))
 }
 
-// starters returns this process and the ancestors that may be the agent program that started it, the nearest first: the list ends at the
-// first program that neither is a shell nor passes on its standard input.
+// starters returns this process and its ancestors, nearest first, that may be the agent program.
+// The list ends at the first ancestor that is not a shell and does not pass on its standard input.
 func starters() (all []ID) {
 	here := identify(0)
 	input := inputOf(os.Getpid())

@@ -15,13 +15,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// The states of a session whose agent program runs, and of one without.
+// States of a session with and without a running agent program.
 const (
 	active = "active"
 	idle   = "idle"
 )
 
-// note is the agent process of a session.
+// note links a session to its agent process.
 type note struct {
 	Store   string `json:"store"`
 	Session string `json:"session"` // its path in the tree; without a store any path
@@ -38,13 +38,14 @@ func noteOf(dir string) note {
 	return note{Store: i.Source, Session: strings.TrimPrefix(filepath.Join(i.Root, rest), "/")}
 }
 
-// name is the name of the note's file.
+// name returns the file name of the note.
 func (n note) name() string {
 	sum := sha256.Sum256([]byte(n.Store + "\x00" + n.Session))
 	return hex.EncodeToString(sum[:16]) + ".json"
 }
 
-// notesDirs are where notes may be: programs start hooks and servers with different variables.
+// notesDirs returns all directories that may contain notes. There are several, because programs
+// start hooks and servers with different environment variables.
 func notesDirs() []string {
 	uid := os.Getuid()
 	dirs := []string{fmt.Sprintf("/run/user/%d/ctxfs", uid), filepath.Join(os.TempDir(), fmt.Sprintf("ctxfs-%d", uid))}
@@ -57,7 +58,8 @@ func notesDirs() []string {
 	return dirs
 }
 
-// readNote reads a note of the calling user.
+// readNote reads a note that belongs to the calling user. ok is false if the file is missing,
+// invalid, or in a directory that other users can modify.
 func readNote(file string) (n note, ok bool) {
 	fi, err := os.Lstat(filepath.Dir(file))
 	if err != nil || !jobs.IsMine(fi) {
@@ -79,8 +81,9 @@ func (n note) find() (note, bool) {
 	return n, false
 }
 
-// Record notes which agent process called this hook for the session directory dir. If that cannot be seen, the session has no agent
-// process from then on. It returns the errors of the user's directory of notes, which is the one of [jobs.Open].
+// Record writes a note that links the session directory dir to the agent process that called this
+// hook. If Record cannot determine the process, it removes an existing note. It returns the errors
+// of [jobs.Open] and of writing the note.
 func Record(dir string) error {
 	n := noteOf(dir)
 	if old, ok := n.find(); ok {
@@ -119,14 +122,15 @@ func Record(dir string) error {
 	return err
 }
 
-// State returns the state of the session directory dir, "" if it cannot be read. A session that is active without its agent process is
-// "idle".
+// State returns the state of the session directory dir, or "" if it cannot read the state. It
+// returns "idle" for an active session with an ended agent process.
 func State(dir string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, ctxabi.StateFile))
 	return noteOf(dir).state(strings.TrimSpace(string(b)))
 }
 
-// StateIn is [State] of the session at a path in the tree of a store, with the content of its file "state".
+// StateIn is [State] for the session at a path in a store. state is the content of its file
+// "state".
 func StateIn(store, session, state string) string {
 	if abs, err := filepath.Abs(store); err == nil {
 		store = abs
@@ -144,10 +148,12 @@ func (n note) state(state string) string {
 	return state
 }
 
-// Sweep writes the state "idle" into the sessions of the agent at home that are active without their agent process.
+// Sweep sets the state of each active session of the agent at home to "idle" if its agent process
+// has ended.
 func Sweep(home string) { activeIn(home) }
 
-// activeIn returns the active sessions of the agent at home, after a sweep, with the process of each.
+// activeIn sweeps and returns the remaining active sessions of the agent at home with their agent
+// processes.
 func activeIn(home string) map[string]ID {
 	base := noteOf(filepath.Join(home, ctxabi.SessionDir))
 	of := map[string]ID{}
@@ -176,8 +182,9 @@ func activeIn(home string) map[string]ID {
 	return of
 }
 
-// Find returns the active sessions of the agent at home in the working directory cwd that belong to the agent process that started this
-// one, sorted. Several mean that the agent process has several conversations; none that its hooks have not recorded any.
+// Find returns the active sessions of the agent at home with the working directory cwd that belong
+// to the agent process that started this process, sorted. The result has several sessions if the
+// agent process has several conversations, and none if its hooks recorded no session.
 func Find(home, cwd string) (dirs []string) {
 	if cwd == "" {
 		return nil

@@ -116,9 +116,9 @@ func brokerMain(conn *net.UnixConn) error {
 	}
 }
 
-// closeInherited closes the descriptors that came with exec, but for standard streams and the socket. /dev/fuse is
-// one of them where a broker is started after the mount: whoever holds it keeps the mount of a dead daemon from
-// ending.
+// closeInherited closes all inherited descriptors except the standard streams and the socket. A
+// broker that starts after the mount inherits /dev/fuse, and an open /dev/fuse keeps the mount of a
+// dead daemon alive.
 func closeInherited() {
 	fds, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -135,8 +135,8 @@ func closeInherited() {
 	}
 }
 
-// oomFirst raises the OOM score of this process and its future children above the daemon's: the daemon replaces a
-// broker, but a daemon that the kernel kills takes the mount of all users along.
+// oomFirst raises the OOM score of this process and its future children above the daemon's score.
+// The daemon can replace a killed broker, but a killed daemon ends the mount for all users.
 func oomFirst() {
 	const file, above, most = "/proc/self/oom_score_adj", 100, 1000
 	b, err := os.ReadFile(file)

@@ -241,7 +241,8 @@ func (c *Client) order(o order) bool {
 	return post(c.control, packet)
 }
 
-// attend takes the answers of a broker, each with a reader's socket, until it is gone.
+// attend receives the answers of a broker, each with the socket of a reader or shim, until the
+// broker closes the connection.
 func (c *Client) attend(p *brokerProcess) {
 	buf, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 	for {

@@ -48,10 +48,10 @@ type Client struct {
 
 var _ source.Workspace = (*Client)(nil)
 
-// Start starts the runner process from the running binary (hidden verb "runner"). Call it before the mount is
-// made. When the process ends by itself, the client calls ended, unless that is nil, with the number of times that
-// this has happened and the reason, and starts the process again. Start returns ctx.Err(), or the error that kept
-// the process from starting.
+// Start starts the runner process from the running binary (hidden verb "runner"). Call it before
+// mounting. If the process ends unexpectedly, the client calls ended, unless it is nil, with the
+// number of such ends and the reason, and restarts the process. Start returns ctx.Err() if ctx
+// ends, and an error if it cannot start the process.
 func Start(ctx context.Context, ended func(times int, err error)) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The pauses before a broker that ended is started again. They double while brokers end sooner than longestRestart
-// after their start.
+// Pauses before a broker restart. The pause doubles while each broker ends within longestRestart
+// after its start.
 const (
 	firstRestart   = 100 * time.Millisecond
 	longestRestart = 10 * time.Second
 )
 
-// brokerProcess is a broker and the socket to it.
+// brokerProcess is a running broker with its control socket.
 type brokerProcess struct {
 	control *net.UnixConn
 	proc    *exec.Cmd
@@ -28,7 +28,8 @@ type brokerProcess struct {
 	err     error         // how it ended; set before exited closes
 }
 
-// startBroker starts a broker as the user of this process.
+// startBroker starts a broker as the user of this process. It returns an error if it cannot create
+// the socket or start the process.
 func startBroker() (*brokerProcess, error) {
 	cmd, ours, theirs, err := command(roleBroker, unix.SOCK_SEQPACKET)
 	if err != nil {
@@ -39,7 +40,7 @@ func startBroker() (*brokerProcess, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A session of its own: a Ctrl-C in the daemon's terminal is not for it.
+	// A separate session protects the broker from a Ctrl-C in the daemon's terminal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		control.Close()
@@ -53,7 +54,7 @@ func startBroker() (*brokerProcess, error) {
 	return p, nil
 }
 
-// supervise attends to the broker and starts another one when it ends by itself, until Close.
+// supervise serves the broker and restarts it after an unexpected end, until Close.
 func (c *Client) supervise(p *brokerProcess) {
 	defer c.tasks.Done()
 	pause := time.Duration(0)
@@ -92,7 +93,8 @@ func (c *Client) supervise(p *brokerProcess) {
 	}
 }
 
-// nextRestart returns the pause before the next start of a broker that lived for life after a pause.
+// nextRestart returns the pause before the next restart. pause is the previous pause and life the
+// lifetime of the broker after it.
 func nextRestart(pause, life time.Duration) time.Duration {
 	if life > longestRestart {
 		return firstRestart

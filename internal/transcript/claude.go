@@ -42,7 +42,8 @@ type subagent struct {
 	Call        string `json:"toolUseId"`
 }
 
-// sessionOf returns a transcript and what belongs to it, where Claude Code, Codex or Gemini CLI keeps that beside it.
+// sessionOf returns a transcript and the related files that Claude Code, Codex, or Gemini CLI
+// stores next to it.
 func sessionOf(file string) []source {
 	if head, err := headOf(file); err == nil && isOf("codex", file, head) {
 		return codexSession(file, head)
@@ -87,7 +88,7 @@ func sessionOf(file string) []source {
 	return append([]source{main}, parts...)
 }
 
-// filesBelow returns the files that belong to a session but for its transcript and its large results.
+// filesBelow returns the files of a session except its transcript and its large tool results.
 func filesBelow(file string) (files []string) {
 	for _, dir := range []string{claudeSession(file), geminiAgents(file)} {
 		if dir == "" {
@@ -114,7 +115,8 @@ func filesBelow(file string) (files []string) {
 	return files
 }
 
-// agentOwner returns the transcript of the session that started the sub-agent of a file beside it, "" for another file.
+// agentOwner returns the transcript of the session that started a sub-agent; file is the
+// sub-agent's transcript in the same folder. It returns "" for any other file.
 func agentOwner(file string) string {
 	if _, is := agentID(file); !is || agentsSession(file) != "" {
 		return ""
@@ -128,7 +130,8 @@ func agentOwner(file string) string {
 	return owner
 }
 
-// claudeSession returns the directory beside a transcript of Claude Code; "" if there is none, or the transcript is of another program.
+// claudeSession returns the directory next to a transcript of Claude Code; "" if there is none or
+// another program wrote the transcript.
 func claudeSession(file string) string {
 	dir := strings.TrimSuffix(file, ".jsonl")
 	if fi, err := os.Stat(dir); dir == file || err != nil || !fi.IsDir() {
@@ -140,7 +143,7 @@ func claudeSession(file string) string {
 	return dir
 }
 
-// ownerOf returns the transcript of the session to which a path belongs, "" if that is none.
+// ownerOf returns the transcript of the session that a path belongs to; "" if it belongs to none.
 func ownerOf(name string) string {
 	for dir := name; ; dir = filepath.Dir(dir) {
 		if owner := agentOwner(dir); owner != "" {
@@ -158,7 +161,8 @@ func ownerOf(name string) string {
 	}
 }
 
-// agentsSession returns the directory of the session whose sub-agents a file is among, "" if it is not.
+// agentsSession returns the session directory that contains the sub-agent file; "" if the file is
+// in no such directory.
 func agentsSession(file string) string {
 	for dir := filepath.Dir(file); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if filepath.Base(dir) == claudeAgents {
@@ -168,7 +172,7 @@ func agentsSession(file string) string {
 	return ""
 }
 
-// workflowOf returns the run of a workflow that a file is of, "" for none.
+// workflowOf returns the workflow run that a file belongs to; "" if it belongs to none.
 func workflowOf(file string) string {
 	dir := filepath.Dir(file)
 	if filepath.Base(filepath.Dir(dir)) != claudeWorkflows || agentsSession(file) == "" {
@@ -179,7 +183,8 @@ func workflowOf(file string) string {
 
 var workflowRun = lazy.Regexp(claudeAgents + "/" + claudeWorkflows + `/([A-Za-z0-9._-]+)`)
 
-// workflowCalls returns the calls of a transcript that started workflows, by the names of the runs.
+// workflowCalls returns the IDs of the calls in a transcript that started workflows, keyed by run
+// name.
 func workflowCalls(file string) map[string]string {
 	calls := map[string]string{}
 	f, err := OpenRegular(file)
@@ -202,7 +207,7 @@ func workflowCalls(file string) map[string]string {
 	return calls
 }
 
-// agentID returns the id of the sub-agent that a file is of; is reports whether it has one.
+// agentID extracts the sub-agent ID from a file name. is reports whether the name has one.
 func agentID(file string) (id string, is bool) {
 	base, jsonl := strings.CutSuffix(filepath.Base(file), ".jsonl")
 	id, is = strings.CutPrefix(base, "agent-")
@@ -223,7 +228,7 @@ func subagentOf(file string) (a subagent) {
 	return a
 }
 
-// toolResults are the files of a session's tool-results, by their paths there.
+// toolResults returns the files in a session's tool-results directory, keyed by relative path.
 func toolResults(session string) map[string]*adapter.Beside {
 	dir := filepath.Join(session, claudeResults)
 	files := map[string]*adapter.Beside{}

@@ -16,13 +16,14 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
-// Codex keeps each thread in a rollout of its own, sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl, those of sub-agents and forks, too. The
-// first line says what a thread is; a sub-agent and a fork may begin with a copy of the history of another one.
+// Codex writes each thread, including sub-agents and forks, to its own rollout,
+// sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl. The first line describes the thread. The rollout
+// of a sub-agent or a fork may begin with a copy of another thread's history.
 
-// codexDirs are the directories of rollouts, side by side.
+// codexDirs are the sibling directories that contain rollouts.
 var codexDirs = []string{"sessions", "archived_sessions"}
 
-// thread is what a rollout says of itself. The zero value is that of another file.
+// thread is the metadata of a rollout. The zero value means that a file is not a rollout.
 type thread struct {
 	id     string
 	parent string // the thread that started it as a sub-agent
@@ -34,7 +35,7 @@ type thread struct {
 	copied int // how many lines come before the first own one, once it is read
 }
 
-// threadOf reads the first line of a rollout; agent is what it says of a sub-agent.
+// threadOf parses the first line of a rollout. agent has its sub-agent metadata.
 func threadOf(head []byte) (t thread, agent subagent) {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	o := gjson.ParseBytes(line)
@@ -61,7 +62,7 @@ func threadOf(head []byte) (t thread, agent subagent) {
 	return t, agent
 }
 
-// among fills in what the rollouts of other threads say.
+// among sets the fields of t that depend on the rollouts of other threads.
 func (t *thread) among(rollouts map[string]string) {
 	t.from = rollouts[cmp.Or(t.parent, t.forked)]
 	t.root = t.parent
@@ -74,7 +75,7 @@ func (t *thread) among(rollouts map[string]string) {
 	}
 }
 
-// codexSession returns a rollout with those of the sub-agents that it started, and that these started.
+// codexSession returns a rollout and, recursively, the rollouts of the sub-agents that it started.
 func codexSession(file string, head []byte) (all []source) {
 	var rollouts map[string]string
 	seen := map[string]bool{}
@@ -106,7 +107,7 @@ func codexSession(file string, head []byte) (all []source) {
 
 var codexID = lazy.Regexp(`[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}`)
 
-// rolloutsWith returns the rollouts of the same Codex as a rollout, by the ids of their threads.
+// rolloutsWith returns all rollouts of the Codex installation that wrote file, keyed by thread ID.
 func rolloutsWith(file string) map[string]string {
 	dirs := []string{filepath.Dir(file)}
 	for dir := dirs[0]; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
@@ -134,7 +135,8 @@ func rolloutsWith(file string) map[string]string {
 	return rollouts
 }
 
-// spawned returns the ids of the threads that a rollout says it started, each with the call that did; "" where none is known.
+// spawned maps the ID of each thread that a rollout mentions in an agent or thread ID to the ID of
+// the call; "" if the line has no call.
 func spawned(file string) map[string]string {
 	calls := map[string]string{}
 	f, err := OpenRegular(file)
@@ -158,7 +160,7 @@ func spawned(file string) map[string]string {
 	}
 }
 
-// firstID returns the identity of the first record of a rollout in its session; "" if there is none.
+// firstID returns the source ID of the first record of a rollout; "" if there is none.
 func firstID(file string) string {
 	f, err := OpenRegular(file)
 	if err != nil {
@@ -172,7 +174,8 @@ func firstID(file string) string {
 	return adapter.Counter{}.ID(adapter.CompactJSON(l.Bytes))
 }
 
-// OfSubagent reports whether a file is the rollout of a sub-agent, which is imported with that of its parent.
+// OfSubagent reports whether a file is the rollout of a sub-agent. An import of the parent includes
+// it.
 func OfSubagent(file string) bool {
 	head, err := headOf(file)
 	t, _ := threadOf(head)

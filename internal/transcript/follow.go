@@ -137,8 +137,8 @@ func (f *follower) due() (at []string) {
 	return slices.Compact(at)
 }
 
-// partsOf returns what is to be looked at when a path has changed: the path, which may be a directory, and the transcript of the session to
-// which it belongs.
+// partsOf returns the paths to examine after a change of name: name itself, which may be a
+// directory, and the transcript of its session.
 func partsOf(name string) []string {
 	if owner := ownerOf(name); owner != "" {
 		return []string{name, owner}

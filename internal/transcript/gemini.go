@@ -31,7 +31,8 @@ func geminiProject(file string) string {
 	return ""
 }
 
-// geminiAgents returns the directory that has the transcripts of the sub-agents of a chat, "" if there can be none.
+// geminiAgents returns the directory with the sub-agent transcripts of a chat; "" if the chat
+// cannot have any.
 func geminiAgents(file string) string {
 	if filepath.Base(filepath.Dir(file)) != geminiChats || !strings.HasPrefix(filepath.Base(file), "session-") {
 		return ""
@@ -66,7 +67,8 @@ func quoteGlob(name string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
-// headOf returns the first bytes of a regular file, as many as tell its format. It returns an error for a pipe, which can be read only once.
+// headOf returns the beginning of a regular file, long enough to detect its format. It returns an
+// error for a pipe, because a pipe can be read only once.
 func headOf(file string) ([]byte, error) {
 	f, err := OpenRegular(file)
 	if err != nil {
@@ -76,7 +78,7 @@ func headOf(file string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, HeadSize))
 }
 
-// isOf reports whether a file that begins with head is a transcript of a format.
+// isOf reports whether a file that begins with head has the given format.
 func isOf(format, file string, head []byte) bool {
 	f, ok := formats.Lookup(format)
 	return ok && f.Sniff(file, adapter.Decode(head)) >= 90

@@ -78,8 +78,8 @@ type Counts struct {
 	Left int // events that are messages on branches that the conversation left
 }
 
-// OnBranches returns the part of the summary that counts the records on branches that were left, with a semicolon before it; "" if there
-// are none.
+// OnBranches returns the part of the summary that counts records on abandoned branches, preceded by
+// a semicolon; "" if there are none.
 func (c Counts) OnBranches() string {
 	switch c.Left {
 	case 0:
@@ -151,8 +151,9 @@ func (im *Importer) Read(t *Transcript) error {
 	return err
 }
 
-// chainFor returns the chain of the records of a transcript that does not say it: that of a sub-agent where the session is that of its
-// first parent, "" for the session itself.
+// chainFor returns the chain for the records of a transcript that names none: the sub-agent's chain
+// if it belongs to a session of its ancestors, "" for the main conversation. It returns an error if
+// it cannot read the session.
 func (im *Importer) chainFor(t *Transcript) (string, error) {
 	th := t.thread
 	if th.id == "" {

@@ -9,8 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenFile is [OpenRegular] for a file that a user names on a command line: descriptors of this process
-// (/dev/stdin, /dev/fd/3) and /dev/null are opened whatever they are. It returns the errors of that.
+// OpenFile is [OpenRegular] for a file that a user names on the command line. It also opens the
+// descriptors of this process (/dev/stdin, /dev/fd/3) and /dev/null, whatever their type. It
+// returns an error for other special files and if it cannot open the file.
 func OpenFile(name string) (*os.File, error) {
 	if name == "/dev/stdin" || name == os.DevNull || strings.HasPrefix(name, "/dev/fd/") || strings.HasPrefix(name, "/proc/self/fd/") {
 		return os.Open(name)
@@ -18,8 +19,8 @@ func OpenFile(name string) (*os.File, error) {
 	return OpenRegular(name)
 }
 
-// OpenRegular opens a regular file. It returns an error for another kind of file: a FIFO would make the caller
-// wait for a writer, and a device may never end.
+// OpenRegular opens a regular file. It returns an error for any other type: opening a FIFO blocks
+// until a writer appears, and a device may be endless.
 func OpenRegular(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -36,7 +37,8 @@ func OpenRegular(name string) (*os.File, error) {
 	return f, nil
 }
 
-// ReadFile reads a file as [OpenFile] opens it. It returns the errors of that and of the read.
+// ReadFile reads a file that it opens with [OpenFile]. It returns an error if it cannot open or
+// read the file.
 func ReadFile(name string) ([]byte, error) {
 	f, err := OpenFile(name)
 	if err != nil {

@@ -22,14 +22,14 @@ type importOutput struct {
 	branches []branch
 }
 
-// branch is one that the conversation left: records in a row.
+// branch is a run of consecutive records on an abandoned branch.
 type branch struct {
 	where string // the first one
 	n     int
 	said  int // source records of the conversation before its end
 }
 
-// leave notes a record on a branch that was left.
+// leave counts a record on an abandoned branch.
 func (o *importOutput) leave(where string) {
 	o.Count.Left++
 	if n := len(o.branches); n == 0 || o.branches[n-1].said != o.said {
@@ -38,7 +38,8 @@ func (o *importOutput) leave(where string) {
 	o.branches[len(o.branches)-1].n++
 }
 
-// reportBranches reports those that are longer than what the conversation has instead, or all of them.
+// reportBranches reports abandoned branches that are longer than the conversation after them, or
+// all branches if AllBranches is set.
 func (o *importOutput) reportBranches() {
 	for _, b := range o.branches {
 		if b.n <= o.said-b.said && !o.AllBranches {

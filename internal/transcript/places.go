@@ -151,8 +151,8 @@ func mayBeKept(file string) bool {
 	return filepath.Ext(file) == ".jsonl" || filepath.Ext(file) == ".json" && !strings.HasSuffix(base, ".meta.json")
 }
 
-// Alone describes a transcript that is imported without a session. It returns a [usage.Error] if that names no session, and the errors of
-// reading it.
+// Alone describes a transcript that a user imports without naming a session. It returns a
+// [usage.Error] if the transcript names no session, and an error if it cannot read the file.
 func Alone(file string) (k Kept, err error) {
 	const example = "; for example: ctxfs import %s coder/s1"
 	if file == "-" {

@@ -237,8 +237,9 @@ func (t *target) describe() error {
 	return t.h.setControl(ctxabi.MetaFile, string(adapter.Raw(meta))+"\n")
 }
 
-// forkedFrom returns where the session is forked from, with how many messages, as the meta.json of a fork says it; "" if it is no fork, or
-// the other session is not there.
+// forkedFrom returns the origin of a forked session and the number of copied messages, in the form
+// of meta.json; "" if the session is not a fork or the origin does not exist. It returns an error
+// if it cannot read the messages.
 func (t *target) forkedFrom() (string, error) {
 	fork := t.im.forked
 	if fork == nil {

@@ -7,7 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NameMissing makes each visible verb name the argument that is missing or too much, with an example, where cobra counts arguments.
+// NameMissing replaces cobra's argument count errors of all visible verbs: the new errors name the
+// missing or extra argument and show an example.
 func NameMissing(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		NameMissing(sub)
@@ -41,7 +42,7 @@ func NameMissing(c *cobra.Command) {
 	}
 }
 
-// required returns the names of the arguments that a verb needs, as the first line of its usage has them.
+// required returns the names of the required arguments in the first usage line of a verb.
 func required(use string) (names []string) {
 	line, _, _ := strings.Cut(use, "\n")
 	line, _, _ = strings.Cut(line, " < ") // standard input is no argument
@@ -57,7 +58,8 @@ func required(use string) (names []string) {
 	return names
 }
 
-// Meant returns the end of a sentence that says which of names a word may mean, which is none of them; "" if it is like none.
+// Meant returns the last part of an error about an unknown word: it suggests the similar names; ""
+// if no name is similar.
 func Meant(word string, names []string) string {
 	word = strings.ToLower(word)
 	for _, name := range names {

@@ -41,7 +41,8 @@ func StartSync(f File) {
 	}
 }
 
-// Rewrite writes p at off, whatever O_APPEND says. It returns the error of the disk.
+// Rewrite writes p at off even if the file is open with O_APPEND. It returns an error if the write
+// fails.
 func (f osFile) Rewrite(p []byte, off int64) error {
 	conn, err := f.SyscallConn()
 	if err != nil {

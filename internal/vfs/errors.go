@@ -36,7 +36,7 @@ func (f *full) Error() string { return f.err.Error() }
 
 func (f *full) Unwrap() []error { return []error{f.kind, f.err} }
 
-// IsFull reports whether err is that of a disk or a quota without room: there may be room again later.
+// IsFull reports whether err means that a disk or a quota is full. The caller may retry later.
 func IsFull(err error) bool {
 	return errors.Is(err, ctxabi.ErrNoSpace) || errors.Is(err, ctxabi.ErrQuota)
 }

@@ -123,14 +123,15 @@ func ReadFull(f io.ReaderAt, p []byte, off int64) error {
 	return err
 }
 
-// rewriter is a File that can write at an offset although its writes go to the end.
+// rewriter is a File that can write at an offset even if its writes append.
 type rewriter interface {
 	Rewrite(p []byte, off int64) error
 }
 
-// Rewrite writes the bytes [from, to) of f to where they are, so that the next Sync writes them to the disk: after
-// a Sync that failed, the kernel takes what it has of them for written. No other process or goroutine writes to f
-// meanwhile. It returns the error of the disk, and nil for a File that cannot do it.
+// Rewrite writes the bytes [from, to) of f again in place, so that the next Sync flushes them.
+// After a failed Sync, the kernel treats its dirty pages as clean and would not write them. The
+// caller must prevent concurrent writes to f. Rewrite returns an error if a read or write fails,
+// and nil if f does not support it.
 func Rewrite(f File, from, to int64) error {
 	w, ok := f.(rewriter)
 	if !ok {

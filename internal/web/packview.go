@@ -69,7 +69,8 @@ var sectionNames = []struct{ phase, class, name string }{
 	{"stable", "stable", "Instructions"}, {"session", "session", "Session"}, {"journal", "journal", "Conversation"}, {"dynamic", "footer", "Footer"},
 }
 
-// pack shows the pack at the session's budget or at another.
+// pack shows the pack at the session's budget or at the requested one. It returns an error if it
+// cannot build the pack.
 func (s *Server) pack(ctx context.Context, dir string, r *http.Request) (string, any, error) {
 	q := r.URL.Query()
 	v := packPart{Ref: r.PathValue("ref"), Format: cmp.Or(q.Get("format"), "md"), Formats: formats, Least: leastBudget, Most: mostBudget}

@@ -56,7 +56,7 @@ func mine(dir string) error {
 	return unix.Access(dir, unix.W_OK|unix.X_OK)
 }
 
-// IsMine reports whether a file is a directory that the calling user alone can change.
+// IsMine reports whether fi is a directory that only the calling user can modify.
 func IsMine(fi os.FileInfo) bool {
 	st, ok := fi.Sys().(*syscall.Stat_t)
 	return ok && fi.IsDir() && int(st.Uid) == os.Geteuid() && fi.Mode().Perm()&0o022 == 0
