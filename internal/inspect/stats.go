@@ -161,8 +161,8 @@ func (h *History) Stats(ctx context.Context, o StatsOptions) (*Stats, error) {
 	return s, err
 }
 
-// Predicts reports whether the cache prediction from packs applies to the session's calls. It does
-// not apply if the agent program read no pack and recorded its own usage.
+// Predicts reports whether the cache prediction from packs applies to the session's calls. If
+// usage records exist, a program must have read a pack and a record must match a pack.
 func (s *Stats) Predicts() bool { return s.Recorded == nil || s.Read && s.Recorded.Matched > 0 }
 
 func (c *Cache) add(call Call) {
