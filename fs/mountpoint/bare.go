@@ -109,8 +109,8 @@ func permissions(f *os.File) (fs.FileMode, error) {
 	return fi.Mode() & (fs.ModePerm | fs.ModeSticky | fs.ModeSetgid | fs.ModeSetuid), nil
 }
 
-// Close closes the directory. If Protect did not run, Close restores the permissions from before
-// [Prepare].
+// Close closes the directory. If [Prepare] made it writable and Protect did not protect it again,
+// Close restores the earlier permissions.
 func (b *Bare) Close() {
 	if b.opened {
 		b.file.Chmod(b.was)

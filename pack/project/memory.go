@@ -67,8 +67,8 @@ func (a *Digests) Add(d Digest) {
 	}
 }
 
-// Memory returns the memory of the workspace as Markdown of at most most bytes. older is the number
-// of sessions that were not added. Memory returns "" if no session contributes anything.
+// Memory returns the memory of the workspace as Markdown. most is the maximum size in bytes, older
+// the number of sessions that were not added. Memory returns "" if no session contributes anything.
 func (a *Digests) Memory(older, most int) string {
 	head := "# Memory of " + Line(a.Dir) + "\n"
 	if older > 0 {
