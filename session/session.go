@@ -279,7 +279,8 @@ func asFile(text string) []byte {
 // [Log.Timeline] of messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
 
-// TimelineWithin is Timeline with a context; see [Log.TimelineWithin].
+// TimelineWithin is Timeline with a context. If ctx ends, it returns the error of ctx; see
+// [Log.TimelineWithin].
 func (x *Session) TimelineWithin(ctx context.Context) (*Timeline, error) {
 	return x.messages.TimelineWithin(ctx)
 }
