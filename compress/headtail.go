@@ -8,14 +8,16 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// HeadTail shortens text to at most limit tokens (by ctxabi.Weight): its first and last lines, with one line
-// between them for how many whole lines and bytes are left out and where the whole stands (path):
+// HeadTail shortens text to at most limit tokens (by ctxabi.Weight). It keeps the first and the
+// last lines and puts one line between them, which counts the omitted whole lines and bytes and
+// names the file with the full text (path):
 //
 //	[118 lines, 4510 bytes left out, all of it in context/line/97.txt]
 //
-// It cuts between lines where it can, never inside a UTF-8 sequence, and at long runs of blanks: a shortened text
-// has none of them. It returns a text within the limit as it is, with cut == false. If the limit is too small for
-// that line and some text around it, it returns the line alone, which may exceed the limit.
+// It cuts between lines where it can and never inside a UTF-8 sequence. It also cuts at long runs
+// of blanks, so a shortened text contains no such run. If text fits the limit, HeadTail returns it
+// unchanged with cut == false. If the limit is too small for the middle line and some text around
+// it, HeadTail returns the middle line alone, which may exceed the limit.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
@@ -66,14 +68,14 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 	}
 }
 
-// maxBlanks is the length in bytes of the longest run of spaces, tabs and line ends in a shortened text.
+// maxBlanks is the longest run of spaces, tabs, and line ends in a shortened text, in bytes.
 const maxBlanks = 1024
 
-// longBlanks returns where the first run of more than maxBlanks blanks begins and where the last one ends; the
-// length of text and 0 if there is none.
+// longBlanks returns the start of the first run of more than maxBlanks blanks and the end of the
+// last one. Without such a run it returns len(text) and 0.
 func longBlanks(text string) (begin, end int) {
 	begin = len(text)
-	run := 0 // blanks up to here
+	run := 0 // length of the current run
 	for i := range len(text) {
 		switch text[i] {
 		case ' ', '\t', '\r', '\n':

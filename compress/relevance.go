@@ -216,8 +216,9 @@ func (c *Corpus) Rank(query string) []Hit {
 	return hits
 }
 
-// eachGain calls add with what each of terms, times weight, gives to each document that has it: in the order of the
-// indexes, of the terms, and of the documents. found holds the matches of the terms in each index.
+// eachGain calls add for each pair of a term and a document that contains it, with the term's score
+// times weight. It goes through the indexes, then the terms, then the documents in order. found
+// holds the matches of the terms in each index.
 func (c *Corpus) eachGain(terms []termID, weight float64, found [][]match, add func(doc int, gain float64)) {
 	having := make([]int, len(terms))
 	for i := range c.indexes {
@@ -317,7 +318,7 @@ func newQuery(text string) *query {
 	return queryOf(text, terms)
 }
 
-// queryOf returns the query of distinct terms.
+// queryOf returns a query for terms, which must be distinct.
 func queryOf(text string, terms []termID) *query {
 	q := &query{text: text, terms: terms, sorted: make([]int32, len(terms)), at: make([]int32, len(terms))}
 	for i := range q.sorted {

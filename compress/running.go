@@ -2,21 +2,21 @@ package compress
 
 import "slices"
 
-// Running scores the documents of a corpus for a query of which most terms stay from one call to the next. It adds the
-// terms that are new and subtracts those that are gone. Its sums are integers, so they do not depend on the order of
-// the calls. A Running is not safe for concurrent use.
+// Running scores the documents of a corpus for a query that changes little from call to call. It
+// adds the scores of new terms and subtracts the scores of removed terms. The sums are integers, so
+// they do not depend on the order of the calls. A Running is not safe for concurrent use.
 type Running struct {
 	corpus  *Corpus
 	texts   []string            // the last query
 	byText  map[string][]termID // its terms
-	current map[termID]bool     // the terms that count, at most maxQuery
+	current map[termID]bool     // the terms in the sums, at most maxQuery
 	sums    []int64             // by document, in 1/RunningUnit of a BM25 score
 }
 
-// RunningUnit is the integer that stands for a score of 1.
+// RunningUnit is the integer for a score of 1.
 const RunningUnit = 1 << 40
 
-// Running returns the scores of an empty query.
+// Running returns a Running with an empty query.
 func (c *Corpus) Running() *Running {
 	return &Running{corpus: c, current: map[termID]bool{}, sums: make([]int64, len(c.norms))}
 }

@@ -41,8 +41,8 @@ func (s *scanner) atEnd() bool {
 	return s.i == len(s.b)
 }
 
-// WithoutHalves replaces each escape in JSON that is half of a surrogate pair, which is no character and which parsers refuse, with
-// \ufffd. It returns s itself where there is none.
+// WithoutHalves replaces each escape of an unpaired surrogate in JSON with \ufffd, because parsers
+// refuse such an escape. It returns s itself if there is none.
 func WithoutHalves(s string) string {
 	escape := func(at int) rune { // -1: none
 		if at+6 > len(s) || s[at] != '\\' || s[at+1] != 'u' {
@@ -54,7 +54,7 @@ func WithoutHalves(s string) string {
 		}
 		return rune(n)
 	}
-	var b []byte // nil while nothing was replaced
+	var b []byte // nil until the first replacement
 	from := 0
 	for i := strings.IndexByte(s, '\\'); i >= 0 && i < len(s); i++ {
 		switch r := escape(i); {

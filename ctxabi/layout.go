@@ -93,7 +93,8 @@ func IsView(rel string) bool {
 	return false
 }
 
-// OfHistory reports whether a file, by its path relative to a session, holds records of a session, its notes, or results of its children.
+// OfHistory reports whether the file at rel, a path relative to a session, contains records of the
+// session, its notes, or results of its children.
 func OfHistory(rel string) bool {
 	rel = "/" + rel
 	for _, name := range []string{MessagesFile, EventsFile, PlanFile, DiffFile, SummaryFile, FactsFile, DecisionsFile, TodoFile, RefsFile} {

@@ -59,11 +59,12 @@ func OwnNote(file string) string {
 // NoteFiles are the files of a session that ctxfs derives until the agent writes them.
 var NoteFiles = []string{SummaryFile, FactsFile, DecisionsFile, TodoFile, RefsFile}
 
-// attachedMark begins a message of the user that is not the user's own words.
+// attachedMark is the prefix of a user message that a program wrote.
 const attachedMark = "[Attached by the program: "
 
-// Attached returns the first line of a message of the user that has what a program put before the model beside the user's words. kind is
-// one word, such as "file" or "directory"; name is the path or the address of the thing, on one line.
+// Attached returns the first line of a user message in which a program attaches content for the
+// model. kind is one word, such as "file" or "directory". name is the path or address of the
+// attachment, on one line.
 func Attached(kind, name string) string {
 	oneLine := func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -74,7 +75,8 @@ func Attached(kind, name string) string {
 	return attachedMark + kind + " " + strings.Map(oneLine, name) + "]"
 }
 
-// ParseAttached returns what [Attached] was given for a message with this text; ok is false for another message.
+// ParseAttached returns the arguments of [Attached] from the text of a message. ok is false if the
+// message is no attachment.
 func ParseAttached(text string) (kind, name string, ok bool) {
 	line, _, _ := strings.Cut(text, "\n")
 	inner, ok := strings.CutPrefix(line, attachedMark)

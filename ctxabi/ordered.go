@@ -26,7 +26,7 @@ type Part struct {
 	Call   Call
 	Result Result
 	Inner  []Part // of a result: its texts and data
-	Raw    []byte // the part as the record has it; nil for a result, an item, and a text that is all of a content
+	Raw    []byte // the part as recorded; nil for a result, an item, and a content that is a single text
 }
 
 // DecodeParts is DecodeMessage, and beside it all pieces of the message in the
@@ -57,15 +57,17 @@ func (p *parts) list(order []placed, texts []piece, m *Message) []Part {
 	return list
 }
 
-// ChatReasoning holds the fields of an assistant message in which services behind OpenAI's Chat API return a model's reasoning. Those
-// services refuse a history whose calls lack the reasoning that they returned with them. A field is nil where the message has none.
+// ChatReasoning holds the reasoning fields of an assistant message from a service with OpenAI's
+// Chat API. Such a service refuses a history if a call lacks the reasoning that the service
+// returned with it. A field that the message lacks is nil.
 type ChatReasoning struct {
 	ReasoningContent json.RawMessage `json:"reasoning_content,omitempty"` // a string
 	Reasoning        json.RawMessage `json:"reasoning,omitempty"`         // a string
 	ReasoningDetails json.RawMessage `json:"reasoning_details,omitempty"` // a list
 }
 
-// ReasoningOf returns the reasoning fields of a message that have the right type; ok is false where it has none.
+// ReasoningOf returns the reasoning fields of a message and skips fields of the wrong type. ok is
+// false if there is none.
 func ReasoningOf(line []byte) (r ChatReasoning, ok bool) {
 	if !bytes.Contains(line, []byte(`"reasoning`)) || json.Unmarshal(line, &r) != nil {
 		return ChatReasoning{}, false
@@ -81,14 +83,15 @@ func ReasoningOf(line []byte) (r ChatReasoning, ok bool) {
 	return r, r.ReasoningContent != nil || r.Reasoning != nil || r.ReasoningDetails != nil
 }
 
-// Continuation holds the fields of a call or a text that a provider wants back unchanged with it.
+// Continuation holds the fields of a call or text that the client must return to its provider
+// unchanged.
 type Continuation struct {
 	Extra     json.RawMessage `json:"extra_content,omitempty"`    // of a call in OpenAI's Chat API: an object
 	Signature string          `json:"thoughtSignature,omitempty"` // of a part of Gemini: base64
 }
 
-// ContinuationOf returns the continuation fields of a part or a call as a record has it; ok is false where it has none. A signature
-// within extra_content counts as one of Gemini, too.
+// ContinuationOf returns the continuation fields of a recorded part or call. ok is false if there
+// are none. A signature inside extra_content also counts as a Gemini signature.
 func ContinuationOf(part []byte) (c Continuation, ok bool) {
 	if !bytes.Contains(part, []byte("ignature")) && !bytes.Contains(part, []byte("extra_content")) {
 		return c, false
@@ -119,7 +122,7 @@ func ContinuationOf(part []byte) (c Continuation, ok bool) {
 // NoSignature is the signature that Gemini's documentation names for a call that another model made.
 const NoSignature = "skip_thought_signature_validator"
 
-// isSignature reports whether s is base64 of something, and not [NoSignature].
+// isSignature reports whether s is non-empty base64 and not [NoSignature].
 func isSignature(s string) bool {
 	if s == "" || s == NoSignature {
 		return false

@@ -45,8 +45,8 @@ func (p *parts) noteData(kind PartKind, raw []byte) {
 // piece is a text: a string, null for nothing, anything else as it stands.
 type piece struct {
 	raw   []byte
-	whole bool   // null, too, as it stands
-	part  []byte // the part of a content list that it is the text of
+	whole bool   // keep any value unchanged, also null
+	part  []byte // the part of a content list that contains the text
 }
 
 type callParts struct{ id, name, arguments, raw []byte }

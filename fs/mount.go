@@ -47,7 +47,7 @@ type Options struct {
 	Memory     *memory.Limit // nil: none
 	Cluster    Cluster       // nil: the store is of this host alone
 	Files      Files         // shares ordinary files with other hosts; nil: they are of this store alone
-	Returns    bool          // the mountpoint stays protected after the end: what stops the daemon starts it again
+	Returns    bool          // keep the mountpoint protected on exit, because the supervisor restarts the daemon
 }
 
 // ErrStillOpen is the error of [Server.Shutdown] if files are open after its deadline.
@@ -59,7 +59,7 @@ type Server struct {
 	fuse       *fuse.Server
 	mountpoint string
 	returns    bool
-	strays     string        // where Mount moved what it found at the mountpoint; "" if it was empty
+	strays     string        // where Mount moved the stray files of the mountpoint; "" if there were none
 	done       chan struct{} // closed when the connection to the kernel is gone
 
 	shutdown sync.Mutex
@@ -192,8 +192,8 @@ func newTree(o Options) (*tree, error) {
 	return t, nil
 }
 
-// protect moves what programs wrote into the directory below the mount, and keeps them from writing there after this
-// daemon.
+// protect moves stray files out of the directory below the mount and protects the directory, so
+// that programs cannot write there after the daemon exits.
 func (s *Server) protect(bare *mountpoint.Bare) {
 	var err error
 	if s.t.store.Disk().ReadOnly {
@@ -211,7 +211,7 @@ func (s *Server) protect(bare *mountpoint.Bare) {
 	}
 }
 
-// lift ends the protection of the mountpoint, unless a mount is there still or is to return.
+// lift ends the protection of the mountpoint unless it is still mounted or will be mounted again.
 func (s *Server) lift() {
 	if s.returns {
 		return
@@ -221,8 +221,8 @@ func (s *Server) lift() {
 	}
 }
 
-// Strays returns the directory of the store to which Mount moved what programs had written at the mountpoint while
-// nothing was mounted there, "" if there was nothing.
+// Strays returns the store directory to which Mount moved files that programs had written to the
+// mountpoint while it was not mounted. It returns "" if there were none.
 func (s *Server) Strays() string { return s.strays }
 
 // Wait blocks until the mount is unmounted, by this process or another one.
@@ -231,7 +231,7 @@ func (s *Server) Wait() { <-s.done }
 // Done returns a channel that is closed when Wait returns.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// OpenFiles returns how many files and directories programs have open.
+// OpenFiles returns the number of open files and directories.
 func (s *Server) OpenFiles() int64 { return s.t.raw.open.Load() }
 
 // Shutdown syncs all logs and unmounts. If files are open it detaches the mount and serves them
@@ -337,10 +337,10 @@ func Abort(dir string) error {
 // Dead reports whether the mount at dir has lost its daemon; see [mountpoint.Dead].
 func Dead(dir string) bool { return mountpoint.Dead(dir) }
 
-// Answers waits until the daemon of the mount at dir answers a request for which it needs no disk: a disk that hangs is no
-// fault of the daemon. It returns an error if the daemon is gone.
+// Answers waits until the daemon of the mount at dir answers a request. The request needs no disk,
+// so a disk that hangs does not delay the answer. Answers returns an error if the daemon is gone.
 func Answers(dir string) error {
-	_, err := unix.Getxattr(dir, "user.ctxfs.answers", nil) // which the kernel does not cache
+	_, err := unix.Getxattr(dir, "user.ctxfs.answers", nil) // the kernel does not cache this
 	if err == syscall.ENOTCONN || err == syscall.ECONNABORTED {
 		return fmt.Errorf("the ctxfs at %s does not answer: %w", dir, err)
 	}

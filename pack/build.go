@@ -31,7 +31,7 @@ type Build struct {
 	Messages    int         // records of messages.jsonl that it covers
 	Events      int         // records of events.jsonl up to the last one that stands in it
 	Compactions int         // how often the boundary moved
-	Settled     int         // how many messages came before the last of these; 0: none was
+	Settled     int         // number of messages before the last of these; 0: none
 	EpochReason string
 	Stale       bool      // a workspace file did not answer in time: its last known content was used
 	Made        time.Time // when a builder made it; the zero time: Compile did
@@ -325,7 +325,7 @@ func (d *draft) render() *Build {
 		end(p.Tokens)
 	}
 	marks.prefix = len(md)
-	var footer [2]strings.Builder // that the system says, and that is quoted
+	var footer [2]strings.Builder // system text, quoted text
 	for _, b := range append(slices.Clip(d.footer), d.goal) {
 		md = append(md, b.text...)
 		if b.quoted() {

@@ -64,7 +64,8 @@ func kindOf(s *recipe.Source, file string) string {
 	return string(s.Type)
 }
 
-// trustOf returns on whose authority a block of a source stands. path is where its file is, seen from the session.
+// trustOf returns the authority of a block from source s. path is the location of its file,
+// relative to the session.
 func (y *layout) trustOf(s *recipe.Source, path string) string {
 	switch s.Type {
 	case recipe.TypeComputed, recipe.TypePipeline:
@@ -79,16 +80,16 @@ func (y *layout) trustOf(s *recipe.Source, path string) string {
 	return trustAgent
 }
 
-// trustHistory and trustAgent are the authorities of data. All others are of what the system says.
+// trustHistory and trustAgent mark data. All other authorities mark system text.
 const (
 	trustHistory = "history"
 	trustAgent   = "agent"
 )
 
-// quoted reports whether native renderings quote the block, as they quote the history: it is data.
+// quoted reports whether the block is data, which native renderings quote like the history.
 func (b *block) quoted() bool { return b.trust == trustHistory || b.trust == trustAgent }
 
-// trustOfPath is trustOf a file that a recipe names as file and that is at path.
+// trustOfPath returns the authority of a file at path. file is its name in the recipe.
 func (y *layout) trustOfPath(file, path string, o recipe.Origin) string {
 	switch {
 	case strings.HasPrefix(file, "${CWD}"):

@@ -66,7 +66,8 @@
 //     the log answers ErrIO until the store is opened anew.
 //   - A failed Sync is never retried: every later Append and Sync of that log
 //     returns ErrIO until the store is opened again and has re-read the tail.
-//     For want of room both return ErrNoSpace or ErrQuota instead, and the log re-reads its tail at the next Append or Sync.
+//     If the disk is full, both return ErrNoSpace or ErrQuota instead, and the next Append or Sync
+//     reads the tail again.
 //   - Readers see exactly [0, Len) and Len only grows.
 //   - A request whose Key was committed among the last 1024 of its log is not
 //     committed again, after a restart either.

@@ -71,8 +71,8 @@ func (s *Store) checkCluster() error {
 	return ctxabi.E("open", "", ctxabi.ErrProtected, "the store %s is that of a host of a cluster; use it through ctxfs mount --cluster, or name another store", s.disk.Dir)
 }
 
-// raise makes the store one that older programs refuse, durably, before something is in it that
-// they would misread.
+// raise durably sets the store's version, so that older programs refuse the store before it
+// contains data that they would misread.
 func (s *Store) raise(version int) error {
 	s.header.Lock()
 	defer s.header.Unlock()
@@ -84,7 +84,7 @@ func (s *Store) raise(version int) error {
 		s.disk.FS.Remove(file + ".tmp")
 		return err
 	}
-	// Both files are locked until the end: whoever has the old one open already must not get it.
+	// Keep both files locked to the end, so that a process with the old file open cannot lock it.
 	lock, err := s.disk.FS.Lock(file + ".tmp")
 	if err != nil {
 		return err

@@ -91,8 +91,8 @@ func NewMemLog(name string) *MemLog { return log.NewMemLog(name) }
 
 // Files and directories of a store that belong to its daemon.
 const (
-	DaemonFile     = "ctxfs.daemon"     // what a daemon notes about itself, for others to find it
-	VolumesFile    = "ctxfs.volumes"    // the volumes that it makes for Docker
-	MountpointFile = "ctxfs.mountpoint" // what it changed of the directory below its mount
-	StrayDir       = "stray"            // what was written into that directory while nothing was mounted
+	DaemonFile     = "ctxfs.daemon"     // describes the running daemon, so that others find it
+	VolumesFile    = "ctxfs.volumes"    // its Docker volumes
+	MountpointFile = "ctxfs.mountpoint" // its change to the directory below the mount
+	StrayDir       = "stray"            // files written into that directory while it was not mounted
 )

@@ -148,7 +148,8 @@ func (x *Session) Pins() (names []string) {
 	return names
 }
 
-// Changes returns a number that changes with each control file, pin and note that is written or removed.
+// Changes returns a counter that changes whenever a control file, pin, or note is written or
+// removed.
 func (x *Session) Changes() uint64 { return x.changes.Load() }
 
 // Stamp returns a text that changes whenever a record of the session is added, or a file of names is

@@ -79,8 +79,8 @@ func (s *Store) Session(ref ctxabi.Ref) (*Session, error) {
 	return x, nil
 }
 
-// noteDamage logs that a session cannot be opened, once as long as the reason stays the same: each call that names
-// the session gets the error, and none of them can leave a row in it.
+// noteDamage logs that a session cannot be opened. It logs each reason once, because every call for
+// the session fails with the error and cannot record it in the session.
 func (s *Store) noteDamage(ref ctxabi.Ref, err error) {
 	s.mu.Lock()
 	known := s.damaged[ref] == err.Error()
@@ -279,7 +279,8 @@ func asFile(text string) []byte {
 // [Log.Timeline] of messages. It returns the errors of that.
 func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
 
-// TimelineWithin is Timeline, which also ends with the error of ctx; see [Log.TimelineWithin].
+// TimelineWithin is Timeline with a context. If ctx ends, it returns the error of ctx; see
+// [Log.TimelineWithin].
 func (x *Session) TimelineWithin(ctx context.Context) (*Timeline, error) {
 	return x.messages.TimelineWithin(ctx)
 }

@@ -37,7 +37,7 @@ type Options struct {
 	VFS       VFS              // nil: OS
 	Committer Committer        // nil: Local()
 	ReadOnly  bool             // no lock, nothing is written: a look beside a running daemon
-	Locked    bool             // with ReadOnly: the locks are taken all the same, by a daemon that writes nothing
+	Locked    bool             // with ReadOnly: take the locks anyway, for a daemon that writes nothing
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
@@ -85,7 +85,7 @@ type Store struct {
 	watcher atomic.Pointer[Watcher] // nil: nobody watches
 
 	mu       sync.Mutex
-	damaged  map[ctxabi.Ref]string   // why sessions cannot be opened, as it was logged; guarded by mu
+	damaged  map[ctxabi.Ref]string   // last logged reason why a session cannot be opened; guarded by mu
 	sessions map[ctxabi.Ref]*Session // every session that was looked up; guarded by mu
 	closed   bool                    // guarded by mu
 }
@@ -233,14 +233,14 @@ func (s *Store) start() error {
 		return nil
 	}
 	err = s.raise(ctxabi.FormatVersion)
-	if errors.Is(err, ctxabi.ErrNoSpace) { // what is on a full disk can be read
+	if errors.Is(err, ctxabi.ErrNoSpace) { // a full disk is still readable
 		s.o.Logger.Error("the disk is full, so the store cannot get the present format and is served for reading only; make room and restart",
 			"format", s.version, "err", err)
 		s.disk.ReadOnly = true
 		s.open.Start()
 		return nil
 	}
-	if err != nil { // what is added to it an older program would misread
+	if err != nil { // an older program would misread the additions
 		return fmt.Errorf("open store %s: %w", s.disk.Dir, err)
 	}
 	for name, mode := range map[string]fs.FileMode{ctxabi.HomeDir: 0o755, ctxabi.SharedDir: 0o755, disk.TmpDir: 0o700} {

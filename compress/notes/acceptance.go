@@ -35,7 +35,7 @@ func acceptance(words []noteWord, whole int) (label string, ok bool) {
 	return "", true
 }
 
-// refuses reports whether words hold a no, or put something before a yes. "But only …" limits it.
+// refuses reports whether words contain a no or a precondition. "But only …" just limits a yes.
 func refuses(words []noteWord) bool {
 	for i := range words {
 		if noes.at(words, i) > 0 && !(isOneOf(words[i].text, "but", "aber") && limits.at(words, i) > 0) {

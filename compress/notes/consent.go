@@ -2,9 +2,9 @@ package notes
 
 import "strings"
 
-// A yes to "Shall I push?" lets somebody act, now. A yes to "Should we keep the old API?" says how
-// things are. Only the latter is a decision: a consent says nothing beyond its turn, and in the notes
-// of a session, or in the memory of a workspace, it would allow the act again and again.
+// A yes to "Shall I push?" permits one act, now. A yes to "Should we keep the old API?" sets a
+// rule. Only the rule is a decision. A consent ends with its turn: in the notes of a session or the
+// memory of a workspace, it would permit the act again and again.
 
 var (
 	mayI     = phraseSet("mayI")
@@ -22,11 +22,11 @@ var (
 	betweens = wordSet("betweens")
 )
 
-// proposedAct is the state of a proposal to do something once.
+// proposedAct is the state of a proposal for a single act.
 const proposedAct = "a"
 
-// asksConsent reports whether a yes to a sentence of the assistant is a consent to an act. A
-// sentence with "always" or "every" is none: it is about each time.
+// asksConsent reports whether the assistant's sentence asks for consent to a single act. A sentence
+// with "always" or "every" asks for a rule instead.
 func asksConsent(s *sentence) bool {
 	w := s.words
 	if standing.has(w) {
@@ -59,7 +59,7 @@ func asksConsent(s *sentence) bool {
 	return false
 }
 
-// proposesAct reports whether the verb, or the noun, of what is proposed from word i on is an act.
+// proposesAct reports whether the proposal that starts at word i names an act, by a verb or a noun.
 func proposesAct(w []noteWord, i int) bool {
 	if len(w) > 0 && actsLast.has(w[len(w)-1].text) {
 		return true
@@ -94,8 +94,9 @@ func proposesAct(w []noteWord, i int) bool {
 	return !goesOn && !strings.HasSuffix(next, "ing") // "stop supporting 3.8"
 }
 
-// saysWay reports whether a verb behind word i says how things are. bare is for those who ask for
-// themselves: "use pgx" is a way, "use your card" and "use --force" are acts.
+// saysWay reports whether the first verb from word i on describes a lasting choice, not an act.
+// With bare, the assistant asks about its own action: "use pgx" is a choice, while "use your card"
+// and "use --force" are acts.
 func saysWay(w []noteWord, i int, bare bool) bool {
 	if last := len(w) - 1; i < last && strings.HasSuffix(w[last].text, "en") && ways.at(w, last) > 0 { // German
 		return true
@@ -120,7 +121,7 @@ func saysWay(w []noteWord, i int, bare bool) bool {
 
 func isArticle(w string) bool { return w == "a" || w == "an" || w == "the" || w == "another" }
 
-// limitsIt reports whether a sentence, all of it, limits the one before it: "Only until Friday."
+// limitsIt reports whether the whole sentence limits the previous one: "Only until Friday."
 func limitsIt(w []noteWord) bool {
 	i := 0
 	for i < len(w) && (w[i].mark || isOneOf(w[i].text, "but", "and", "though", "however", "aber", "und")) {
@@ -132,8 +133,8 @@ func limitsIt(w []noteWord) bool {
 	return isOneOf(w[i].text, "only", "just", "nur") || limits.at(w, i) > 0 || onces.at(w, i) > 0 || i+1 < len(w) && onces.at(w, i+1) > 0
 }
 
-// limit puts a sentence that limits the one before it to what that states. A permission for once
-// ends no rule.
+// limit appends a limiting sentence to the finding of the previous sentence. If it limits a
+// permission to one time, limit drops the finding, because the rule stays in force.
 func (f *finder) limit(s *sentence) {
 	if f.stated < 0 || f.stated >= len(f.out) || s.question || len(s.words) > 20 || !limitsIt(s.words) {
 		return

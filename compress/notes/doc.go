@@ -27,8 +27,8 @@
 //	state.go bound.go rows.go        State: rows from findings, their bounds, what is read of them
 //	facts.go values.go statements.go what a sentence states
 //	decisions.go acceptance.go       what it chooses, proposes, says yes to
-//	replies.go                       what a user answers by a question tool
-//	consent.go                       what a yes only allows, and limits
+//	replies.go                       answers of the user to question tools
+//	consent.go                       consent to single acts, and limits of a statement
 //	tasks.go todo.go                 what is to do, in lists and in words
 //	rules.go topics.go               tables of rules; what a row is about
 //	prose.go clauses.go              sentences of a text, clauses of a sentence

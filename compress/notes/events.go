@@ -14,7 +14,7 @@ import (
 // statedTexts are the fields of an event that say what it states, the first that says something counts.
 var statedTexts = []string{"text", "decision", "fact", "content", "message", "title", "summary", "description"}
 
-// recordSource is how an event names the record that it is about: "messages:29", "events:3-5".
+// recordSource matches an event's reference to its source records: "messages:29", "events:3-5".
 var recordSource = lazy.Regexp(`^(messages|events):[1-9][0-9]{0,9}(-[1-9][0-9]{0,9})?$`)
 
 // maxStated is how many bytes of what an event states are noted.

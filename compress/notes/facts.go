@@ -162,12 +162,12 @@ func (f *finder) permission(s *sentence) (found Finding, ok bool) {
 		key := content(s.words[min(at+n, len(s.words)):], true)
 		found = Finding{Kind: FoundUndo, Key: key, State: factAllows}
 		switch {
-		case onces.has(s.words): // it ends no rule, and is over with its turn
+		case onces.has(s.words): // a permission for one turn ends no rule
 			return Finding{}, true
 		case againNow.has(s.words):
 			found.Text = s.text // it stands, where something is taken back
 		case limits.has(s.words):
-			found.Kind, found.Text = FoundFact, s.text // beside the rule, which holds otherwise
+			found.Kind, found.Text = FoundFact, s.text // keep it next to the rule, which stays in force
 		}
 		return found, strings.Contains(key, " ")
 	}

@@ -30,13 +30,13 @@ type finder struct {
 	proposals []Finding
 	asks      bool // its last sentence is a question
 	first     bool // nothing was said yet
-	actOn     bool // it asks on which of its options to act
+	actOn     bool // the text asks which of its options to carry out
 	accepted  bool // it began with a yes
 	text      string
 
-	yes        int    // the finding of that yes
-	stated     int    // the finding of the sentence before; -1: it has none
-	statedText string // that sentence
+	yes        int    // index in out of the acceptance
+	stated     int    // index in out of the previous sentence's statement; -1: none
+	statedText string // the previous sentence
 }
 
 // Find returns what one record says that notes are made of: sentences verbatim, with single
@@ -86,7 +86,7 @@ func Find(s Record) []Finding {
 	return f.out
 }
 
-// attached notes a file that a program put before the model, and whatever else it put there that is large.
+// attached notes a file or directory that a program attached, and any large attachment.
 func (f *finder) attached(s Record) {
 	kind, name, ok := ctxabi.ParseAttached(s.Text)
 	if !ok {
@@ -173,7 +173,7 @@ func (f *finder) items() (n int) {
 	return n
 }
 
-// say notes one sentence, and what it states as the statement that the next one may limit.
+// say notes one sentence and remembers its statement, which the next sentence may limit.
 func (f *finder) say(s *sentence) {
 	before, first := len(f.out), f.first
 	f.find(s)
@@ -191,7 +191,7 @@ func (f *finder) say(s *sentence) {
 	}
 }
 
-// find notes one sentence. It is one thing at most: an item, a rule, a choice, a preference, a
+// find notes one sentence as at most one finding: an item, a rule, a choice, a preference, or a
 // value.
 func (f *finder) find(s *sentence) {
 	accepted := f.accept(s)
@@ -237,7 +237,7 @@ func (f *finder) find(s *sentence) {
 	}
 }
 
-// accept notes the yes with which a message of a user begins, and reports whether the sentence is that.
+// accept notes the yes at the start of a user's message. It reports whether s is that yes.
 func (f *finder) accept(s *sentence) (yes bool) {
 	first := f.first
 	f.first = false

@@ -11,9 +11,9 @@ type Record struct {
 	Result  bool
 	Failed  bool
 	Calls   []Call
-	Answers []Answer     // of a result: what it says to each call
-	Replies []UserAnswer // of a result: what the user answered by it
-	Bytes   int          // of the whole text, of which Text may be both ends; 0: len(Text)
+	Answers []Answer     // in a result: the output of each call
+	Replies []UserAnswer // in a result: the user's answers to a question tool
+	Bytes   int          // size of the full text (Text may hold only both ends); 0: len(Text)
 }
 
 // Call is a call of a tool.
@@ -45,7 +45,7 @@ const (
 	FoundTodo       FindingKind = "t" // Text is an item, State how far it is
 	FoundFile       FindingKind = "r" // Path and State of a file
 	FoundOutput     FindingKind = "o" // an output of N bytes
-	FoundReply      FindingKind = "w" // Text is a question of a question tool and the user's answer; Key, Value the words of both
+	FoundReply      FindingKind = "w" // Text is a tool's question and the user's answer; Key and Value hold the words of each
 	FoundRequest    FindingKind = "q" // Text is the first sentence of a request
 	FoundConclusion FindingKind = "c" // Text is a sentence that concludes
 	FoundFailure    FindingKind = "x" // Text is the line that says what failed
@@ -57,9 +57,9 @@ type Finding struct {
 	Kind  FindingKind `json:"k"`
 	Text  string      `json:"t,omitempty"`
 	Key   string      `json:"s,omitempty"` // what it is about: stemmed words in their order; of an item its number
-	Not   string      `json:"x,omitempty"` // stemmed words of what it rules out; of a reply several of these, each with ;
+	Not   string      `json:"x,omitempty"` // stemmed words of the rejected alternative; a reply may have several, each followed by ;
 	Value string      `json:"v,omitempty"` // of a fact: stemmed words of whose value it states
-	Path  string      `json:"p,omitempty"` // of an item: the call that made it; of what an event states: the source that it names
+	Path  string      `json:"p,omitempty"` // of an item: the call that created it; of an event's statement: the source it names
 	State string      `json:"w,omitempty"`
 	Tool  string      `json:"l,omitempty"`
 	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever

@@ -8,25 +8,25 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// UserAnswer is what a user answered to a question of a program's own question tool.
+// UserAnswer is the user's answer to one question of a program's own question tool.
 type UserAnswer struct {
-	Question, Answer string   // in one line each
-	Passed           []string // the options that were offered and not chosen
+	Question, Answer string   // one line each
+	Passed           []string // the options that the user did not choose
 }
 
-// Replied is a reply and where it stands.
+// Replied is a reply and its position in the history.
 type Replied struct {
 	At   Position
 	Text string
 }
 
-// maxReplies is how many of the newest replies of a user are known.
+// maxReplies is the number of replies that a State keeps, newest first.
 const maxReplies = 512
 
-// String returns the reply in one line: "Which tier? → Free tier".
+// String formats the reply on one line: "Which tier? → Free tier".
 func (r UserAnswer) String() string { return r.Question + " → " + r.Answer }
 
-// replied notes what a user replied: each reply, what it chooses, and the facts that it states.
+// replied notes each reply of the user, the choice it makes, and the facts it states.
 func (f *finder) replied(replies []UserAnswer) {
 	for _, r := range replies[:min(len(replies), maxProposals)] {
 		words := splitWords(r.Question, nil)
@@ -55,7 +55,7 @@ func (f *finder) replied(replies []UserAnswer) {
 	}
 }
 
-// consented reports whether a reply only lets a program act once.
+// consented reports whether a reply only permits a single act.
 func (f *finder) consented(question []noteWord, r UserAnswer) bool {
 	answer := splitWords(r.Answer, nil)
 	at := 0
@@ -75,8 +75,8 @@ func (f *finder) consented(question []noteWord, r UserAnswer) bool {
 	return i >= 0 && proposesAct(question, i+n)
 }
 
-// reply adds what a user replied: a choice replaces an earlier reply to the same question, and decisions for what the user
-// passed over.
+// reply adds a reply of the user. A choice replaces an earlier reply to the same question, and also
+// decisions for the options that the user did not choose.
 func (n *State) reply(f *Finding, r *adding) {
 	n.replies = append(last(n.replies, maxReplies-1), Replied{r.at, f.Text})
 	if f.State == proposedAct {

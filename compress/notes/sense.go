@@ -128,7 +128,8 @@ func Substantial(text string) bool {
 	return words >= 3 || outcome
 }
 
-// WithoutQuestion returns an answer of the assistant without the questions and requests to confirm that end it.
+// WithoutQuestion removes the questions and requests for confirmation at the end of an assistant's
+// answer.
 func WithoutQuestion(text string) string {
 	for {
 		text = strings.TrimSpace(text)

@@ -41,7 +41,7 @@ type factRow struct {
 type decisionRow struct {
 	ctxabi.DecisionRow
 	key      topic
-	question string // of a reply: the words of what was asked
+	question string // of a reply: the words of the question
 	at       Position
 	order    int
 }
@@ -62,7 +62,7 @@ type saidRow struct {
 	order int // of its record among those with findings
 }
 
-// Replies returns what the user replied by a question tool, oldest first.
+// Replies returns the user's replies to question tools, oldest first.
 func (n *State) Replies() []Replied { return slices.Clone(n.replies) }
 
 // Add takes the findings of the record at a position. Positions come in the order of the timeline;
@@ -247,7 +247,7 @@ func answered(yes, to *Finding) string {
 	return text
 }
 
-// adds reports whether a yes says more than yes to what was asked: how far, until when, what else.
+// adds reports whether a yes adds to the question: a scope, a deadline, or another request.
 func adds(yes, asked string) bool {
 	w := splitWords(yes, nil)
 	if limits.has(w) || onces.has(w) {

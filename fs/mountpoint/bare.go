@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// writeBits are the permissions that a protected directory lacks.
+// writeBits are the permission bits that protection clears.
 const writeBits = 0o222
 
 // immutable is FS_IMMUTABLE_FL of linux/fs.h.
@@ -26,10 +26,10 @@ type Bare struct {
 	file       *os.File
 	mode       fs.FileMode // without protection
 	was        fs.FileMode // when it was opened
-	opened     bool        // it was made writable, and is not protected again yet
+	opened     bool        // openBare made it writable, and it is not protected again yet
 }
 
-// note records in the store of a mount what [Bare.Protect] changed of the directory below the mount.
+// note records in the store how [Bare.Protect] changed the directory below the mount.
 type note struct {
 	Mountpoint string      `json:"mountpoint"`
 	Inode      uint64      `json:"inode"`
@@ -39,8 +39,8 @@ type note struct {
 
 func noteFile(store string) string { return filepath.Join(store, session.MountpointFile) }
 
-// readNote returns the note in store. It ignores a note of another owner: who can write it would choose
-// the directory that root changes.
+// readNote returns the note in store. It ignores a note with another owner, because that user could
+// otherwise choose a directory that root changes.
 func readNote(store string) (n note, ok bool) {
 	b, err := os.ReadFile(noteFile(store))
 	var st unix.Stat_t
@@ -50,7 +50,7 @@ func readNote(store string) (n note, ok bool) {
 	return n, json.Unmarshal(b, &n) == nil
 }
 
-// write stores the note so that it survives a crash. It returns the error of the disk.
+// write stores the note durably. It returns an error if the disk fails.
 func (n note) write(store string) error {
 	b, err := json.Marshal(n)
 	if err != nil {
@@ -74,8 +74,8 @@ func (n note) describes(dir string, f *os.File) bool {
 	return n.Mountpoint == dir && unix.Fstat(int(f.Fd()), &st) == nil && st.Ino == n.Inode
 }
 
-// openBare opens the directory at dir, on which nothing is mounted. For a user it makes the directory writable again
-// where a daemon that died has left it protected: fusermount3 requires that.
+// openBare opens the directory at dir, which must not be mounted. For a user other than root it
+// makes a directory writable that a crashed daemon left protected, because fusermount3 requires it.
 func openBare(store, dir string) (*Bare, error) {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
@@ -109,7 +109,8 @@ func permissions(f *os.File) (fs.FileMode, error) {
 	return fi.Mode() & (fs.ModePerm | fs.ModeSticky | fs.ModeSetgid | fs.ModeSetuid), nil
 }
 
-// Close closes the directory. If it is not mounted on, it is protected as it was before [Prepare].
+// Close closes the directory. If [Prepare] made it writable and Protect did not protect it again,
+// Close restores the earlier permissions.
 func (b *Bare) Close() {
 	if b.opened {
 		b.file.Chmod(b.was)
@@ -117,17 +118,17 @@ func (b *Bare) Close() {
 	b.file.Close()
 }
 
-// Protect keeps everyone from writing into the directory while it is not mounted on: as root by the immutable
-// flag, and where that cannot be set, or for a user, by its permissions. It notes in the store what it changes,
-// for [Lift]. It returns an error if the note cannot be written or the directory is of another user; the directory
-// is as it was then.
+// Protect prevents writes into the directory while it is not mounted. Root sets the immutable flag.
+// Other users, or root on a file system without that flag, clear the write permissions. Protect
+// records the change in the store for [Lift]. If it cannot write that note, or the directory
+// belongs to another user, it returns an error and leaves the directory unchanged.
 func (b *Bare) Protect() error {
 	old, noted := readNote(b.store)
 	if noted && old.Mountpoint != b.dir {
 		Lift(b.store, old.Mountpoint)
 	}
 	if flags, err := flagsOf(b.file); err == nil && flags&immutable != 0 {
-		return nil // it was protected when the last daemon died, or its owner protects it
+		return nil // still protected by a crashed daemon, or protected by its owner
 	}
 	var st unix.Stat_t
 	if err := unix.Fstat(int(b.file.Fd()), &st); err != nil {
@@ -155,8 +156,9 @@ func (b *Bare) Protect() error {
 	return b.file.Chmod(b.mode &^ writeBits)
 }
 
-// Lift makes the directory at dir what it was before a daemon of store protected it. lifted is false if store has no
-// note of dir, or something is mounted there. The error is that of the directory, which stays protected.
+// Lift undoes the protection that a daemon of store gave the directory at dir. lifted is false if
+// store has no note about dir or dir is mounted. If Lift cannot change the directory, it returns an
+// error and the directory stays protected.
 func Lift(store, dir string) (lifted bool, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -195,13 +197,13 @@ func Lift(store, dir string) (lifted bool, err error) {
 	return true, os.Remove(noteFile(store))
 }
 
-// Protected returns the mountpoint that a daemon of store has protected, "" if there is none.
+// Protected returns the mountpoint that a daemon of store protected, or "" if there is none.
 func Protected(store string) string {
 	n, _ := readNote(store)
 	return n.Mountpoint
 }
 
-// IsImmutable reports whether the directory at dir, on which nothing is mounted, has the immutable flag.
+// IsImmutable reports whether the directory at dir, which must not be mounted, is immutable.
 func IsImmutable(dir string) bool {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -214,8 +216,8 @@ func IsImmutable(dir string) bool {
 
 func flagsOf(f *os.File) (int, error) { return unix.IoctlGetInt(int(f.Fd()), unix.FS_IOC_GETFLAGS) }
 
-// setImmutable sets or clears the flag. It returns the error of a file system without it, or without the
-// privilege (CAP_LINUX_IMMUTABLE).
+// setImmutable sets or clears the immutable flag. It returns an error if the file system does not
+// support the flag or the process lacks CAP_LINUX_IMMUTABLE.
 func setImmutable(f *os.File, on bool) error {
 	flags, err := flagsOf(f)
 	if err != nil {

@@ -18,9 +18,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// Prepare checks everything that a mount needs and opens the directory that the mount will hide. The directory may
-// contain what programs wrote for a mount while none was there; see [Bare.Collect]. Prepare returns an error that
-// names the remedy.
+// Prepare checks the requirements of a mount and opens the directory that the mount will hide. The
+// directory may contain stray files of programs that expected a mount; see [Bare.Collect]. An error
+// of Prepare names the remedy.
 func Prepare(store, mountpoint string) (*Bare, error) {
 	if !filepath.IsAbs(mountpoint) {
 		return nil, fmt.Errorf("the mountpoint %s is not an absolute path", mountpoint)

@@ -19,8 +19,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Foreign returns a name in the directory dir that a mount would not show there, "" if there is none: everything else
-// was written by programs that took the directory for the mount. It returns an error if dir cannot be listed.
+// Foreign returns a name in the directory dir that a mount would not show, or "" if there is none.
+// It takes all other files for writes of programs that expected the mount. It returns an error if
+// it cannot list dir.
 func Foreign(dir string) (string, error) {
 	r, err := os.OpenRoot(dir)
 	if err != nil {
@@ -36,7 +37,7 @@ func Foreign(dir string) (string, error) {
 	}
 	list := func(name string) ([]fs.DirEntry, error) {
 		entries, err := fs.ReadDir(r.FS(), name)
-		if errors.Is(err, fs.ErrPermission) && name != "." { // of another user, who took it for the mount
+		if errors.Is(err, fs.ErrPermission) && name != "." { // written by another user who expected the mount
 			err = nil
 		}
 		return entries, err
@@ -69,17 +70,17 @@ func Foreign(dir string) (string, error) {
 	return "", err
 }
 
-// ofOwners are the names that a mount shows in the directory of a user or a space.
+// ofOwners lists the names that a mount shows in the directory of a user or a space.
 var ofOwners = []string{ctxabi.AgentDir, ctxabi.ProjectsDir, ctxabi.TrustFile}
 
-// root opens the directory itself, whatever is mounted on it.
+// root opens the directory itself, not the mount on top of it.
 func (b *Bare) root() (*os.Root, error) {
 	return os.OpenRoot(fmt.Sprintf("/proc/self/fd/%d", b.file.Fd()))
 }
 
-// Collect moves what programs wrote into the directory, which is mounted on by now, to a new directory below
-// [session.StrayDir] of the store and returns that directory, "" if there is nothing to move. Files keep their owners.
-// On an error the rest stays in the directory, hidden by the mount.
+// Collect moves stray files from the directory, which is now below the mount, to a new directory in
+// [session.StrayDir] of the store. It returns the new directory, or "" if there is nothing to move.
+// Files keep their owners. On an error, the remaining files stay hidden below the mount.
 func (b *Bare) Collect() (to string, err error) {
 	r, err := b.root()
 	if err != nil {
@@ -94,14 +95,14 @@ func (b *Bare) Collect() (to string, err error) {
 	if to, err = newStray(b.store); err != nil {
 		return "", err
 	}
-	setImmutable(b.file, false) // an error: it has no such flag
+	setImmutable(b.file, false) // fails if the file system has no such flag
 	for _, top := range tops {
 		err = errors.Join(err, b.move(r, top.Name(), to))
 	}
 	return to, errors.Join(err, b.file.Sync())
 }
 
-// newStray makes a directory for what is moved now.
+// newStray creates the target directory of one Collect.
 func newStray(store string) (string, error) {
 	all := filepath.Join(store, session.StrayDir)
 	if err := os.Mkdir(all, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -119,8 +120,8 @@ func newStray(store string) (string, error) {
 	}
 }
 
-// prune removes the directories below dir in which there is no file: a program that made one writes nothing more
-// through it.
+// prune removes the directories below dir that contain no file. The programs that created them no
+// longer write there.
 func prune(r *os.Root, dir string) {
 	entries, _ := fs.ReadDir(r.FS(), dir)
 	for _, e := range entries {
@@ -132,7 +133,7 @@ func prune(r *os.Root, dir string) {
 	}
 }
 
-// move moves name of the directory r to the directory to, by a copy where that is on another disk.
+// move moves name from the directory r to the directory to. It copies if to is on another disk.
 func (b *Bare) move(r *os.Root, name, to string) error {
 	dst, err := os.OpenRoot(to)
 	if err != nil {
@@ -155,8 +156,8 @@ func (b *Bare) move(r *os.Root, name, to string) error {
 	return errors.Join(err, into.Sync())
 }
 
-// copyTree copies name with owners and permissions, without following links. Of what is neither file, directory nor
-// link nothing is copied.
+// copyTree copies name with owners and permissions. It does not follow links, and it skips
+// everything other than files, directories, and links.
 func copyTree(from, to *os.Root, name string) error {
 	fi, err := from.Lstat(name)
 	if err != nil {
@@ -205,7 +206,7 @@ func copyTree(from, to *os.Root, name string) error {
 	return d.Sync()
 }
 
-// copyRest appends to the copy of a file what the copy lacks, and syncs it.
+// copyRest appends the missing tail of a file to its copy and syncs the copy.
 func copyRest(from, to *os.Root, name string) error {
 	src, err := from.OpenFile(name, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -230,8 +231,8 @@ func copyRest(from, to *os.Root, name string) error {
 	return err
 }
 
-// removeCopied removes the files below name that are copied. A program may have had one open and have appended
-// meanwhile.
+// removeCopied removes the copied files below name. If a program appended to a file in the
+// meantime, removeCopied copies the new tail first.
 func removeCopied(from, to *os.Root, name string) error {
 	return fs.WalkDir(from.FS(), name, func(name string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() {
@@ -251,7 +252,8 @@ type Stray struct {
 	Records int      // lines of the logs
 }
 
-// Strays returns the sessions with records below dir, which is laid out as a mount. It omits what cannot be read.
+// Strays returns the sessions with records below dir, which has the layout of a mount. It omits
+// files that it cannot read.
 func Strays(dir string) (found []Stray) {
 	filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() || e.Name() != ctxabi.MessagesFile && e.Name() != ctxabi.EventsFile {

@@ -49,7 +49,7 @@ type entry struct {
 
 // Bounds of the entries in memory; see [memory.Limit.CacheBound]. An evicted session is compiled from its index again.
 const (
-	minRemembered      = 48 << 20 // bytes that the entries may take on a machine without free memory and without a limit
+	minRemembered      = 48 << 20 // bytes for the entries on a machine without free memory and without a limit
 	maxRememberedCount = 2048     // sessions
 )
 

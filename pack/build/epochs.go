@@ -27,8 +27,9 @@ type epochNote struct {
 	Room     int    `json:"room,omitempty"` // for the journal, in tokens
 }
 
-// compileEpoch compiles in; around is the hash of all of it but the records. It returns the error of check for the pack,
-// before an epoch begins. Where an epoch begins, it compares the pack with the last one to say why.
+// compileEpoch compiles in. around is the hash of the input without the records. If check returns
+// an error for the pack, compileEpoch returns it before an epoch begins. When an epoch begins, it
+// compares the pack with the previous one to find the reason.
 func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, around hash.Cloner,
 	check func(*pack.Build) error) (*pack.Build, error) {
 	wasSum, _ := keptSumIf(x, epochFile)

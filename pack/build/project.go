@@ -24,9 +24,9 @@ import (
 
 // Bounds of the memory of a workspace.
 const (
-	maxMembers  = 200     // sessions that add something, those that were written to last
-	maxLooked   = 2048    // sessions whose digests are looked at for them
-	maxMade     = 1024    // digests that one look makes, of these: a later look goes on from there
+	maxMembers  = 200     // sessions with new content, most recently written first
+	maxLooked   = 2048    // sessions to examine in search of members
+	maxMade     = 1024    // digests to compute per call; the next call continues
 	maxAnswers  = 200     // records that are looked at for the last answer of a session
 	maxDigested = 8 << 20 // bytes of digests that are remembered
 )
@@ -39,7 +39,7 @@ type storedDigest struct {
 	Key    string         `json:"key"` // what it was made from, see digestKey
 	Digest project.Digest `json:"digest"`
 
-	seen string // the session's changes and the stamp of its logs when Key was looked at
+	seen string // the session's change count and log stamp when Key was last checked
 }
 
 // digests remembers digests by the ids of their sessions. It is a cache of memory.Limit.
@@ -113,8 +113,8 @@ func digestKey(x *session.Session) string {
 	return fmt.Sprintf("digest %d finds %d\n%s", project.Version, derived.FindVersion, x.Stamp(names...))
 }
 
-// digest returns what the session brings to the memory of its workspace. It is made again, and fresh, when the session
-// has changed.
+// digest returns the session's contribution to the memory of its workspace. If the session has
+// changed, digest recomputes the contribution and returns fresh == true.
 func (b *Builder) digest(ctx context.Context, x *session.Session) (d project.Digest, fresh bool, err error) {
 	seen := fmt.Sprintf("%d %s", x.Changes(), x.Stamp())
 	b.digests.mu.Lock()

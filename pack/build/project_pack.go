@@ -236,8 +236,9 @@ func (b *Builder) addPastProject(x *session.Session, e *entry, in *pack.Input) e
 	return nil
 }
 
-// oldProject is the error for a pack with a memory that was taken before a compaction, and how many messages came before
-// that. A plan does not know of a compaction that only a tighter fold brings.
+// oldProject is the error for a pack whose memory is older than its last compaction. Its value is
+// the number of messages before that compaction. A plan cannot predict a compaction that only a
+// tighter fold causes.
 type oldProject int
 
 func (n oldProject) Error() string {
@@ -254,8 +255,9 @@ func (b *Builder) checkProject(x *session.Session, e *entry, in *pack.Input, bui
 	return nil
 }
 
-// addProject adds what the pack shows of the workspace's memory. It is taken again if the session has none yet, or was
-// compacted since: before its last compaction came compacted messages, or more by the plan of the pack.
+// addProject adds the workspace's memory to in. It renders the memory again if the session has none
+// yet or was compacted since. compacted is the lower bound of the messages before the last
+// compaction; the plan of the pack may raise it.
 func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, in *pack.Input, c *tokens.Counter,
 	compacted int) error {
 	dir := b.projectOf(x, in)

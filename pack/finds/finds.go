@@ -77,12 +77,12 @@ type Notes struct {
 	Decisions     []ctxabi.DecisionRow
 	Refs          []ctxabi.RefRow
 	Todo          string
-	Replies       []derived.Replied // by a question tool
-	Summary       string            // made for whoever reads it, see summarize
+	Replies       []derived.Replied // replies to question tools
+	Summary       string            // rendered for its reader; see summarize
 	summarized    bool
 }
 
-// Replied reports whether the user replied by a question tool in the record at an address.
+// Replied reports whether the record at a contains a reply of the user to a question tool.
 func (n *Notes) Replied(a record.Address) bool {
 	return slices.ContainsFunc(n.Replies, func(r derived.Replied) bool { return r.At == derived.Position{Event: a.Event, Line: a.Line} })
 }

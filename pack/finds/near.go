@@ -7,9 +7,10 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Nearby returns the findings of a history without those of the records in gap, up to about a place, from what k
-// keeps, also for a gap that ends earlier, or from all, which has the findings of all records. If neither has any,
-// the result reads the records when it is used. It keeps them in k.
+// Nearby returns the findings of a history outside gap, up to about the record upTo. It takes them
+// from k, even if k holds the findings for a shorter gap, or else from all, which covers all
+// records. If neither has them, the result reads the records on first use and keeps the findings
+// in k.
 func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
 	f := &Finds{Gap: gap, keep: k}
 	if k != nil {
@@ -25,7 +26,7 @@ func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
 			return was.Without(gap, upTo, k)
 		}
 	}
-	if all != nil && all.mu.TryLock() { // else somebody goes through the records
+	if all != nil && all.mu.TryLock() { // fails while another goroutine reads the records
 		read := all.places > gap.To
 		all.mu.Unlock()
 		if read {
@@ -35,9 +36,10 @@ func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
 	return f
 }
 
-// Without returns the findings of f without those of a gap that begins where that of f does, and ends no earlier,
-// so that no record up to the place upTo is read again. It leaves out findings behind that: those of a long
-// history take much memory. The others are kept in k, in place of what k has.
+// Without returns the findings of f outside gap and keeps them in k, where they replace the old
+// findings. gap must begin at the gap of f and end no earlier, so Without reads no record up to
+// upTo again. It drops findings after upTo, because the findings of a long history take much
+// memory.
 func (f *Finds) Without(gap ctxabi.Span, upTo int, k Keeper) *Finds {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 // are derived. So it is told once, and the prefix does not change between compactions.
 type Decided struct {
 	Line   int    // of events.jsonl
-	After  int    // messages that had arrived before it
+	After  int    // number of messages that arrived before it
 	Text   string // one line
-	Source string // the record that the event names; "": it names none
+	Source string // the record that the event cites; "" for none
 }
 
 // ID is that of its row in decisions.jsonl.

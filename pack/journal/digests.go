@@ -39,7 +39,7 @@ type digest struct {
 	parts  []digestPart
 	result bool
 	points []derived.Point // what an assistant's record says
-	said   *saidWords      // by the user; nil: the record is no message of the user, and no reply by a question tool
+	said   *saidWords      // the user's words; nil unless the record is a user message or a reply to a question tool
 }
 
 // saidWords are the words of a message of the user.

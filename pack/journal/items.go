@@ -12,7 +12,7 @@ import (
 // ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
 const ItemsNewest = 512
 
-// itemKinds are the findings that tell what is to do, or what the user wants done.
+// itemKinds lists the findings that describe tasks and requests of the user.
 var itemKinds = []derived.FindingKind{derived.FoundTodo, derived.FoundRequest, derived.FoundReply}
 
 // items are what is derived of the newest records for what is to do.
@@ -53,7 +53,7 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 	return w.fold.Items()
 }
 
-// Replies are what the user replied by a question tool in the newest of n records, oldest first.
+// Replies returns the user's replies to question tools in the newest of n records, oldest first.
 func (mm *Memo) Replies(m record.Records, n int) []derived.Replied {
 	mm.DerivedItems(m, n)
 	return mm.items.fold.Replies()

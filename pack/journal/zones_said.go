@@ -115,7 +115,7 @@ func (s *saying) rank(k int) int {
 // and of older ones those that demand something.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
-	window, n := b.window(), finds.Notes{} // a reply before the window is known from notes, where the pack has room for these
+	window, n := b.window(), finds.Notes{} // the notes supply replies before the window, if the budget allows notes
 	if b.f.Rules.room >= minNotesRoom && len(b.mm.Wants.Kinds) > 0 {
 		n, _ = b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
 	}

@@ -43,7 +43,7 @@ type filled struct {
 	raw     []byte               // of a thought; of a call or a result the item that shows no more and no less
 	item    bool                 // of a record without a role
 	images  []record.Image
-	refused []providers // of each image: those that do not get it
+	refused []providers // per image: the providers that do not get it
 }
 
 const (
@@ -142,8 +142,8 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
 	return talk, nil
 }
 
-// withoutAuthority returns a turn of the history as the renderings have it: notes are one quotation, and a system or developer
-// record that is no leading one has the user's role and says what it is.
+// withoutAuthority returns a turn of the history in its rendered form. Notes become one quotation.
+// A system or developer record after the leading ones gets the user's role and a marking line.
 func (u utterance) withoutAuthority() utterance {
 	switch u.by {
 	case byNote:

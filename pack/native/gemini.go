@@ -5,9 +5,10 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// gemini makes the body of a request to Gemini's generateContent. Gemini refuses a request in which the first call of a step lacks the
-// signature of the thought that led to it; where another model made the call, a value that its documentation names replaces it. It
-// is there in all turns, not in the last one alone, so that the next request of the user does not change earlier parts.
+// gemini builds the body of a request to Gemini's generateContent. Gemini refuses a request if the
+// first call of a step has no thought signature. If another model made the call, gemini writes
+// [ctxabi.NoSignature], which Gemini documents for this case. It does so in all turns, so that the
+// next request of the user does not change earlier parts.
 func (d *dialogue) gemini(tools Tools) (body object, stable int) {
 	d.withoutImagesInResults()
 	a := d.alternate(func([]byte) bool { return false })

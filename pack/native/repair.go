@@ -21,9 +21,10 @@ func (w *scripter) repair(at record.Address, format string, args ...any) {
 	}
 }
 
-// leftReasoning reports reasoning after which the assistant said nothing before others spoke: the API of its provider refuses it.
+// leftReasoning reports reasoning items without a later text or call of the assistant in the same
+// turn. The Responses API refuses such items.
 func (w *scripter) leftReasoning() {
-	said := true // nothing is known of what comes after the last turn
+	said := true // the next turn is unknown
 	for i := len(w.Turns) - 1; i >= 0; i-- {
 		t := &w.Turns[i]
 		if t.By != byAssistant {

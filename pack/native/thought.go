@@ -8,8 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// thought returns a part of thinking in the form of a provider; nil when it is not one of its own, or would be refused. In the form of
-// OpenAI's Chat API it is fields of the message, of which services with the same API want the ones back that they returned.
+// thought returns a thinking part in the form of a provider, or nil if the part comes from another
+// provider or the provider would refuse it. In OpenAI's Chat API it is a set of message fields,
+// which a service with that API must get back as it returned them.
 func thought(raw []byte, f Format) object {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()

@@ -21,23 +21,24 @@ var sections = []struct {
 	{"Last answer", 10, nil},
 }
 
-// Digests are those of the sessions of a workspace.
+// Digests collects the digests of a workspace's sessions.
 type Digests struct {
 	Dir  string // the workspace
-	News int    // how many sessions said what none before them did
+	News int    // number of sessions that added something new
 
 	list   []Digest
 	added  int
-	done   int             // items that are done, of sessions without news
+	done   int             // finished items from sessions without news
 	said   map[string]bool // by section and words
 	answer bool
 }
 
-// maxFinished is how many items that are done count of sessions without news.
+// maxFinished limits the finished items from sessions without news.
 const maxFinished = 4096
 
-// Add adds the digest of one session. The session that was written to last comes first. Of a session that says nothing
-// new only the items that it has done are kept, so that many such sessions take the place of no other.
+// Add adds the digest of one session. The caller adds the most recently written session first. From
+// a session without news, Add keeps only the finished items and a last answer, so that such
+// sessions do not displace others.
 func (a *Digests) Add(d Digest) {
 	a.added++
 	if a.said == nil {
@@ -66,8 +67,8 @@ func (a *Digests) Add(d Digest) {
 	}
 }
 
-// Memory returns the memory of the workspace in at most so many bytes, as Markdown. older is how many sessions were not
-// added. It returns "" if no session of the workspace says anything.
+// Memory returns the memory of the workspace as Markdown. most is the maximum size in bytes, older
+// the number of sessions that were not added. Memory returns "" if no session contributes anything.
 func (a *Digests) Memory(older, most int) string {
 	head := "# Memory of " + Line(a.Dir) + "\n"
 	if older > 0 {

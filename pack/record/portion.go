@@ -40,7 +40,7 @@ type Portion struct {
 	Halved  bool                 // a call whose arguments have half of a surrogate pair
 	Item    bool                 // of a record without a role
 	ItemID  string               // the own id of an item that is a thought or a call
-	Beside  *ctxabi.Continuation // of a call or a text: what its provider wants back with it; nil: nothing
+	Beside  *ctxabi.Continuation // of a call or text: fields to return to its provider; nil: none
 }
 
 // TokensOfOne is how many tokens a record that is cut must show for each of its calls or results. With fewer they

@@ -12,9 +12,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// replies returns what a user answered by the results in a message, as far as they are those of a program's own question
-// tool. Only a transcript of that program shows that a tool is its own: plain records name tools as they like. It returns
-// ctxabi.ErrIO when the call cannot be read.
+// replies returns the user's answers from the results in a message, if they belong to a program's
+// own question tool. Only a transcript of that program proves this, because plain records may use
+// any tool name. It returns ctxabi.ErrIO if it cannot read the call.
 func replies(log Records, e ctxabi.Entry, raw []byte, answers []derived.Answer) (out []derived.UserAnswer, err error) {
 	var format string
 	var call []byte

@@ -91,9 +91,9 @@ func WholeTimeline(x *session.Session) (*session.Timeline, error) {
 
 const settlePause = 200 * time.Microsecond
 
-// Snapshot fills in both logs as they were at one moment. Records are read from them no longer than ctx, until
-// done is called. An event whose place is not certain in time stands in a later pack. It returns an error when a
-// log cannot be read, and that of ctx when ctx ends.
+// Snapshot sets both logs of in to their state at one moment. Until the caller calls done, reads of
+// their records end with ctx. An event whose order is not yet certain goes into a later pack.
+// Snapshot returns an error if it cannot read a log or ctx ends.
 func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *session.Timeline, done func(), err error) {
 	begin, asked := time.Now(), int64(-1)
 	for {

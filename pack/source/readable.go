@@ -28,8 +28,8 @@ type readable struct {
 	history redact.History
 }
 
-// waiter is the context of the request that a snapshot was made for; nil once the request is answered, as others
-// go on with the snapshot.
+// waiter holds the context of the request that created a snapshot. It is nil after the answer to
+// the request, because other requests continue to use the snapshot.
 type waiter struct {
 	ctx atomic.Pointer[context.Context]
 }

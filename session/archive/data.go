@@ -114,7 +114,7 @@ func (d *Data) Sync() error {
 	return d.tail.Sync()
 }
 
-// Rewrite is [vfs.Rewrite] of the tail's part of [from, to). It returns the error of the disk.
+// Rewrite calls [vfs.Rewrite] for the part of [from, to) in the tail. It returns disk errors.
 func (d *Data) Rewrite(from, to int64) error {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -38,11 +38,11 @@ func (l *Log) usable(op string) error {
 	return nil
 }
 
-// IsBroken reports whether the log's disk failed or had no room, so that nothing is taken now.
+// IsBroken reports whether the log refuses appends because its disk failed or is full.
 func (l *Log) IsBroken() bool { return l.broken.Load() || l.full.Load() }
 
-// breakDown remembers that the log's disk cannot be trusted any more. If cause is a disk without room, the log is
-// reopened before its next append or sync; see reopen.
+// breakDown marks the log as broken and returns the error to report. If cause is a full disk, it
+// marks the log as full instead, and the next append or sync reopens it; see reopen.
 func (l *Log) breakDown(op string, cause error) error {
 	if vfs.IsFull(cause) {
 		l.full.Store(true)
@@ -71,8 +71,8 @@ func (l *Log) syncData(f *logFiles) error {
 	return l.covered(f, Mark{Size: mark.Size})
 }
 
-// syncRows syncs the arrival rows of f. For want of room it makes the log full; other errors of the disk are the
-// caller's.
+// syncRows syncs the arrival rows of f. If the disk is full, it marks the log as full. The caller
+// handles other disk errors.
 func (l *Log) syncRows(f *logFiles) error {
 	mark := l.markOf(f)
 	if err := f.arrivals.Sync(); err != nil {
@@ -90,8 +90,8 @@ func (l *Log) markOf(f *logFiles) Mark {
 	return f.tail.Mark()
 }
 
-// covered notes that a Sync of f covers what m says. It returns an error if another Sync of the same file failed
-// meanwhile: the kernel tells that once.
+// covered records that a Sync of f covers the data up to m. It returns an error if another Sync of
+// the same file failed in the meantime, because the kernel reports such a failure only once.
 func (l *Log) covered(f *logFiles, m Mark) error {
 	if l.full.Load() {
 		return errNoRoom(l, "fsync")
@@ -106,7 +106,8 @@ func (l *Log) covered(f *logFiles, m Mark) error {
 
 var errLost = errors.New("records that were acknowledged are not on the disk any more")
 
-// regain is reopen for callers without the turn. While others hold the turn it returns an error: they reopen the log.
+// regain is reopen for callers without the turn. If another caller holds the turn, regain returns
+// an error, because that caller reopens the log.
 func (l *Log) regain(op string) error {
 	if !l.full.Load() {
 		return nil
@@ -121,15 +122,15 @@ func (l *Log) regain(op string) error {
 	}
 }
 
-// errNoRoom is the error of a log that is full and was not reopened yet.
+// errNoRoom returns the error of a full log that was not reopened yet.
 func errNoRoom(l *Log, op string) error {
 	return ctxabi.E(op, l.name, ctxabi.ErrNoSpace,
 		"the disk of the store had no room for it; make room and try it again")
 }
 
-// reopen opens a log again that is full, and makes it take records if there is room now. The caller holds the turn. It
-// returns ctxabi.ErrNoSpace or ctxabi.ErrQuota if there is still no room, and ctxabi.ErrIO, for good, if
-// records that were acknowledged cannot be read any more.
+// reopen reopens a full log, which accepts records again if the disk has space. The caller must
+// hold the turn. reopen returns ctxabi.ErrNoSpace or ctxabi.ErrQuota if the disk is still full. If
+// acknowledged records are no longer readable, it returns ctxabi.ErrIO, and so do all later calls.
 func (l *Log) reopen(op string) error {
 	if !l.full.Load() {
 		return nil
@@ -141,7 +142,7 @@ func (l *Log) reopen(op string) error {
 	defer l.mu.Unlock()
 	old := l.files
 	if l.dir.Removed() || old == nil {
-		return nil // acquire says why, or opens it
+		return nil // acquire returns the error or opens the log
 	}
 	if old.torn {
 		l.full.Store(false)
@@ -174,8 +175,9 @@ func (l *Log) reopen(op string) error {
 	return nil
 }
 
-// readAgain opens the files of the log that old has open, cuts them to the end of the last acknowledged record,
-// and syncs them. It returns errLost if they do not hold all acknowledged records. mu is held.
+// readAgain opens the files of old a second time, truncates them after the last acknowledged
+// record, and syncs them. It returns errLost if an acknowledged record is missing. The caller must
+// hold mu.
 func (l *Log) readAgain(old *logFiles) (_ *logFiles, err error) {
 	x := l.dir
 	x.Root.Move.RLock()
@@ -186,7 +188,7 @@ func (l *Log) readAgain(old *logFiles) (_ *logFiles, err error) {
 			f.close()
 		}
 	}()
-	for _, name := range []string{l.name, ArrivalsFile(l.name)} { // openFile would make one that is not there
+	for _, name := range []string{l.name, ArrivalsFile(l.name)} { // openFile would create a missing file
 		if _, err := x.Root.FS.Stat(x.Path(name)); errors.Is(err, fs.ErrNotExist) {
 			return nil, errRemoved
 		}
@@ -201,7 +203,7 @@ func (l *Log) readAgain(old *logFiles) (_ *logFiles, err error) {
 	if err := l.acknowledged(f); err != nil {
 		return nil, err
 	}
-	// A write that failed may have left bytes behind the end. Data first, as in rollBack.
+	// A failed write may have left bytes after the end. Truncate data first, as in rollBack.
 	for _, cut := range []struct {
 		file vfs.File
 		end  int64
@@ -228,7 +230,8 @@ func (l *Log) readAgain(old *logFiles) (_ *logFiles, err error) {
 	return f, nil
 }
 
-// acknowledged returns errLost unless f has its tail, and its arrival rows that no Sync covers belong to the data.
+// acknowledged returns errLost unless f contains its tail and the data matches the unsynced arrival
+// rows.
 func (l *Log) acknowledged(f *logFiles) error {
 	tail := f.tail
 	for _, has := range []struct {

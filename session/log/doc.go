@@ -35,7 +35,7 @@
 //   - A returned Append of whole records survives the death of the process, a returned Sync the loss of power.
 //   - A record is in the log whole or not at all. After a short or failed write both files are cut back to where they
 //     ended; when even that fails, or a Sync fails, the log returns ctxabi.ErrIO until the store is opened anew.
-//     If it fails for want of room, the log returns ctxabi.ErrNoSpace or ctxabi.ErrQuota until there is room.
+//     If the disk is full, the log returns ctxabi.ErrNoSpace or ctxabi.ErrQuota until it has space.
 //   - Readers see exactly [0, Len), and Len only grows.
 //   - A request whose [Key] was committed among the last [MaxKeys] of its log is not committed again, after a restart
 //     either.
@@ -69,7 +69,7 @@
 //	stage.go           what a handle has written
 //	commit.go          a batch into the log
 //	memlog.go          a log in memory
-//	broken.go          a log that failed, is opened again after its disk was full, or gives way to others
+//	broken.go          failed logs, and reopening a log after its disk was full
 //	index_load.go      what is read of an index, and when
 //	index_build.go     the index from records
 //	index_calls.go     which call a result answers

@@ -118,8 +118,8 @@ type logIndex struct {
 	fresh     []tokenPair  // counts that are not on disk
 	recounted bool         // the encoding changed: the file of counts is written anew
 	aside     bool         // some rows are made that the log's own index has
-	stop      func() error // ends building with an error; nil: nothing does
-	guessed   bool         // rows stand for records that cannot be read: they are not kept
+	stop      func() error // returns an error to stop the build; nil: never stop
+	guessed   bool         // some rows replace unreadable records: do not save them
 }
 
 // Index brings the index up to Len and gives a snapshot of it. It costs what was appended since the
@@ -128,7 +128,8 @@ type logIndex struct {
 // there is no room for it.
 func (l *Log) Index() (*Index, error) { return l.indexUntil(nil) }
 
-// indexUntil is Index, which ends with the error of stop where that returns one; nil: nothing stops it.
+// indexUntil is Index with a stop function. If stop returns an error, the build ends with that
+// error. A nil stop never ends it.
 func (l *Log) indexUntil(stop func() error) (*Index, error) {
 	x := l.index()
 	x.mu.Lock()
@@ -138,7 +139,7 @@ func (l *Log) indexUntil(stop func() error) (*Index, error) {
 	return x.current()
 }
 
-// stopped returns the error of stop.
+// stopped calls stop and returns its error.
 func (x *logIndex) stopped() error {
 	if x.stop == nil {
 		return nil

@@ -35,14 +35,14 @@ type Log struct {
 	modTime atomic.Int64 // unix ns
 	known   atomic.Bool  // length and modTime are true (the log was opened once)
 	broken  atomic.Bool  // a rollback or a Sync failed: no append and no sync until the store is opened anew
-	full    atomic.Bool  // the disk had no room for a rollback or a Sync: see reopen
+	full    atomic.Bool  // the disk was full during a rollback or Sync; see reopen
 	pending atomic.Bool  // an append may have noted the length of events.jsonl and is not published yet
 	used    atomic.Int64 // the janitor's clock when the log was last used
 
 	mu     sync.Mutex
 	files  *logFiles // nil while closed; guarded by mu
 	users  int       // calls that use files now; guarded by mu
-	synced Mark      // what syncs of this process cover, or it found at first; guarded by mu
+	synced Mark      // end of the synced data, or of the data found at open; guarded by mu
 	dirty  bool      // written to since the last syncAll; guarded by mu
 	few    *fewLogs  // nil: it is not one of them; guarded by mu
 
@@ -55,7 +55,7 @@ type logFiles struct {
 	data     *archive.Data
 	arrivals vfs.File
 	nameless func() bool // whether somebody removed arrivals
-	torn     bool        // the end could not be repaired for want of room; guarded by Log.mu
+	torn     bool        // the disk was too full to repair the end; guarded by Log.mu
 
 	tail Tail     // guarded by Log.mu; changed only by the holder of turn and by opening
 	keys *keyRing // nil: not read yet; guarded by Log.mu
@@ -335,7 +335,7 @@ func (l *Log) Advance(position int64) {
 // data alone: arrival rows that are lost with the power are made up again when
 // the log is opened. A failure is remembered: every later Append and Sync
 // gives ErrIO until the store is opened anew, as the kernel may have dropped what it could not write.
-// For want of room it returns ErrNoSpace or ErrQuota until there is room; see reopen.
+// If the disk is full, it returns ErrNoSpace or ErrQuota until the disk has space; see reopen.
 func (l *Log) Sync(ctx context.Context) error {
 	if err := l.regain("fsync"); err != nil {
 		return err
@@ -379,13 +379,13 @@ func (l *Log) syncAll() error {
 	if err := l.syncData(f); err != nil {
 		return err
 	}
-	return l.syncRows(f) // they can be made up again
+	return l.syncRows(f) // rows can be recomputed
 }
 
 // Shut syncs and closes the log for good. It returns the errors of disks that could not take all.
 func (l *Log) Shut() error {
 	err := l.syncAll()
-	if l.full.Load() { // a later daemon would take what the kernel has for written
+	if l.full.Load() { // a later daemon would take cached data for written data
 		err = l.regain("fsync")
 	}
 	failed := errors.Join(l.saveIndex(), err)

@@ -193,7 +193,7 @@ func (l *Log) rollBack(f *logFiles, tail Tail, cause error) error {
 	}
 	if err != nil {
 		if !vfs.IsFull(err) && vfs.IsFull(cause) {
-			err = fmt.Errorf("%w, after: %v", err, cause) // the disk failed, whatever came before
+			err = fmt.Errorf("%w, after: %v", err, cause) // report the disk failure first
 		} else {
 			err = errors.Join(cause, err)
 		}

@@ -35,9 +35,9 @@ type Findings struct {
 //   - a log that is a copy ([Copies]) ends where that is known to be true; data without a row is not adopted;
 //   - a row whose data is complete records, but other ones, is reported and stays.
 //
-// A log whose end cannot be repaired is served up to its last valid record and takes nothing, until
-// the disk has room again if that is why. Rows of an older version are converted
-// at last.
+// If the end of a log cannot be repaired, readers get the log up to its last valid record, and the
+// log refuses appends. If a full disk is the cause, it accepts them again once the disk has space.
+// Finally, recover converts rows of an older version.
 func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	n, err := l.examine(f)
 	if err == nil && l.set.copies != nil {

@@ -158,7 +158,7 @@ func cmpErr(errs ...error) error {
 func (s *sealer) swap(ctx context.Context) error {
 	l, x := s.l, s.l.dir
 	store, v := x.Root, x.Root.FS
-	if err := l.syncData(s.f); err != nil { // the most of it, before others have to wait
+	if err := l.syncData(s.f); err != nil { // sync most data before others must wait
 		return err
 	}
 	turn := l.turnOf()

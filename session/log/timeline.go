@@ -62,8 +62,8 @@ const maxLooks = 100
 // errors of Index of messages.
 func (l *Log) Timeline() (*Timeline, error) { return l.TimelineWithin(context.Background()) }
 
-// TimelineWithin is Timeline, which goes on no longer than ctx. It also returns the error of ctx when that ends;
-// what was indexed until then is kept.
+// TimelineWithin is Timeline with a context. If ctx ends, TimelineWithin returns its error and
+// keeps the records indexed so far.
 func (l *Log) TimelineWithin(ctx context.Context) (*Timeline, error) {
 	ix := l.index()
 	ix.mu.Lock()

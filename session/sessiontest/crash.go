@@ -85,8 +85,8 @@ func (n *node) sync() {
 	}
 }
 
-// failSync drops what was written since the last Sync: readers see it until the power goes, but no later Sync
-// writes it.
+// failSync simulates a failed Sync. Readers see the data written since the last Sync until the
+// power fails, but no later Sync writes it.
 func (n *node) failSync() {
 	same := int64(0)
 	for same < int64(min(len(n.synced), len(n.data))) && n.synced[same] == n.data[same] {

@@ -40,8 +40,8 @@ type node struct {
 	data   []byte // of a file, now
 	synced []byte // of a file, on the platter
 
-	lost      span   // of a file: a Sync failed, and the kernel takes these bytes for written
-	rewritten []span // bytes of them that were written again since
+	lost      span   // bytes of a file that the kernel takes for written after a failed Sync
+	rewritten []span // parts of lost that were written again
 	ops       []fileOp
 }
 

@@ -98,8 +98,8 @@ func (f *file) Sync() error {
 	return nil
 }
 
-// Rewrite writes bytes where they are already: what a failed Sync dropped is written by the next one. Its errors
-// are those of Write.
+// Rewrite writes existing bytes again, so that the next Sync writes the bytes that a failed Sync
+// dropped. It returns the same errors as Write.
 func (f *file) Rewrite(p []byte, off int64) error {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
