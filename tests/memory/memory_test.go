@@ -237,32 +237,3 @@ func TestStatusShowsTheLimitOfMemory(t *testing.T) {
 		t.Errorf("with GOMEMLIMIT=50MiB: %s, want %s", got, want)
 	}
 }
-
-// Notes and packs of earlier moments of a session that is indexed already took several times the limit.
-func TestIndexedSessionIsServedWith64MiB(t *testing.T) {
-	suite.Matrix(t, "it takes two minutes")
-	const messages = 1_000_000
-	dir, ref := storeWith(t, messages)
-	first := harness.Start(t, harness.Options{Store: dir})
-	long := first.Session(t, ref.UID, ref.Agent, ref.Session)
-	long.Read("context/pack.md")
-	harness.Eventually(t, "notes of the whole session", func() bool {
-		kept, err := os.ReadFile(filepath.Join(long.InStore(), ".ctxfs/notes/finds"))
-		return err == nil && len(long.Read("context/facts.jsonl")) > 0 && bytes.Contains(kept, fmt.Appendf(nil, `"to":%d,`, messages))
-	})
-	first.Stop()
-	o, _ := harness.LimitMemory(t, harness.Options{Store: dir}, 64*mib)
-	m := harness.Start(t, o)
-	long = m.Session(t, ref.UID, ref.Agent, ref.Session)
-	pid := m.PID()
-	for _, name := range []string{"context/facts.jsonl", "context/at/500000/pack.md", "context/pack.md", "context/facts.jsonl", "context/summary.md", "context/at/900000/pack.md", "context/facts.jsonl"} {
-		data, err := os.ReadFile(long.Path(name))
-		if err != nil && !errors.Is(err, syscall.ENOMEM) {
-			t.Fatalf("%s: %v", name, err)
-		}
-		t.Logf("%s: %d bytes, %v", name, len(data), err)
-	}
-	if m.PID() != pid || !harness.Mounted(m.Dir) {
-		t.Error("it is another daemon")
-	}
-}
