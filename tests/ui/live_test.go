@@ -29,7 +29,7 @@ func TestALiveAppend(t *testing.T) {
 		s.Append("messages.jsonl", harness.Message("user", "Go on."))
 	}
 	session.await(`document.querySelector(".overview").dataset.all === "346" && document.querySelector("[data-messages]").textContent === "346"`)
-	pack.await(`document.querySelector(".facts").textContent.includes("346 messages")`)
+	pack.await(`[...document.querySelectorAll(".facts")].some(e => e.textContent.includes("346 messages"))`)
 	s.Bash(`echo nonsense >> messages.jsonl; true`)
 	notes.await(`document.querySelector(".stack").textContent.includes("not valid")`)
 	s.Write("state", "active\n")
