@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// canary stands in all that is data: records, and files that are no instructions.
+// canary marks every text that is data: records, and files without instructions.
 const canary = "zqcanary"
 
 // withCanary returns a record with the canary in each of its texts.

@@ -175,7 +175,7 @@ func TestResumeReadsBackToTheCompaction(t *testing.T) {
 	}
 }
 
-// If the time does not suffice for the transcript, a resume says what a startup says.
+// A resume that runs out of time while it reads the transcript prints the text of a startup.
 func TestLateResumeSaysTheWhole(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "t.jsonl")

@@ -51,7 +51,7 @@ func (d *dialogue) openAI(tools Tools) (data []byte, stable int) {
 	return writeBody(body), w.stable()
 }
 
-// chatAssistant returns the message of what an assistant says and calls, nil for nothing.
+// chatAssistant returns the message for the texts and calls of an assistant, or nil if there are none.
 func chatAssistant(u *utterance) (m object, units int) {
 	m = object{"role": "assistant"}
 	var calls []object

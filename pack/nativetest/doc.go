@@ -8,7 +8,7 @@
 //
 // # Files, from top to bottom
 //
-//	roles.go      what a body gives the authority of the system
+//	roles.go      the texts of a body that have the system role
 //	check.go      Check: a body against the rules of its format
 //	responses.go  Responses
 //	items.go      its items that only it has

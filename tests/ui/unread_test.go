@@ -36,8 +36,8 @@ func claudeTranscript(t *testing.T, calls int) string {
 	return b.String()
 }
 
-// An agent program that makes its own requests never reads a pack: no page and no verb says that the model saw one, or predicts what its
-// cache did. What its provider counted comes first.
+// An agent program that makes its own requests never reads a pack. The pages and stats show its
+// recorded usage first, do not claim that the model saw a pack, and predict no cache hits.
 func TestUnreadPackWasShownAsSent(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	s := m.Session(t, harness.Self(), "claude-code", "s1")

@@ -113,7 +113,7 @@ func bodyOf(to string, data []byte) (provider string, body map[string]any) {
 	return to, nil
 }
 
-// refused returns what a provider refuses in an export.
+// refused lists the faults for which a provider rejects an export.
 func refused(t testing.TB, to string, data []byte) []string {
 	provider, body := bodyOf(to, data)
 	if body == nil {
