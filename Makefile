@@ -20,7 +20,7 @@ BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run run-cluster stop test test-matrix soak soak-cluster race bench bench-cluster bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
+.PHONY: run run-cluster stop test test-matrix packs-same soak soak-cluster race bench bench-cluster bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
@@ -58,6 +58,9 @@ soak-cluster: ## three mounts of a cluster of three servers, while all of it bre
 bench-cluster: ## a cluster beside a bare client of the same servers (BENCH=smoke: a short look, ONLY=append, other, large or leader)
 	@dist/setup.sh run
 	CTXFS_MATRIX=1 CLUSTER_ONLY=$(ONLY) CLUSTER_BENCH=$(if $(filter smoke,$(BENCH)),,full) $(GO) test ./tests/cluster/bench -run 'TestBench$$' -count=1 -v -timeout 1h
+
+packs-same: ## compare all prompts of the bundled sessions (and CTXFS_TESTDATA) with those of BASE=COMMIT
+	@dist/packs-same.sh $(BASE)
 
 race: ## the packages with concurrency in them, under the race detector
 	@dist/setup.sh race
