@@ -10,7 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 )
 
 // awaitedFile is the source of a built file whose generators are still running. The kernel blocks
@@ -55,7 +55,7 @@ func (p *mountedSession) placeholder(name string) *placeholder {
 // is none. It binds the one that is awaited to n, but if only is not nil, no other than only. It
 // binds none for a generator that reads the pack while it is being made.
 func (p *mountedSession) placeholderOf(ctx context.Context, gen *generation, n *builtFile, only *placeholder) *placeholder {
-	inside := p.t.builder.IsInside(build.WithCaller(ctx, callerOf(ctx).Pid), p.x)
+	inside := p.t.builder.IsInside(builder.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := n.name()

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
 )
 
@@ -30,7 +30,7 @@ func (g *countingGenerators) Inside(uint32) (string, bool) { return "", false }
 // the open, however long ago it was made.
 func TestOpeningAnUnchangedAwaitedPackLooksAtItsInputsOnce(t *testing.T) {
 	g := &countingGenerators{}
-	m := mountWith(t, build.Config{Budget: 32000, Generators: g})
+	m := mountWith(t, builder.Config{Budget: 32000, Generators: g})
 	file := strings.TrimSpace(m.sh(os.Geteuid(), newSessionScript+`echo / > cwd
 echo 'wait_ms: 60000
 sources: [{type: computed_file, id: gen, generator: {command: [make]}, cache: {strategy: file_hash, invalidate_on: [input]}}, {type: journal}]' > context/context.yaml

@@ -14,7 +14,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/swap"
 )
 
@@ -33,7 +33,7 @@ func listContents(ctx context.Context, d *fixedDir) ([]fuse.DirEntry, syscall.Er
 }
 
 func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	ctx = build.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
+	ctx = builder.AtOnce(ctx) // what waits for its generators is in no index that anybody has seen
 	if _, err := d.p.node(ctx, d.rel, name); errors.Is(err, errNoNode) {
 		return nil, syscall.ENOENT
 	} else if err != nil {

@@ -7,7 +7,7 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 )
 
 // fixedDir is the node of every directory that is not on the disk and in which nothing can be made
@@ -66,7 +66,7 @@ func findEntry(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut
 	if e.disk {
 		return nil, syscall.ENOENT
 	}
-	return d.p.lookup(build.AtOnce(ctx), d.EmbeddedInode(), e, rel, out)
+	return d.p.lookup(builder.AtOnce(ctx), d.EmbeddedInode(), e, rel, out)
 }
 
 func listEntries(ctx context.Context, d *fixedDir) (names []fuse.DirEntry, _ syscall.Errno) {

@@ -19,7 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 )
 
 // A built file has one inode per build. Looking its name up makes the build if it is stale, and
@@ -129,9 +129,9 @@ func (p *mountedSession) generation(build *pack.Build) *generation {
 // lookupBuilt answers a look-up of n, of which the pack and the file are set. It does not wait for
 // generators.
 func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n *builtFile, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	compiled, err := n.build(build.AtOnce(ctx))
+	compiled, err := n.build(builder.AtOnce(ctx))
 	switch {
-	case build.Waits(err):
+	case builder.Waits(err):
 		a := &awaitedFile{what: n, placeholder: p.placeholder(n.name())}
 		p.own.setFile(&out.Attr, p.own.readMode(), 0, p.x.Updated())
 		return parent.NewInode(ctx, newView(a), a.attr), 0
@@ -222,7 +222,7 @@ func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 func (p *mountedSession) opened(ctx context.Context, rel string, compiled *pack.Build) {
 	p.forgetRemoval(rel)
 	who := callerOf(ctx)
-	p.t.builder.Opened(p.x, compiled, build.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
+	p.t.builder.Opened(p.x, compiled, builder.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})
 }
 
 func (n *builtFile) facts(context.Context) (facts, syscall.Errno) {

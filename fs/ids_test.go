@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -24,7 +24,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	builder, err := build.NewBuilder(build.Config{})
+	packs, err := builder.NewBuilder(builder.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 	}
 	engine := search.New(store, search.Config{})
 	defer engine.Close()
-	tr, err := newTree(Options{Store: store, Builder: builder, Search: engine, Logger: slog.New(slog.DiscardHandler)})
+	tr, err := newTree(Options{Store: store, Builder: packs, Search: engine, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

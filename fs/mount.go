@@ -26,7 +26,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -36,7 +36,7 @@ const maxWrite = 1 << 20
 // Options are the parameters of [Mount].
 type Options struct {
 	Store      *session.Store
-	Builder    *build.Builder
+	Builder    *builder.Builder
 	Collector  *world.Collector // of the store; nil: one that does what it is asked for and nothing by itself
 	Search     *search.Engine   // nil: one that counts by weight
 	Mountpoint string           // absolute

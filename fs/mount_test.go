@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -28,11 +28,11 @@ type mounted struct {
 
 func mountStore(t *testing.T) *mounted {
 	t.Helper()
-	return mountWith(t, build.Config{Budget: 32000})
+	return mountWith(t, builder.Config{Budget: 32000})
 }
 
 // mountWith is mountStore with packs of its own kind.
-func mountWith(t *testing.T, c build.Config) *mounted {
+func mountWith(t *testing.T, c builder.Config) *mounted {
 	t.Helper()
 	dir := t.TempDir()
 	store, err := session.Open(filepath.Join(dir, "store"), session.Options{})
@@ -40,7 +40,7 @@ func mountWith(t *testing.T, c build.Config) *mounted {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	builder, err := build.NewBuilder(c)
+	packs, err := builder.NewBuilder(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func mountWith(t *testing.T, c build.Config) *mounted {
 	for d := dir; d != os.TempDir() && d != "/"; d = filepath.Dir(d) {
 		os.Chmod(d, 0o755) // other uids walk through it
 	}
-	srv, err := Mount(context.Background(), Options{Store: store, Builder: builder, Mountpoint: mnt, Logger: slog.New(slog.DiscardHandler)})
+	srv, err := Mount(context.Background(), Options{Store: store, Builder: packs, Mountpoint: mnt, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -150,7 +150,7 @@ func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []
 		return p.refuseTo(by, op, rel, err)
 	}
 	if rel == ctxabi.RecipeFile || rel == ctxabi.EnvFile { // never refused: people save half-finished work
-		p.t.builder.CheckRecipe(build.WithCaller(ctx, callerOf(ctx).Pid), p.x)
+		p.t.builder.CheckRecipe(builder.WithCaller(ctx, callerOf(ctx).Pid), p.x)
 	}
 	return 0
 }
@@ -266,7 +266,7 @@ func (p *mountedSession) build(ctx context.Context) (*pack.Build, error) {
 	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
-	return p.t.builder.Current(build.WithCaller(late, callerOf(ctx).Pid), p.x)
+	return p.t.builder.Current(builder.WithCaller(late, callerOf(ctx).Pid), p.x)
 }
 
 // buildAt returns the pack of the session's first n messages.
@@ -274,7 +274,7 @@ func (p *mountedSession) buildAt(ctx context.Context, n int) (*pack.Build, error
 	p.settle("")
 	late, cancel := patient(ctx)
 	defer cancel()
-	return p.t.builder.At(build.WithCaller(late, callerOf(ctx).Pid), p.x, n)
+	return p.t.builder.At(builder.WithCaller(late, callerOf(ctx).Pid), p.x, n)
 }
 
 // served returns the packs of the session that were read.

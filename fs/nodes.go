@@ -9,7 +9,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/swap"
 )
 
@@ -22,7 +22,7 @@ import (
 func (p *mountedSession) nodes(ctx context.Context, rel, id string) (*swap.Nodes, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
-	late = build.WithCaller(late, callerOf(ctx).Pid)
+	late = builder.WithCaller(late, callerOf(ctx).Pid)
 	if rel == ctxabi.DedupIndex || rel == ctxabi.DedupBlobDir {
 		return p.t.builder.Dedup(late, p.x, id)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 )
 
 // rootDir is the mount's own directory.
@@ -180,7 +180,7 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 		if err != nil {
 			return nil, errnoOf(err)
 		}
-		return p.lookup(build.AtOnce(ctx), r.EmbeddedInode(), e, e.path, out)
+		return p.lookup(builder.AtOnce(ctx), r.EmbeddedInode(), e, e.path, out)
 	}
 	return nil, syscall.ESTALE
 }

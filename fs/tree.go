@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -21,7 +21,7 @@ import (
 type tree struct {
 	// What it uses.
 	store   *session.Store
-	builder *build.Builder
+	builder *builder.Builder
 	search  *search.Engine
 	log     *slog.Logger
 	raw     *rawFS

@@ -173,9 +173,9 @@ func TestViolationsAreFound(t *testing.T) {
 		return src
 	}
 	for _, c := range []struct{ name, src, want string }{
-		{"pack/build/builder.go", imports(`"` + module + `/session"`), ""},
-		{"pack/build/at_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
-		{"pack/build.go", imports(`"` + module + `/session"`), "pack must not import session"},
+		{"pack/builder/builder.go", imports(`"` + module + `/session"`), ""},
+		{"pack/builder/at_test.go", imports(`"`+module+`/session/sessiontest"`, `"`+module+`/pack"`), ""},
+		{"pack/builder.go", imports(`"` + module + `/session"`), "pack must not import session"},
 		{"fs/mount.go", imports(`"`+fuse+`/fs"`) + "import \"syscall\"\nvar _ = syscall.EPERM", ""},
 		{"ctxabi/weight_test.go", imports(`"` + module + `/internal/tokens"`), ""},
 		{"tests/posix/posix_test.go", imports(`"` + fuse + `/posixtest"`), ""},
@@ -184,10 +184,10 @@ func TestViolationsAreFound(t *testing.T) {
 
 		{"session/log.go", imports(`"` + module + `/pack"`), "session must not import pack"},
 		{"session/log_test.go", imports(`"` + module + `/pack"`), "session must not import pack"},
-		{"pack/build/at.go", imports(`"` + module + `/session/sessiontest"`), "pack/build must not import session/sessiontest"},
-		{"pack/build.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
+		{"pack/builder/at.go", imports(`"` + module + `/session/sessiontest"`), "pack/builder must not import session/sessiontest"},
+		{"pack/builder.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
 		{"ctxabi/x.go", imports(`t "` + module + `/internal/tokens"`), "ctxabi must not import internal/tokens"},
-		{"pack/build.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
+		{"pack/builder.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
 		{"unheard/x.go", imports(), "unheard is a room that the table"},
 		{"cmd/ctxfs/x.go", imports(`f "` + fuse + `/fuse"`), "only fs imports go-fuse"},
 		{"session/x.go", imports(`"syscall"`) + "var _ = syscall.ENOSPC", "syscall.ENOSPC: only fs"},
@@ -237,7 +237,7 @@ func TestPackIsPure(t *testing.T) {
 			})
 		}
 		for _, d := range deps(t, room) {
-			if inner, ok := strings.CutPrefix(d, module+"/"); ok && (inner == "session" || strings.HasPrefix(inner, "session/") || strings.HasPrefix(inner, "internal/") && !slices.Contains([]string{"internal/tokens", "internal/redact", "internal/lru", "internal/lazy", "internal/coder", "internal/picture"}, inner) || inner == "pack/source" || inner == "pack/build") {
+			if inner, ok := strings.CutPrefix(d, module+"/"); ok && (inner == "session" || strings.HasPrefix(inner, "session/") || strings.HasPrefix(inner, "internal/") && !slices.Contains([]string{"internal/tokens", "internal/redact", "internal/lru", "internal/lazy", "internal/coder", "internal/picture"}, inner) || inner == "pack/source" || inner == "pack/builder") {
 				t.Errorf("%s depends on %s", room, inner)
 			}
 		}

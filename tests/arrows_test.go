@@ -44,10 +44,10 @@ var arrows = map[string][]string{
 	"internal/lru":                 {},
 	"internal/lazy":                {},
 	"internal/coder":               {},
-	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/build", "pack/native"},
+	"internal/inspect":             {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/builder", "pack/native"},
 	"gc":                           {"ctxabi"}, // session and pack through interfaces of its own
 	"fs/mountpoint":                {"internal/mounts", "internal/vfs", "session", "ctxabi"},
-	"fs":                           {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/build", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
+	"fs":                           {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/builder", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
 	"internal/adapter":             {"internal/picture", "ctxabi", "internal/lazy"},
 	"internal/adapter/bodies":      {"internal/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"internal/adapter/openai":      {"internal/picture", "internal/adapter/bodies", "internal/adapter", "ctxabi"},
@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"internal/overview":            {"internal/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
 	"internal/top":                 {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
 	"internal/web":                 {"internal/overview", "internal/process", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                    {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/build", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust", "internal/process", "internal/lazy"},
+	"cmd/ctxfs":                    {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "internal/adapter", "internal/adapter/formats", "internal/transcript", "internal/redact", "internal/mcp", "internal/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "internal/hook", "internal/install", "internal/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":          {},
 	"examples/gen":                 {},
 	"compress/result":              {"compress", "internal/tokens", "ctxabi", "internal/lazy"},
@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"compress/notes":               {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
 	"internal/suite":               {},
 	"internal/picture":             {}, // what providers accept as an image
-	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles", "pack/build"},
+	"gc/world":                     {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles", "pack/builder"},
 	"session/arrival":              {"internal/vfs"},
 	"session/archive":              {"ctxabi", "session/disk", "internal/vfs", "internal/lru"},
 	"session/blob":                 {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
@@ -121,24 +121,24 @@ var arrows = map[string][]string{
 	"pack/record":                  {"internal/picture", "compress", "ctxabi", "compress/notes", "compress/result"},
 	"pack/source":                  {"pack", "pack/blocks", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
 	"pack/swap":                    {"pack/source", "pack", "pack/journal", "pack/finds", "pack/record", "compress", "session", "ctxabi"},
-	"pack/build":                   {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall", "internal/lazy"},
+	"pack/builder":                 {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall", "internal/lazy"},
 }
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":               {"internal/tokens"},                                    // weights are measured against exact counts
-	"cluster/bulk":         {"cluster/engine/fake", "session/check", "pack/build"}, // two stores hold the same, packs and all
-	"examples/gen":         {"ctxabi"},                                             // the example's records pass the check
-	"session/blob":         {"session"},                                            // a session is what keeps them
-	"session":              {"session/check", "session/arrival"},                   // each test ends with a check of its store
-	"session/log":          {"session", "session/check"},                           // a store is what its logs are tested in
+	"ctxabi":               {"internal/tokens"},                                      // weights are measured against exact counts
+	"cluster/bulk":         {"cluster/engine/fake", "session/check", "pack/builder"}, // two stores hold the same, packs and all
+	"examples/gen":         {"ctxabi"},                                               // the example's records pass the check
+	"session/blob":         {"session"},                                              // a session is what keeps them
+	"session":              {"session/check", "session/arrival"},                     // each test ends with a check of its store
+	"session/log":          {"session", "session/check"},                             // a store is what its logs are tested in
 	"fs":                   {"pack/source"},
 	"pack":                 {"session"}, // the example of a history in memory
 	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
-	"cluster/rows":         {"cluster/peers", "pack", "pack/build", "pack/source"},
+	"cluster/rows":         {"cluster/peers", "pack", "pack/builder", "pack/source"},
 	"cluster/replica":      {"cluster/engine/fake"},
-	"cluster/files":        {"cluster/node", "fs", "pack/build"}, // two mounts of one cluster
-	"cluster/names/keeper": {"session/check"},                    // what is materialised is a store without damage
+	"cluster/files":        {"cluster/node", "fs", "pack/builder"}, // two mounts of one cluster
+	"cluster/names/keeper": {"session/check"},                      // what is materialised is a store without damage
 	"cluster/tend":         {"cluster/engine/fake", "cluster/peers", "session/check"},
 }
 

@@ -17,7 +17,7 @@ const (
 
 // wide are the rooms that are flat by nature, and what they may hold.
 var wide = map[string][2]int{
-	"pack/build":     {31, 4200}, // a file for each thing that packs of all hosts have to show alike
+	"pack/builder":   {31, 4200}, // a file for each thing that packs of all hosts have to show alike
 	"pack/journal":   {30, 4020}, // a file for each part of the journal
 	"compress/notes": {30, 4060}, // a table of rules for each kind of note
 	"fs":             {50, 7200}, // a node for each kind of file

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
@@ -98,7 +98,7 @@ func changes(x *session.Session, n *int) map[string]func(*rapid.T) {
 
 // packOf returns the pack of a session as a text.
 func packOf(t *rapid.T, x *session.Session) string {
-	b, err := build.NewBuilder(build.Config{Budget: 4000})
+	b, err := builder.NewBuilder(builder.Config{Budget: 4000})
 	if err != nil {
 		t.Fatal(err)
 	}

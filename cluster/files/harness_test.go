@@ -18,7 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	ctxfs "github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -71,14 +71,14 @@ func newHost(t testing.TB, servers *fake.Servers, name string) *host {
 	if err := h.node.Attach(h.store); err != nil {
 		t.Fatal(err)
 	}
-	builder, err := build.NewBuilder(build.Config{Budget: 32000})
+	packs, err := builder.NewBuilder(builder.Config{Budget: 32000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	srv, err := ctxfs.Mount(context.Background(), ctxfs.Options{Store: h.store, Builder: builder, Mountpoint: h.dir, Cluster: h.node, Files: h.node.Files()})
+	srv, err := ctxfs.Mount(context.Background(), ctxfs.Options{Store: h.store, Builder: packs, Mountpoint: h.dir, Cluster: h.node, Files: h.node.Files()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func newHost(t testing.TB, servers *fake.Servers, name string) *host {
 		if err := srv.Shutdown(patience); err != nil {
 			t.Error(err)
 		}
-		builder.Close()
+		packs.Close()
 		if err := h.node.Close(); err != nil {
 			t.Error(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
@@ -39,7 +39,7 @@ type node struct {
 	h    *host.Host
 	s    *session.Store
 	x, w *session.Session // of ref and worker
-	b    *build.Builder
+	b    *builder.Builder
 }
 
 // Run prints what no other host and no other run prints.
@@ -97,7 +97,7 @@ func newWorld(t *testing.T, names ...string) *world {
 				t.Fatal(err)
 			}
 		}
-		if n.b, err = build.NewBuilder(build.Config{Budget: 4000, Generators: n, Mountpoint: "/mnt/" + name, Wait: time.Minute}); err != nil {
+		if n.b, err = builder.NewBuilder(builder.Config{Budget: 4000, Generators: n, Mountpoint: "/mnt/" + name, Wait: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		net.Join(name, n.h)

@@ -20,7 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -90,7 +90,7 @@ func fsck(ctx context.Context, dir string, wanted []locate.Place, repair, asJSON
 			printDamage(out, d, repair)
 		}
 	}
-	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: build.CheckChunks,
+	o := check.FsckOptions{Repair: repair, Served: served, Kinds: slices.Concat(builder.FileKinds(), search.FileKinds(), world.FileKinds()), Deep: builder.CheckChunks,
 		OwnerKinds: search.OwnerKinds(), DeepOwner: search.Check}
 	for _, at := range wanted {
 		o.Sessions = append(o.Sessions, at.Ref)

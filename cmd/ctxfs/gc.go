@@ -21,7 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -119,12 +119,12 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 
 // collectorOf returns a collector of a store, and what ends it before the store is closed.
 func collectorOf(store *session.Store) (c *world.Collector, end func(), err error) {
-	builder, err := build.NewBuilder(build.Config{Budget: ctxabi.DefaultBudget})
+	packs, err := builder.NewBuilder(builder.Config{Budget: ctxabi.DefaultBudget})
 	if err != nil {
 		return nil, nil, err
 	}
-	c = world.New(store, builder, gc.Options{})
-	return c, func() { c.Close(); builder.Close() }, nil
+	c = world.New(store, packs, gc.Options{})
+	return c, func() { c.Close(); packs.Close() }, nil
 }
 
 // collectStore does the work in a store that no daemon serves.

@@ -17,7 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/internal/web"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/source"
 )
 
@@ -95,15 +95,15 @@ func (f *packFlags) lookInStore(ctx context.Context, at locate.Place, given func
 	if f.quiet {
 		generators = unrun{workspace}
 	}
-	builder, err := build.NewBuilder(build.Config{
+	packs, err := builder.NewBuilder(builder.Config{
 		Budget: flags.budget, Instead: flags.instead, Encoding: flags.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: generators, Mountpoint: flags.mountpoint, WaitForAll: true, Redact: redactor, Memory: f.memory,
 	})
 	if err != nil {
 		return nil, err
 	}
-	closers = append(closers, func() error { builder.Close(); return nil })
-	stored, err := inspect.FromStore(ctx, builder, x)
+	closers = append(closers, func() error { packs.Close(); return nil })
+	stored, err := inspect.FromStore(ctx, packs, x)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/runner"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
 
@@ -133,17 +133,17 @@ func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err e
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
-	builder, err := build.NewBuilder(build.Config{
+	packs, err := builder.NewBuilder(builder.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: !inside, Redact: redactor, Inside: inside,
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer builder.Close()
-	b, err := builder.Current(ctx, x)
+	defer packs.Close()
+	b, err := packs.Current(ctx, x)
 	if err != nil {
-		if page, ok := builder.FailureReport(x, err); ok && f.format == "report" {
+		if page, ok := packs.FailureReport(x, err); ok && f.format == "report" {
 			return page, nil
 		}
 		return nil, err
@@ -156,7 +156,7 @@ func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err e
 	case "report":
 		return b.Report, nil
 	}
-	return builder.Native(x, b, native.Format(f.format))
+	return packs.Native(x, b, native.Format(f.format))
 }
 
 // insideGenerator reports whether this is part of a generator of the session: it must not start itself. A generator

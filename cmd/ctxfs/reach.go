@@ -16,7 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/transcript"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -53,7 +53,7 @@ func openToRead(dir string) (*session.Store, error) { return openShown(dir, nil)
 
 // openShown is openToRead, where what is derived shows no secrets; a nil r redacts nothing.
 func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
-	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: build.Shown(r)})
+	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: builder.Shown(r)})
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil, fmt.Errorf("%w; the store is another user's: use its mount, where context/pack.md is the same", err)
 	}

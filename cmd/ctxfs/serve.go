@@ -29,7 +29,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/runner"
 	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -56,7 +56,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	takeBack := newStore(f)
 	limit := memory.OfProcess()
-	store, n, err := f.openStore(ctx, session.Options{Logger: log, Shown: build.Shown(redactor), Memory: limit})
+	store, n, err := f.openStore(ctx, session.Options{Logger: log, Shown: builder.Shown(redactor), Memory: limit})
 	if err != nil {
 		return err
 	}
@@ -117,17 +117,17 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	builder, err := build.NewBuilder(build.Config{
+	packs, err := builder.NewBuilder(builder.Config{
 		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
 		Generators: workspace, Mountpoint: f.mountpoint, Redact: redactor, Memory: limit,
 	})
 	if err != nil {
 		return err
 	}
-	defer builder.Flush()
-	endGenerators := sync.OnceFunc(builder.Close)
+	defer packs.Flush()
+	endGenerators := sync.OnceFunc(packs.Close)
 	defer endGenerators()
-	builder.Watch(log)
+	packs.Watch(log)
 	engine, err := newSearch(store, search.Config{
 		Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly,
 	}, f.encoding)
@@ -135,13 +135,13 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return err
 	}
 	defer engine.Close()
-	collector := world.New(store, builder, gc.Options{Grace: f.gcGrace, Logger: log})
+	collector := world.New(store, packs, gc.Options{Grace: f.gcGrace, Logger: log})
 	defer collector.Close()
 	if err := f.makeMountpoint(); err != nil {
 		return err
 	}
 	server, err := fs.Mount(ctx, fs.Options{
-		Store: store, Builder: builder, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
+		Store: store, Builder: packs, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
 		Cluster: seam(n), Files: sharing(n), Returns: os.Getenv("NOTIFY_SOCKET") != "",
 	})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -139,7 +139,7 @@ func verifySession(ctx context.Context, store *session.Store, at locate.Place, h
 	found, err := check.Verify(ctx, store, at.Ref)
 	if x, opened := store.Session(at.Ref); err == nil && opened == nil {
 		var chunks []check.Problem
-		if chunks, err = build.CheckChunks(ctx, x); check.IsAway(err) {
+		if chunks, err = builder.CheckChunks(ctx, x); check.IsAway(err) {
 			chunks, err = append(chunks, check.Away("chunks")), nil
 		}
 		found = append(found, chunks...)

@@ -11,25 +11,25 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
 // benchStore is a store whose clock says that all in it is old.
-func benchStore(b *testing.B) (*session.Store, *build.Builder, *Collector) {
+func benchStore(b *testing.B) (*session.Store, *builder.Builder, *Collector) {
 	b.Helper()
 	store, err := session.Open(filepath.Join(b.TempDir(), "store"), session.Options{Now: func() time.Time { return time.Now().Add(40 * 24 * time.Hour) }})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { store.Close() })
-	builder, err := build.NewBuilder(build.Config{})
+	packs, err := builder.NewBuilder(builder.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := New(store, builder, gc.Options{})
+	c := New(store, packs, gc.Options{})
 	b.Cleanup(c.Close)
-	return store, builder, c
+	return store, packs, c
 }
 
 func benchSession(b *testing.B, store *session.Store, name string) *session.Session {
@@ -44,7 +44,7 @@ func benchSession(b *testing.B, store *session.Store, name string) *session.Sess
 // A session with 10,000 blobs, each named by one of 10,000 messages (10 MB): planned by somebody
 // who never saw it, and again after that.
 func BenchmarkPlanBlobs(b *testing.B) {
-	store, builder, _ := benchStore(b)
+	store, packs, _ := benchStore(b)
 	x := benchSession(b, store, "s1")
 	dir := filepath.Join(x.Dir(), ".ctxfs/blobs")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -74,13 +74,13 @@ func BenchmarkPlanBlobs(b *testing.B) {
 	}
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
-			c := New(store, builder, gc.Options{})
+			c := New(store, packs, gc.Options{})
 			plan(c)
 			c.Close()
 		}
 	})
 	b.Run("again", func(b *testing.B) {
-		c := New(store, builder, gc.Options{})
+		c := New(store, packs, gc.Options{})
 		defer c.Close()
 		plan(c)
 		for b.Loop() {

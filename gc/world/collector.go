@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/handles"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -30,8 +30,8 @@ type Collector struct {
 }
 
 // New returns a collector, which must be closed before the store.
-func New(store *session.Store, builder *build.Builder, o gc.Options) *Collector {
-	seen := &storeView{store: store, builder: builder, rootFd: -1, names: map[string]*names{}}
+func New(store *session.Store, packs *builder.Builder, o gc.Options) *Collector {
+	seen := &storeView{store: store, builder: packs, rootFd: -1, names: map[string]*names{}}
 	return &Collector{Collector: gc.New(seen, o), seen: seen}
 }
 
@@ -68,7 +68,7 @@ func (c *Collector) Use(x *session.Session) { c.watch.Load().Use(x.Ref(), x.Dir(
 // storeView is the store, as [gc.Store].
 type storeView struct {
 	store   *session.Store
-	builder *build.Builder
+	builder *builder.Builder
 	mount   atomic.Pointer[mount] // nil: nothing is mounted
 
 	mu     sync.Mutex

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -56,7 +56,7 @@ func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
 	return append(list, whole), err
 }
 
-func memoryItem(r build.Remembered) gc.Item {
+func memoryItem(r builder.Remembered) gc.Item {
 	return gc.Item{Kind: gc.Memory, Path: ctxabi.PackFile, Size: int64(r.Size), Used: r.Used}
 }
 
@@ -128,7 +128,7 @@ func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.I
 	x := s.x
 	switch it.Kind {
 	case gc.Memory:
-		n, done, err := s.c.builder.ForgetIf(x, func(r build.Remembered) (bool, error) { return confirm(memoryItem(r)) })
+		n, done, err := s.c.builder.ForgetIf(x, func(r builder.Remembered) (bool, error) { return confirm(memoryItem(r)) })
 		return int64(n), done, err
 	case gc.Blob:
 		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return confirm(s.blobItem(b)) })

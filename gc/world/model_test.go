@@ -16,7 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -29,7 +29,7 @@ type world struct {
 	now       time.Time
 	store     *session.Store
 	x         *session.Session
-	builder   *build.Builder
+	builder   *builder.Builder
 	collector *Collector
 	open      []string // paths, once for each handle
 
@@ -60,7 +60,7 @@ func newWorld(t *rapid.T) *world {
 	must(t, err)
 	w.x, err = w.store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 	must(t, err)
-	w.builder, err = build.NewBuilder(build.Config{Budget: 4000})
+	w.builder, err = builder.NewBuilder(builder.Config{Budget: 4000})
 	must(t, err)
 	w.collector = New(w.store, w.builder, gc.Options{})
 	w.collector.Mounted(w)
@@ -187,7 +187,7 @@ func (w *world) remove(t *rapid.T) {
 func (w *world) readPack(t *rapid.T) {
 	b, err := w.builder.Current(context.Background(), w.x)
 	must(t, err)
-	w.builder.Opened(w.x, b, build.Opening{File: ctxabi.PackFile, At: w.now})
+	w.builder.Opened(w.x, b, builder.Opening{File: ctxabi.PackFile, At: w.now})
 	_, err = w.builder.Served(context.Background(), w.x)
 	must(t, err)
 	w.last, w.remembered = string(b.Markdown), w.now

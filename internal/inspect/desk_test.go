@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -76,7 +76,7 @@ func (d *desk) write(name, content string) {
 // look is a new look at the session, by a builder of its own.
 func (d *desk) look(budget int) *History {
 	d.t.Helper()
-	b, err := build.NewBuilder(build.Config{Budget: budget})
+	b, err := builder.NewBuilder(builder.Config{Budget: budget})
 	if err != nil {
 		d.t.Fatal(err)
 	}

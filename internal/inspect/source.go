@@ -10,7 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -38,13 +38,13 @@ type Served = session.ServedRow
 
 // Stored is a session in a store.
 type Stored struct {
-	b        *build.Builder
+	b        *builder.Builder
 	x        *session.Session
 	timeline *session.Timeline
 }
 
 // FromStore looks at a session of a store that is open. It fails as [build.Builder.Current] does.
-func FromStore(ctx context.Context, b *build.Builder, x *session.Session) (*Stored, error) {
+func FromStore(ctx context.Context, b *builder.Builder, x *session.Session) (*Stored, error) {
 	if _, err := b.Current(ctx, x); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )
@@ -229,7 +229,7 @@ func serves(t *rapid.T, dir string, hit []string) {
 		t.Fatalf("the store cannot be opened: %v", err)
 	}
 	defer s.Close()
-	b, err := build.NewBuilder(build.Config{Budget: 3000})
+	b, err := builder.NewBuilder(builder.Config{Budget: 3000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/search"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -230,8 +230,8 @@ func fsck(t interface {
 }, dir string, repair bool) (found []check.Damage) {
 	t.Helper()
 	_, err := check.Fsck(context.Background(), dir, check.FsckOptions{Repair: repair,
-		Kinds: slices.Concat(build.FileKinds(), search.FileKinds(), world.FileKinds()),
-		Deep:  build.CheckChunks, OwnerKinds: search.OwnerKinds(), DeepOwner: search.Check},
+		Kinds: slices.Concat(builder.FileKinds(), search.FileKinds(), world.FileKinds()),
+		Deep:  builder.CheckChunks, OwnerKinds: search.OwnerKinds(), DeepOwner: search.Check},
 		func(d check.Damage) { found = append(found, d) })
 	if err != nil {
 		t.Fatalf("fsck: %v", err)

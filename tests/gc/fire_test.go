@@ -21,7 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
@@ -34,7 +34,7 @@ type fire struct {
 	ctx     context.Context
 	store   *session.Store
 	x       *session.Session
-	builder *build.Builder
+	builder *builder.Builder
 
 	counts sync.Map // of what was done, by name
 
@@ -192,7 +192,7 @@ func (f *fire) reader(rng *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	f.builder.Opened(f.x, b, build.Opening{File: ctxabi.PackFile, At: time.Now()})
+	f.builder.Opened(f.x, b, builder.Opening{File: ctxabi.PackFile, At: time.Now()})
 	f.did("pack")
 	s, err := f.builder.Served(f.ctx, f.x)
 	if err != nil {
@@ -249,18 +249,18 @@ func TestCollectUnderFire(t *testing.T) {
 	if err := x.SetControl(ctxabi.PolicyFile, []byte(atOnce)); err != nil {
 		t.Fatal(err)
 	}
-	builder, err := build.NewBuilder(build.Config{Budget: 4000})
+	packs, err := builder.NewBuilder(builder.Config{Budget: 4000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer builder.Close()
-	defer builder.Flush()
-	collector := world.New(store, builder, gc.Options{})
+	defer packs.Close()
+	defer packs.Flush()
+	collector := world.New(store, packs, gc.Options{})
 	defer collector.Close()
 
 	ctx, stop := context.WithTimeout(context.Background(), underFire(t))
 	defer stop()
-	f := &fire{t: t, ctx: context.Background(), store: store, x: x, builder: builder, records: map[string]bool{}, roots: map[string]bool{}}
+	f := &fire{t: t, ctx: context.Background(), store: store, x: x, builder: packs, records: map[string]bool{}, roots: map[string]bool{}}
 	for i := range 20 {
 		if err := f.say(fmt.Sprint("before ", i)); err != nil {
 			t.Fatal(err)
@@ -331,13 +331,13 @@ func TestCollectUnderFire(t *testing.T) {
 		}
 	}
 	// What was derived all the while, from caches that went and came, is what is derived from the history alone.
-	fresh, err := build.NewBuilder(build.Config{Budget: 4000})
+	fresh, err := builder.NewBuilder(builder.Config{Budget: 4000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer fresh.Close()
 	for _, name := range []string{ctxabi.SummaryFile, ctxabi.FactsFile, ctxabi.DecisionsFile, ctxabi.TodoFile, ctxabi.RefsFile} {
-		had, want := notesOf(t, builder, x, name), notesOf(t, fresh, x, name)
+		had, want := notesOf(t, packs, x, name), notesOf(t, fresh, x, name)
 		if had != want {
 			t.Errorf("%s is\n%s\nfrom the history alone\n%s", name, had, want)
 		}
@@ -365,7 +365,7 @@ func TestCollectUnderFire(t *testing.T) {
 	}
 }
 
-func notesOf(t *testing.T, b *build.Builder, x *session.Session, name string) string {
+func notesOf(t *testing.T, b *builder.Builder, x *session.Session, name string) string {
 	t.Helper()
 	v, err := b.Notes(context.Background(), x)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/rows"
 	"github.com/ctxfs/ctxfs/cluster/tend"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/build"
+	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/cluster/mounts"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -132,7 +132,7 @@ func (b *rig) fill(ref ctxabi.Ref, size int64) (store string) {
 	if err := x.SetControl(ctxabi.BudgetFile, []byte("32000\n")); err != nil {
 		t.Fatal(err)
 	}
-	packs, err := build.NewBuilder(build.Config{})
+	packs, err := builder.NewBuilder(builder.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,325 @@
+package builder
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"os/user"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+type callerKey struct{}
+
+// WithCaller returns which process a pack is built for.
+func WithCaller(ctx context.Context, pid uint32) context.Context {
+	return context.WithValue(ctx, callerKey{}, pid)
+}
+
+// IsInside reports whether whoever asks is part of a generator of x.
+func (b *Builder) IsInside(ctx context.Context, x *session.Session) bool {
+	if b.config.Inside {
+		return true
+	}
+	pid, ok := ctx.Value(callerKey{}).(uint32)
+	if !ok || pid == 0 || b.config.Generators == nil {
+		return false
+	}
+	id, ok := b.config.Generators.Inside(pid)
+	return ok && id == x.ID()
+}
+
+// inside is present for a generator of the session.
+func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*present, error) {
+	if p := e.shown.Load(); p != nil {
+		return p, nil
+	}
+	g, err := b.inputs.Gather(ctx, x, &e.Logs, nil)
+	if err != nil {
+		return nil, err
+	}
+	in := g.Input()
+	t, done, err := b.entry(x.ID()).Snapshot(ctx, x, &in)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	for at := range g.Chosen.Recipe.Sources {
+		if s := &g.Chosen.Recipe.Sources[at]; s.Type.Computed() {
+			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block, Path: s.Block, Pending: true})
+		}
+	}
+	in.Summaries = summariesOf(x, g, &in)
+	if err := b.addPastProject(x, e, &in); err != nil {
+		return nil, err
+	}
+	if err := e.Redact(&in, t); err != nil {
+		return nil, err
+	}
+	mm := pack.NewMemo()
+	mm.Finds, mm.Context, mm.Fetch = e.findsOf(x), ctx, fetcher(ctx, x, t)
+	build, err := pack.CompileWith(&in, mm)
+	if err != nil {
+		return nil, err
+	}
+	build.Made = time.Now()
+	in.Messages, in.Events, in.Tools = nil, nil, nil
+	return &present{build, in}, nil
+}
+
+// computed is what the generators of a build came to.
+type computed struct {
+	chosen *source.Chosen // whose sources outputs was told to keep
+	wants  []want
+	made   []made
+}
+
+// unchanged reports whether the generators would give the last build the same again.
+func (b *Builder) unchanged(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
+	if b.moved(ctx, x, e, g) {
+		return false
+	}
+	return len(e.computed.wants) == 0 || b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, e.computed.wants, e.computed.made, b.inputs.WaitFor(g.Chosen.Recipe))
+}
+
+// compute adds what the generators of in's recipe make to its files, those that are wanted.
+func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *source.Gathered, in *pack.Input, c *tokens.Counter) (err error) {
+	if b.outputs != nil && e.computed.chosen != g.Chosen {
+		b.outputs.retain(x, computedNames(g.Chosen.Recipe))
+	}
+	last := e.computed
+	e.computed = computed{chosen: g.Chosen}
+	if !g.Computes {
+		return nil
+	}
+	defer func() {
+		if e.waits.lower(); err != nil {
+			e.computed = last // which the last build goes on with
+		}
+	}()
+	e.waits.raise()
+	begin, wait := time.Now(), b.inputs.WaitFor(g.Chosen.Recipe)
+	for asked := map[int]bool{}; ; {
+		p, err := in.Plan(e.memo, c)
+		if err != nil {
+			return err
+		}
+		var wants []want
+		var at []int
+		for i := range g.Chosen.Recipe.Sources {
+			s := &g.Chosen.Recipe.Sources[i]
+			if !s.Type.Computed() || !p.Wanted[i] || asked[i] {
+				continue
+			}
+			asked[i] = true
+			reason := g.Refused[i]
+			if reason == "" && b.outputs == nil {
+				reason = "commands are not run here"
+			}
+			if reason != "" {
+				in.Files = append(in.Files, blocks.File{At: i, ID: s.Block, Reason: reason})
+				at = append(at, -1)
+				continue
+			}
+			wants, at = append(wants, b.want(x, g, in, i, s, p)), append(at, i)
+		}
+		if len(at) == 0 {
+			break
+		}
+		left := wait
+		if wait >= 0 {
+			left = max(0, wait-time.Since(begin))
+		}
+		at = slices.DeleteFunc(at, func(i int) bool { return i < 0 })
+		if len(wants) == 0 {
+			continue
+		}
+		made := b.outputs.gather(ctx, x, g.Owner.UID, g.Owner.GID, wants, left)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if made == nil {
+			return errWaits
+		}
+		for k := range made {
+			in.Files = append(in.Files, made[k].file(at[k], g.Chosen.Recipe.Sources[at[k]].Block))
+		}
+		e.computed.wants, e.computed.made = append(e.computed.wants, wants...), append(e.computed.made, made...)
+	}
+	slices.SortStableFunc(in.Files, func(f, g blocks.File) int { return f.At - g.At })
+	return nil
+}
+
+// file is what a generator made as the compiler takes it.
+func (m *made) file(at int, block string) blocks.File {
+	f := blocks.File{At: at, ID: block, Path: m.path, Data: m.data, Stale: m.stale && m.sha256 != "", Pending: m.pending && m.sha256 == "", Note: m.note}
+	switch {
+	case m.sha256 == "" && !m.pending:
+		f.Reason = m.reason
+	case m.reason != "":
+		f.Note = strings.TrimPrefix(f.Note+"; "+m.reason, "; ")
+	}
+	if raw, err := hex.DecodeString(m.sha256); err == nil && len(raw) == sha256.Size {
+		f.Sum = (*[sha256.Size]byte)(raw)
+	}
+	return f
+}
+
+func computedNames(r *recipe.Recipe) (names []string) {
+	for i := range r.Sources {
+		if s := &r.Sources[i]; s.Type.Computed() {
+			names = append(names, outputName(s))
+		}
+	}
+	if s := source.SummarizerSource(r); s != nil {
+		names = append(names, outputName(s))
+	}
+	return names
+}
+
+// want expands the commands of the source s, which stands at at.
+func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, at int, s *recipe.Source, p pack.Planned) want {
+	words := *g.Words
+	words.Cwd = b.inputs.Mapped(g.Words.Cwd)
+	dir := words.Cwd
+	if dir == "" {
+		dir = path.Join(words.Home, words.Rel)
+	}
+	w := want{name: outputName(s), cache: s.Cache, dir: dir}
+	env := b.environment(g, &words)
+	var outputs []string
+	for _, stage := range s.Stages {
+		c := source.Command{Session: x.ID(), Env: env, Dir: dir, Timeout: stage.Timeout}
+		for _, arg := range stage.Command {
+			c.Args = append(c.Args, words.Expand(arg, s.Origin))
+		}
+		if stage.Output != "" {
+			out := b.inputs.Mapped(g.Words.Expand(stage.Output, s.Origin))
+			if !path.IsAbs(out) {
+				out = path.Join(dir, out)
+			}
+			c.Output = path.Clean(out)
+			outputs = append(outputs, c.Output)
+		}
+		w.stages = append(w.stages, c)
+	}
+	if words.Cwd != "" {
+		delta := source.Delta{Run: g.Ref.Session, Journal: path.Join(words.Home, words.Rel, ctxabi.JournalFile)}
+		delta.Make = slices.ContainsFunc(outputs, func(out string) bool { return strings.HasPrefix(out, path.Join(dir, source.DeltaDir)+"/") })
+		for i := range w.stages {
+			w.stages[i].Delta = &delta
+		}
+	}
+	w.hold = b.inputs.Holder(x, g, at, outputs)
+	entry := sha256.New()
+	same := b.onAllHosts(x, g)
+	fmt.Fprintf(entry, "%q %+v %s\n", same(w.dir)[0], w.cache, s.Refresh)
+	for _, c := range w.stages {
+		fmt.Fprintf(entry, "%q %q %q %v\n", same(c.Args...), same(c.Env...), same(c.Output)[0], c.Timeout)
+	}
+	w.entry = hex.EncodeToString(entry.Sum(nil))
+	maker := sha256.New()
+	for _, c := range w.stages {
+		env := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool { return strings.HasPrefix(v, "CTX_BUDGET=") })
+		fmt.Fprintf(maker, "%q %q %q %q\n", same(c.Dir)[0], same(c.Args...), same(env...), same(c.Output)[0])
+	}
+	w.maker = hex.EncodeToString(maker.Sum(nil))
+	if s.OnMissing == recipe.Error {
+		w.patience = startGrace
+		for _, c := range w.stages {
+			w.patience += c.Timeout
+		}
+	}
+	if w.history = fmt.Sprintf("messages %s events %s", in.Head, in.EventsHead); s.Refresh == recipe.Compaction {
+		w.history = fmt.Sprintf("compactions %d", p.Compactions)
+	}
+	return w
+}
+
+// onAllHosts returns what makes texts the same on all hosts that have x, so that one host finds what another
+// one's generator made of the same: they may mount their stores, and users may have their homes, at other
+// places. Where a session is on one host alone texts stay as they are.
+func (b *Builder) onAllHosts(x *session.Session, g *source.Gathered) func(texts ...string) []string {
+	if !x.Keeps() {
+		return func(texts ...string) []string { return texts }
+	}
+	pairs := []string{x.Store().Dir(), "(store)"}
+	if b.config.Mountpoint != "" {
+		pairs = append(pairs, b.config.Mountpoint, "(store)")
+	}
+	if here := b.inputs.Mapped(g.Words.Cwd); here != g.Words.Cwd {
+		pairs = append(pairs, here, g.Words.Cwd)
+	}
+	r := strings.NewReplacer(pairs...)
+	return func(texts ...string) []string {
+		all := make([]string, len(texts))
+		for i, text := range texts {
+			if all[i] = r.Replace(text); strings.HasPrefix(text, "HOME=") {
+				all[i] = "HOME="
+			}
+		}
+		return all
+	}
+}
+
+// startGrace is how much longer than the timeouts of its stages a required source is waited for: a run that is ended
+// by its timeout then has ended, and its reason stands in the error.
+const startGrace = 5 * time.Second
+
+// standardPath is where a generator's commands are looked for.
+const standardPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+// environment is all that a generator has of one, in order of the names.
+func (b *Builder) environment(g *source.Gathered, words *source.Variables) []string {
+	env := map[string]string{"PATH": standardPath, "HOME": b.homeOf(g.Owner.UID), "LANG": "C.UTF-8"}
+	maps.Copy(env, words.Env)
+	here := path.Join(words.Home, words.Rel)
+	maps.Copy(env, map[string]string{
+		"DELTA_RUN_ID": g.Ref.Session, "DELTA_AGENT_HOME": words.Home, "DELTA_CWD": words.Cwd,
+		"CTX_SESSION": here, "CTX_AGENT": g.Ref.Agent, "CTX_BUDGET": strconv.Itoa(g.Budget),
+	})
+	list := make([]string, 0, len(env))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}
+
+// homeOf is a user's home directory; "/" for a uid that the system does not know.
+func (b *Builder) homeOf(uid uint32) string {
+	if dir, ok := b.homes.Load(uid); ok {
+		return dir.(string)
+	}
+	dir := "/"
+	if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil && u.HomeDir != "" {
+		dir = u.HomeDir
+	}
+	b.homes.Store(uid, dir)
+	return dir
+}
+
+// moved reports whether there is more to say of the summarizer than in what was compiled last.
+func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
+	s := &e.summarizer
+	if s.note != e.made.SummaryNote || len(s.list) != len(e.made.Summaries) {
+		return true
+	}
+	a := s.asked
+	if a != nil && a.commit != nil {
+		return true
+	}
+	return a != nil && !b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, []made{a.made}, 0)
+}

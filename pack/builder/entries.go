@@ -1,0 +1,173 @@
+package builder
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/pack/swap"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// entry is what a builder remembers of one session.
+type entry struct {
+	id string
+
+	used    atomic.Int64            // when it was used last, in ns since 1970
+	flights atomic.Uint64           // begun so far
+	shown   atomic.Pointer[present] // the last build, for whoever must not wait
+	waits   *signal                 // whoever compiles waits for generators
+
+	busy       chan struct{} // holds one token while somebody compiles; guards what follows
+	done       uint64        // the last flight that gave a build
+	last       *source.Gathered
+	build      *pack.Build
+	made       pack.Input // what build was made from, but for the records
+	memo       *pack.Memo
+	encoding   string // that memo counts with
+	epoch      *epochNote
+	epochTold  string // the last epoch that this host had committed
+	kept       uint64 // session.KeptChanges when build was made
+	failures   source.Failures
+	decided    source.Decided
+	summarizer summarizer
+	computed   computed
+	project    entryProject
+	ahead      bool   // folds are made that nobody needs yet
+	failed     string // the last failure that was reported
+
+	swap  swap.Swap  // what left the prompt of Current
+	dedup swap.Dedup // what repeats in the history
+	notes entryNotes
+	terms entryTerms
+
+	source.Logs // of the session, as packs show them
+
+	past past // the packs of earlier moments
+}
+
+// Bounds of the entries in memory; see [memory.Limit.CacheBound]. An evicted session is compiled from its index again.
+const (
+	minRemembered      = 48 << 20 // bytes for the entries on a machine without free memory and without a limit
+	maxRememberedCount = 2048     // sessions
+)
+
+// use is entry for somebody who asks for something that is made of the session.
+func (b *Builder) use(x *session.Session) *entry {
+	e := b.entry(x.ID())
+	e.used.Store(x.Store().Now().UnixNano())
+	return e
+}
+
+// entry finds or makes what is remembered of a session.
+func (b *Builder) entry(id string) *entry {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e, ok := b.sessions.Get(id); ok {
+		return e
+	}
+	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, Logs: source.NewLogs(b.config.Redact, id)}
+	b.sessions.Put(id, e, 0)
+	return e
+}
+
+// logs is an input of both logs as they are in t, and of nothing else.
+func (e *entry) logs(t *session.Timeline) pack.Input {
+	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
+	if len(t.Tools) > 0 {
+		in.Events = e.Readable(t, true)
+	}
+	return in
+}
+
+func (e *entry) bytes() int {
+	n := 1024 + e.memo.Size() + e.summarizer.size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() + e.terms.bytes() + e.project.bytes()
+	if e.build != nil {
+		n += e.build.Size()
+	}
+	if e.last != nil {
+		n += e.last.Bytes()
+	}
+	for i := range e.made.Files {
+		if f := &e.made.Files[i]; f.Sum == nil { // outputs; the others are counted where they were read
+			n += len(f.Data)
+		}
+	}
+	return n
+}
+
+// weigh notes the size of an entry.
+func (b *Builder) weigh(e *entry, size int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if known, ok := b.sessions.Peek(e.id); !ok || known != e {
+		return // forgotten meanwhile
+	}
+	b.sessions.Resize(e.id, int64(size))
+	b.trim()
+}
+
+// grow notes that the entry of a session takes so many bytes more.
+func (b *Builder) grow(id string, bytes int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sessions.Grow(id, int64(bytes))
+	b.trim()
+}
+
+// trim evicts the least recently used entries beyond the bounds. b.mu is held.
+func (b *Builder) trim() {
+	limit := b.config.Memory.CacheBound(minRemembered)
+	for id := range b.sessions.Oldest() {
+		if b.sessions.Len() == 1 || b.sessions.Size() <= limit && b.sessions.Len() <= maxRememberedCount {
+			return
+		}
+		b.remove(id)
+	}
+}
+
+// remove forgets an entry. A build of it that is going on ends unremembered. b.mu is held.
+func (b *Builder) remove(id string) {
+	if _, ok := b.sessions.Remove(id); ok && b.outputs != nil {
+		b.outputs.evict(id)
+	}
+}
+
+// Drop forgets the session's build; the next Current compiles anew.
+func (b *Builder) Drop(x *session.Session) { b.Forget(x.ID()) }
+
+// Forget drops all memory kept for the session id.
+func (b *Builder) Forget(id string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.remove(id)
+}
+
+// signal is up or down, and can be waited for.
+type signal struct {
+	mu sync.Mutex
+	up chan struct{} // closed while it is up; guarded by mu
+}
+
+func newSignal() *signal { return &signal{up: make(chan struct{})} }
+
+// raised returns what is closed when the flag is raised, or is up already.
+func (f *signal) raised() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.up
+}
+
+// raise and lower are called in turns.
+func (f *signal) raise() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.up)
+}
+
+func (f *signal) lower() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.up = make(chan struct{})
+}

@@ -1,0 +1,87 @@
+package builder
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// Remembered is what a builder remembers of a session.
+type Remembered struct {
+	Size  int         // bytes, about
+	Used  time.Time   // when somebody asked for a pack, a chunk or a blob of it last, by the store's clock
+	Build *pack.Build // the last one; nil: there is none
+}
+
+// Remembered returns what is remembered of x; false: nothing is. Nothing is made for it.
+func (b *Builder) Remembered(x *session.Session) (r Remembered, ok bool) {
+	b.mu.Lock()
+	e, ok := b.sessions.Peek(x.ID())
+	r.Size = int(b.sessions.SizeOf(x.ID()))
+	b.mu.Unlock()
+	if !ok {
+		return r, false
+	}
+	r.Used = time.Unix(0, e.used.Load())
+	if p := e.shown.Load(); p != nil {
+		r.Build = p.build
+	}
+	return r, true
+}
+
+// ForgetIf forgets the session x when again says so of what is remembered then. Whoever compiles it meanwhile goes on.
+// It returns the error of again.
+func (b *Builder) ForgetIf(x *session.Session, again func(Remembered) (bool, error)) (freed int, done bool, err error) {
+	r, ok := b.Remembered(x)
+	if !ok {
+		return 0, false, nil
+	}
+	if ok, err = again(r); !ok || err != nil {
+		return 0, false, err
+	}
+	b.Forget(x.ID())
+	return r.Size, true, nil
+}
+
+// Dropped must be called when rows of packs.jsonl were removed: a pack that is opened again gets a new one.
+func (b *Builder) Dropped(x *session.Session) {
+	o := &b.opened
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if s, ok := o.sessions.Peek(x.ID()); ok {
+		s.build = ""
+	}
+}
+
+// fetchers is how many records are fetched at a time.
+const fetchers = 8
+
+// fetcher returns what reads records of t at once, until ctx is done, so that those of parts that lie among the objects of a
+// cluster are here when they are read one by one; nil where all parts are here. What cannot be read is read again by who
+// needs it, who gets the error.
+func fetcher(ctx context.Context, x *session.Session, t *session.Timeline) func([]record.Address) {
+	if !x.MayLieElsewhere() {
+		return nil
+	}
+	return func(list []record.Address) {
+		var next atomic.Int64
+		var all sync.WaitGroup
+		for range min(fetchers, len(list)) {
+			all.Go(func() {
+				for i := int(next.Add(1)) - 1; i < len(list) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+					if list[i].Event {
+						t.Events.Record(list[i].Line)
+					} else {
+						t.Messages.Record(list[i].Line)
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}

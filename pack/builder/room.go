@@ -1,0 +1,184 @@
+package builder
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// What it takes to make something of a session, beside the index of its records, about.
+const (
+	workBytes = 8 << 20 // of memory, however long the session is
+	workTimes = 4       // bytes of memory for each byte of a record that is worked at
+)
+
+// room keeps memory free for making something of the session as it is in t, until release. It returns ctxabi.ErrNoMemory if
+// there is none; see [memory.Limit].
+func (b *Builder) room(t *session.Timeline, op, path string) (release func(), err error) {
+	if b.config.Memory == nil {
+		return func() {}, nil
+	}
+	longest := max(longestRead(t.Messages), longestRead(t.Events))
+	need := min(workTimes*(t.Messages.Size()+t.Events.Size()), workBytes+workTimes*int64(longest))
+	return b.config.Memory.Reserve(op, path, need)
+}
+
+// roomNow is room for the session as it is now.
+func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
+	t, err := x.Timeline()
+	if err != nil {
+		return nil, err
+	}
+	return b.room(t, "read", "")
+}
+
+// longestRead returns the length of the longest of the records that are looked at: of a long history those at its beginning and
+// its newest.
+func longestRead(ix *session.Index) (longest int) {
+	gap := finds.GapBefore(ix.Len())
+	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
+		return longest
+	}
+	longest = 0
+	for at := 1; at <= ix.Len(); at++ {
+		if at == gap.From {
+			at = gap.To + 1
+		}
+		longest = max(longest, int(ix.At(at).Len))
+	}
+	return longest
+}
+
+// newMemo is newMemo for a builder's limit of memory.
+func (b *Builder) newMemo() *pack.Memo {
+	mm := pack.NewMemo()
+	mm.Corpora.Most = b.config.Memory.Share(blocks.MaxCorpora)
+	return mm
+}
+
+// remembered is what a builder remembers as a cache of memory.Limit.
+type remembered struct{ *Builder }
+
+func (b remembered) Loosen() {}
+
+// LetGo forgets all sessions of which nothing is being made.
+func (b remembered) LetGo() {
+	if !b.mu.TryLock() {
+		return
+	}
+	defer b.mu.Unlock()
+	for id, e := range b.sessions.Oldest() {
+		if len(e.busy)+len(e.past.busy) == 0 {
+			b.remove(id)
+		}
+	}
+}
+
+// Size returns how many bytes all of them take, about.
+func (b remembered) Size() (n int64) {
+	if !b.mu.TryLock() {
+		return 0
+	}
+	defer b.mu.Unlock()
+	for id, e := range b.sessions.Oldest() {
+		if len(e.busy)+len(e.past.busy) == 0 {
+			n += b.sessions.SizeOf(id)
+		}
+	}
+	return n
+}
+
+// catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
+func (b *Builder) catchUp(x *session.Session, e *entry, all *finds.Finds, m record.Records) {
+	b.background(func(ctx context.Context) {
+		err := all.CatchUp(ctx, m, func(bytes int64) (func(), error) {
+			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)
+		})
+		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {
+			x.Report(session.RowOf("read", ctxabi.FactsFile, 0, err))
+		} else if err == nil {
+			e.notes.starved.Store(false)
+		}
+	})
+}
+
+// The first question about a long history needs the index of all its records. A pack of the session is a sign that somebody will ask:
+// once nobody has asked for one for a moment, the history is indexed block by block, behind the readers' backs.
+const (
+	quietTime  = 2 * time.Second
+	indexBytes = 24 << 20 // of memory, about, while a block is made
+)
+
+// indexAhead has the history of x indexed that has n records, unless that is done or nothing of it may be kept.
+func (b *Builder) indexAhead(e *entry, x *session.Session, n int) {
+	terms := e.termsOf(x)
+	if e.Redacts() || !terms.LacksBlock(n) || !e.terms.ahead.CompareAndSwap(false, true) {
+		return
+	}
+	b.background(func(ctx context.Context) {
+		defer e.terms.ahead.Store(false)
+		before := terms.Size()
+		seen := uint64(0) // flights; there was one at least
+		for more := true; more && !x.Removed() && b.waitForQuiet(ctx, e, &seen); {
+			release, err := b.config.Memory.Spare("pack", ctxabi.PackFile, indexBytes)
+			if err != nil {
+				break // a later pack tries again
+			}
+			more = b.indexBlock(ctx, x, e)
+			release()
+		}
+		b.grow(x.ID(), terms.Size()-before)
+	})
+}
+
+// waitForQuiet returns when nobody asked for a pack for a moment, and notes in seen how many did so far. It reports whether that
+// came before the end of ctx.
+func (b *Builder) waitForQuiet(ctx context.Context, e *entry, seen *uint64) bool {
+	for {
+		now := e.flights.Load()
+		if now == *seen {
+			return ctx.Err() == nil
+		}
+		*seen = now
+		t := time.NewTimer(b.quiet)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		}
+	}
+}
+
+// indexBlock indexes a block of the history, when no other session has one indexed, and reports whether there may be more.
+func (b *Builder) indexBlock(ctx context.Context, x *session.Session, e *entry) (more bool) {
+	select {
+	case b.indexes <- struct{}{}:
+		defer func() { <-b.indexes }()
+	case <-ctx.Done():
+		return false
+	}
+	t, err := e.Timeline(ctx, x)
+	if err != nil {
+		return false // whoever asks is told
+	}
+	in := e.logs(t)
+	more, err = e.termsOf(x).FillBlock(ctx, in.History())
+	return more && err == nil
+}
+
+// background does what nobody waits for, until Close.
+func (b *Builder) background(do func(ctx context.Context)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.work.Err() == nil {
+		b.working.Go(func() { do(b.work) })
+	}
+}
