@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/internal/lazy"
-	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // genManCmd writes the man pages; 'make man' calls it.

@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/agents/hook"
 	"github.com/ctxfs/ctxfs/internal/daemon"
-	"github.com/ctxfs/ctxfs/internal/hook"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 

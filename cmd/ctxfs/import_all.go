@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // all imports every transcript below dirs, or in the places of the programs where there are none. One that fails keeps no other from

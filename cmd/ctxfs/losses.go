@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/internal/transcript"
+	"github.com/ctxfs/ctxfs/agents/transcript"
 )
 
 // losses are those of a verb, and what its flags say of them.

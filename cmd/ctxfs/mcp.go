@@ -17,10 +17,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/agents/install"
+	"github.com/ctxfs/ctxfs/agents/mcp"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/install"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/internal/mcp"
 	"github.com/ctxfs/ctxfs/internal/process"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/redact"
-	"github.com/ctxfs/ctxfs/internal/transcript"
 )
 
 // redactFlags say whether secrets are shown.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/agents/mcp"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/internal/mcp"
 )
 
 func snippetCmd() *cobra.Command {

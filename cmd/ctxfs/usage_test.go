@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/install"
+	"github.com/ctxfs/ctxfs/agents/install"
 )
 
 // verbs calls do with each visible verb.

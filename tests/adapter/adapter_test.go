@@ -13,15 +13,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/agents/adapter/adaptertest"
+	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// sample is a file of internal/adapter/formats/testdata.
+// sample is a file of agents/adapter/formats/testdata.
 type sample struct {
 	format, file string
 	hostile      bool
@@ -35,7 +35,7 @@ func (s sample) session() string {
 }
 
 func samples(t *testing.T) (all []sample) {
-	dir := filepath.Join(harness.Root(), "internal/adapter/formats/testdata")
+	dir := filepath.Join(harness.Root(), "agents/adapter/formats/testdata")
 	for _, f := range formats.Formats() {
 		entries, err := os.ReadDir(filepath.Join(dir, f.Name))
 		if err != nil {
@@ -52,7 +52,7 @@ func samples(t *testing.T) (all []sample) {
 }
 
 // some returns all samples in the matrix, else the first n of each format that are hostile and the first n that are not.
-// The tests of internal/adapter/formats read all of them without a mount.
+// The tests of agents/adapter/formats read all of them without a mount.
 func some(t *testing.T, n int) (list []sample) {
 	t.Helper()
 	n = suite.Pick(t, n, math.MaxInt)
@@ -154,7 +154,7 @@ func testSample(t *testing.T, m *harness.Mount, s sample) {
 func TestAPackForResponsesIsReadBack(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	from, to := at(m, "packs", "from"), at(m, "packs", "to")
-	m.CLI(t, "import", filepath.Join(harness.Root(), "internal/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
+	m.CLI(t, "import", filepath.Join(harness.Root(), "agents/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
 	file := filepath.Join(t.TempDir(), "pack.responses.json")
 	if err := os.WriteFile(file, []byte(from.read(t, "context/pack.responses.json")), 0o666); err != nil {
 		t.Fatal(err)
@@ -218,7 +218,7 @@ func TestTwoUsers(t *testing.T) {
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
 	file := filepath.Join(t.TempDir(), "s.jsonl")
-	data, err := os.ReadFile(filepath.Join(harness.Root(), "internal/adapter/formats/testdata/native/with-children.jsonl"))
+	data, err := os.ReadFile(filepath.Join(harness.Root(), "agents/adapter/formats/testdata/native/with-children.jsonl"))
 	if err == nil {
 		err = os.WriteFile(file, data, 0o644)
 	}

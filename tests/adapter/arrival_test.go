@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
+	"github.com/ctxfs/ctxfs/agents/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -54,7 +54,7 @@ func TestAGrowingTranscript(t *testing.T) {
 // Standard input is read like a file, also when its last line is torn.
 func TestStandardInput(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	data, err := os.ReadFile(filepath.Join(harness.Root(), "internal/adapter/formats/testdata/native/with-children.jsonl"))
+	data, err := os.ReadFile(filepath.Join(harness.Root(), "agents/adapter/formats/testdata/native/with-children.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func testCutShort(t *testing.T, signal os.Signal) {
 		fi, err := os.Stat(filepath.Join(p.path, "messages.jsonl"))
 		return err == nil && fi.Size() > 1<<20
 	})
-	second := m.CLI(t, "import", filepath.Join(harness.Root(), "internal/adapter/formats/testdata/native/exact-bytes.jsonl"), p.path)
+	second := m.CLI(t, "import", filepath.Join(harness.Root(), "agents/adapter/formats/testdata/native/exact-bytes.jsonl"), p.path)
 	if second.Code != 3 || !strings.Contains(second.Stderr, "another import into") {
 		t.Errorf("a second import meanwhile: exit %d, %s", second.Code, second.Stderr)
 	}

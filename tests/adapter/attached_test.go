@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
+	"github.com/ctxfs/ctxfs/agents/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/formats"
+	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 
+	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/agents/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/adapter"
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )

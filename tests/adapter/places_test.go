@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
+	"github.com/ctxfs/ctxfs/agents/adapter/adaptertest"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -25,7 +25,7 @@ func keptHome(t *testing.T) (home, programs string) {
 	}
 	from := func(name string) []byte {
 		t.Helper()
-		data, err := os.ReadFile(filepath.Join(harness.Root(), "internal/adapter/formats/testdata", name))
+		data, err := os.ReadFile(filepath.Join(harness.Root(), "agents/adapter/formats/testdata", name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestADatabaseIsNoTranscript(t *testing.T) {
 func TestAPackForGeminiIsReadBack(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	from := at(m, "packs", "from")
-	m.CLI(t, "import", filepath.Join(harness.Root(), "internal/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
+	m.CLI(t, "import", filepath.Join(harness.Root(), "agents/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl"), from.path).OK()
 	for _, name := range []string{"gemini", "genai"} {
 		data := from.read(t, "context/pack."+name+".json")
 		file := filepath.Join(t.TempDir(), "pack.json")

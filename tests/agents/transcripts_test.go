@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
+	"github.com/ctxfs/ctxfs/agents/adapter/adaptertest"
 )
 
 // The transcripts that the programs write come in, come in once, and go out as they were.

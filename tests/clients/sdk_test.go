@@ -48,8 +48,8 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 `)
 	sessions := []string{s.Dir}
 	for _, file := range []string{
-		"internal/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl",
-		"internal/adapter/formats/testdata/claude-code/parallel-calls.jsonl", "internal/adapter/formats/testdata/openhands/shop.jsonl",
+		"agents/adapter/formats/testdata/codex/rollout-2025-11-20T09-00-00-cart.jsonl",
+		"agents/adapter/formats/testdata/claude-code/parallel-calls.jsonl", "agents/adapter/formats/testdata/openhands/shop.jsonl",
 	} {
 		name := fmt.Sprintf("t%d", len(sessions))
 		m.CLI(t, "import", filepath.Join(harness.Root(), file), filepath.Join(s.AgentHome(), "session", name)).OK()

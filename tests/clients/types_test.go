@@ -67,7 +67,7 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 	for _, name := range []string{"memory-folding", "summarizer"} {
 		add(name, map[string]string{"messages.jsonl": filepath.Join(bundled, name, "sample-session.jsonl")})
 	}
-	transcripts := filepath.Join(harness.Root(), "internal/adapter/formats/testdata")
+	transcripts := filepath.Join(harness.Root(), "agents/adapter/formats/testdata")
 	for _, file := range []string{
 		"examples/transcripts/claude-code.jsonl", "examples/transcripts/codex.jsonl",
 		"claude-code/parallel-calls.jsonl", "claude-code/compaction.jsonl", "claude-code/sidechains.jsonl", "codex/rollout-2025-11-20T09-00-00-cart.jsonl",

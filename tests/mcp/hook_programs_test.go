@@ -117,7 +117,7 @@ func TestHooksOfOpencode(t *testing.T) {
 	}
 	wants(t, "the start", event("SessionStart", `,"source":"startup"`), "Your memory is files in "+h.dir(id)+":")
 	event("Stop", "")
-	exported, err := os.ReadFile(filepath.Join(harness.Root(), "internal/adapter/formats/testdata/opencode", id+".json"))
+	exported, err := os.ReadFile(filepath.Join(harness.Root(), "agents/adapter/formats/testdata/opencode", id+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}

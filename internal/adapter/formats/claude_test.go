@@ -1,9 +1,0 @@
-package formats_test
-
-import (
-	"testing"
-
-	"github.com/ctxfs/ctxfs/internal/adapter/adaptertest"
-)
-
-func TestClaudeCode(t *testing.T) { adaptertest.RunFormat(t, "claude-code", "testdata/claude-code") }
