@@ -44,7 +44,7 @@ var arrows = map[string][]string{
 	"internal/lru":               {},
 	"internal/lazy":              {},
 	"internal/coder":             {},
-	"internal/inspect":           {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/builder", "pack/native"},
+	"views/inspect":              {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/builder", "pack/native"},
 	"gc":                         {"ctxabi"}, // session and pack through interfaces of its own
 	"fs/mountpoint":              {"internal/mounts", "internal/vfs", "session", "ctxabi"},
 	"fs":                         {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/builder", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
@@ -80,7 +80,7 @@ var arrows = map[string][]string{
 	"agents/install":             {},
 	"agents/brief":               {"internal/mounts", "ctxabi"},
 	"agents/hook/jobs":           {},
-	"internal/doctor":            {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume", "internal/lazy", "fs/mountpoint", "ctxabi"},
+	"views/doctor":               {"session", "internal/daemon", "internal/locate", "internal/mounts", "internal/handles", "internal/volume", "internal/lazy", "fs/mountpoint", "ctxabi"},
 	"internal/daemon":            {"session", "internal/mounts"},
 	"internal/locate":            {"session", "internal/daemon", "internal/mounts", "internal/usage", "ctxabi"},
 	"internal/handles":           {},
@@ -89,10 +89,10 @@ var arrows = map[string][]string{
 	"internal/memory":            {"ctxabi"},
 	"internal/mounts":            {"ctxabi"},
 	"internal/runner":            {"ctxabi", "internal/beneath", "pack/source"},
-	"internal/overview":          {"internal/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
-	"internal/top":               {"internal/overview", "internal/inspect", "internal/mounts", "ctxabi"},
-	"internal/web":               {"internal/overview", "internal/process", "internal/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "internal/web", "internal/top", "internal/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "internal/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "internal/doctor", "agents/hook", "agents/install", "internal/trust", "internal/process", "internal/lazy"},
+	"views/overview":             {"views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
+	"views/top":                  {"views/overview", "views/inspect", "internal/mounts", "ctxabi"},
+	"views/web":                  {"views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
+	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "internal/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 func diffCmd() *cobra.Command {

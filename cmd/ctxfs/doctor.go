@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/doctor"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
 func doctorCmd() *cobra.Command {

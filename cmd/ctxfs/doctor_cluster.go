@@ -7,7 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
-	"github.com/ctxfs/ctxfs/internal/doctor"
+	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
 // checkCluster checks the cluster of this machine, if it is of one: how far the servers are, whether uids mean the same,

@@ -12,9 +12,9 @@ import (
 	"github.com/ctxfs/ctxfs/agents/install"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
-	"github.com/ctxfs/ctxfs/internal/doctor"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
 // checkPrograms returns a finding for each agent program that is here: how it is connected, and when its last record came. Nothing of it

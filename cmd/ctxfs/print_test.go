@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/usage"
+	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 func TestScreenOfWhatIsNoTerminal(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // Of a history above manyRecords only manyCalls calls are looked at, unless --calls says otherwise.

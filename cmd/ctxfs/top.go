@@ -12,11 +12,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/overview"
-	"github.com/ctxfs/ctxfs/internal/top"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/overview"
+	"github.com/ctxfs/ctxfs/views/top"
 )
 
 // plainWidth is the width of the table in columns where there is no terminal.

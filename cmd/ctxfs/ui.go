@@ -18,11 +18,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
-	"github.com/ctxfs/ctxfs/internal/web"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/web"
 )
 
 // maxFromMount is how much of a history is held in memory where the store cannot be read, in bytes.

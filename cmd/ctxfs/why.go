@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 func whyCmd() *cobra.Command {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/tests/harness"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // An empty store, a session that is not there and a mount whose daemon is dead each have a page that says what to do.

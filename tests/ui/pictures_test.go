@@ -84,7 +84,7 @@ const pageSays = `(() => { const lines = [];
 // looks returns the digest of what the colours and the places of a page are made of.
 func looks(t *testing.T) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(harness.Root(), "internal/web/assets/app.css"))
+	b, err := os.ReadFile(filepath.Join(harness.Root(), "views/web/assets/app.css"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/internal/process"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 //go:embed templates/*.html

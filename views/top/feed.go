@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 const (

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/internal/inspect"
-	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // Config is what a server is made of.

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // dir returns the directory of the session whose path below Root is ref. It returns ctxabi.ErrNotFound

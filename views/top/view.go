@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // The smallest window that has room for a list.

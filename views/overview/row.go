@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/process"
+	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
-	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/internal/process"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/inspect"
 	"github.com/ctxfs/ctxfs/internal/lazy"
+	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 // Glimpse is a record as one bar of a ribbon and its first words.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // item is a session of the list, whether or not it is on the screen.

@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/inspect"
-	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // Budgets that the slider offers, in tokens.

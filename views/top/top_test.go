@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 
-	"github.com/ctxfs/ctxfs/internal/overview"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(suite.Wrap(m)) }

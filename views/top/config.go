@@ -4,8 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/ctxfs/ctxfs/internal/inspect"
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // Config holds which sessions are shown, and how.

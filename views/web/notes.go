@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/inspect"
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/inspect"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // notesView is what a session knows, and what was refused.

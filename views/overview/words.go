@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/ctxfs/ctxfs/internal/inspect"
+	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 // Visible returns a text with a sign in place of each character that would move, hide or turn other text: control

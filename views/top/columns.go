@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ctxfs/ctxfs/internal/overview"
+	"github.com/ctxfs/ctxfs/views/overview"
 )
 
 // column is a column of the list.
