@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/gc/world"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/search"
 )
 
 // The texts of the small derived files of a session, each with the time that its file shows.

@@ -25,8 +25,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack/builder"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
 

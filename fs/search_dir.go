@@ -13,7 +13,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
 

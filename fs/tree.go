@@ -12,8 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/memory"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack/builder"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
 

@@ -37,17 +37,17 @@ var arrows = map[string][]string{
 	"pack":                       {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
 	"internal/eval/exam":         {"internal/eval", "internal/tokens", "internal/lazy"},
 	"internal/eval":              {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record", "internal/lazy"},
-	"internal/search":            {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "internal/search/excerpt", "internal/search/segment", "internal/search/document"},
-	"internal/search/excerpt":    {"compress", "ctxabi"},
-	"internal/search/segment":    {"ctxabi", "compress"}, // compress in its tests
-	"internal/search/document":   {"compress", "session", "ctxabi", "internal/search/excerpt"},
+	"search":                     {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "search/excerpt", "search/segment", "search/document"},
+	"search/excerpt":             {"compress", "ctxabi"},
+	"search/segment":             {"ctxabi", "compress"}, // compress in its tests
+	"search/document":            {"compress", "session", "ctxabi", "search/excerpt"},
 	"internal/lru":               {},
 	"internal/lazy":              {},
 	"internal/coder":             {},
 	"views/inspect":              {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/builder", "pack/native"},
 	"gc":                         {"ctxabi"}, // session and pack through interfaces of its own
 	"fs/mountpoint":              {"internal/mounts", "internal/vfs", "session", "ctxabi"},
-	"fs":                         {"fs/mountpoint", "pack", "session", "internal/search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/builder", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
+	"fs":                         {"fs/mountpoint", "pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/builder", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
 	"agents/adapter":             {"internal/picture", "ctxabi", "internal/lazy"},
 	"agents/adapter/bodies":      {"agents/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"agents/adapter/openai":      {"internal/picture", "agents/adapter/bodies", "agents/adapter", "ctxabi"},
@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"views/overview":             {"views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
 	"views/top":                  {"views/overview", "views/inspect", "internal/mounts", "ctxabi"},
 	"views/web":                  {"views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "internal/search", "internal/eval", "internal/eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "internal/trust", "internal/process", "internal/lazy"},
+	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "internal/eval", "internal/eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "internal/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "internal/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},
@@ -103,7 +103,7 @@ var arrows = map[string][]string{
 	"compress/notes":             {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
 	"internal/suite":             {},
 	"internal/picture":           {}, // what providers accept as an image
-	"gc/world":                   {"session/check", "gc", "pack", "session", "internal/search", "ctxabi", "internal/beneath", "internal/handles", "pack/builder"},
+	"gc/world":                   {"session/check", "gc", "pack", "session", "search", "ctxabi", "internal/beneath", "internal/handles", "pack/builder"},
 	"session/arrival":            {"internal/vfs"},
 	"session/archive":            {"ctxabi", "session/disk", "internal/vfs", "internal/lru"},
 	"session/blob":               {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},

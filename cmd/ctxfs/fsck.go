@@ -18,9 +18,9 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/volume"
 	"github.com/ctxfs/ctxfs/pack/builder"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
 )

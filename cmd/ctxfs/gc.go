@@ -20,8 +20,8 @@ import (
 	"github.com/ctxfs/ctxfs/gc/world"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/pack/builder"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/internal/usage"
+	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/search"
 	"github.com/ctxfs/ctxfs/internal/usage"
+	"github.com/ctxfs/ctxfs/search"
 )
 
 func sessionForkCmd() *cobra.Command {

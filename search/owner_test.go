@@ -11,7 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 )
 
 // history is what the model knows of the sessions of an owner: the texts of their messages.

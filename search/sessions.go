@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 )
 

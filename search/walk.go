@@ -2,7 +2,7 @@ package search
 
 import (
 	"container/heap"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"io"
 	"slices"
 	"strings"

@@ -3,7 +3,7 @@ package search
 import (
 	"context"
 	"errors"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"

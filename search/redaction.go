@@ -2,7 +2,7 @@ package search
 
 import (
 	"github.com/ctxfs/ctxfs/internal/redact"
-	"github.com/ctxfs/ctxfs/internal/search/document"
+	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/session"
 )
 

@@ -3,13 +3,13 @@ package search
 import (
 	"cmp"
 	"context"
-	"github.com/ctxfs/ctxfs/internal/search/document"
+	"github.com/ctxfs/ctxfs/search/document"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
-	"github.com/ctxfs/ctxfs/internal/search/excerpt"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/excerpt"
+	"github.com/ctxfs/ctxfs/search/segment"
 )
 
 // Result is what was found.

@@ -3,8 +3,8 @@ package search
 import (
 	"context"
 	"errors"
-	"github.com/ctxfs/ctxfs/internal/search/document"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/document"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/excerpt"
+	"github.com/ctxfs/ctxfs/search/excerpt"
 )
 
 // Source is what the hit's record is called: "messages:12".

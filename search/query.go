@@ -11,7 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/excerpt"
+	"github.com/ctxfs/ctxfs/search/excerpt"
 )
 
 // What a query asks for when it does not say.

@@ -1,11 +1,11 @@
 package search
 
 import (
-	"github.com/ctxfs/ctxfs/internal/search/document"
+	"github.com/ctxfs/ctxfs/search/document"
 	"math/bits"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/internal/search/excerpt"
+	"github.com/ctxfs/ctxfs/search/excerpt"
 )
 
 // Numbers of the second look at the best records.

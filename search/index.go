@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
 )

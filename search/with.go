@@ -2,12 +2,12 @@ package search
 
 import (
 	"cmp"
-	"github.com/ctxfs/ctxfs/internal/search/document"
+	"github.com/ctxfs/ctxfs/search/document"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/excerpt"
+	"github.com/ctxfs/ctxfs/search/excerpt"
 	"github.com/ctxfs/ctxfs/session"
 )
 

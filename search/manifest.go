@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"io"
 	"path"
 	"slices"

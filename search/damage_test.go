@@ -13,7 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/search/segment"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
