@@ -64,7 +64,7 @@ packs-same: ## compare all prompts of the bundled sessions (and CTXFS_TESTDATA) 
 
 race: ## the packages with concurrency in them, under the race detector
 	@dist/setup.sh race
-	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./internal/runner ./gc/... ./internal/volume ./agents/mcp/... ./tests/gc
+	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./run/runner ./gc/... ./internal/volume ./agents/mcp/... ./tests/gc
 	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./internal/tokens
 
 bench: ## the goals of speed and size, met or missed (BENCH=smoke: a short look, BENCH_MD=1: into docs/numbers.md, AGAINST=COMMIT: beside that)

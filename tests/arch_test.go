@@ -187,7 +187,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"pack/builder/at.go", imports(`"` + module + `/session/sessiontest"`), "pack/builder must not import session/sessiontest"},
 		{"pack/builder.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
 		{"ctxabi/x.go", imports(`t "` + module + `/internal/tokens"`), "ctxabi must not import internal/tokens"},
-		{"pack/builder.go", imports(`"` + module + `/internal/runner"`), "pack must not import internal/runner"},
+		{"pack/builder.go", imports(`"` + module + `/run/runner"`), "pack must not import run/runner"},
 		{"unheard/x.go", imports(), "unheard is a room that the table"},
 		{"cmd/ctxfs/x.go", imports(`f "` + fuse + `/fuse"`), "only fs imports go-fuse"},
 		{"session/x.go", imports(`"syscall"`) + "var _ = syscall.ENOSPC", "syscall.ENOSPC: only fs"},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/runner"
+	"github.com/ctxfs/ctxfs/run/runner"
 )
 
 func main() {

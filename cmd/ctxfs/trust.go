@@ -17,7 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/trust"
+	"github.com/ctxfs/ctxfs/run/trust"
 )
 
 func trustCmd() *cobra.Command {

@@ -14,9 +14,9 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/internal/trust"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
+	"github.com/ctxfs/ctxfs/run/trust"
 )
 
 // tellGenerators prints what the recipe called name in a mount would run; arg is what

@@ -15,7 +15,7 @@ type WorkspaceFile struct {
 }
 
 // Workspace reads files outside the store as the owner of a session. The
-// implementation is internal/runner, a process of its own.
+// implementation is run/runner, a process of its own.
 type Workspace interface {
 	// ReadFiles reads paths as uid with that user's groups, at most max bytes
 	// each, and waits at most wait for all of them. It answers from its cache
@@ -24,7 +24,7 @@ type Workspace interface {
 }
 
 // Generators runs commands that make content, as the owner of a session and
-// outside of this process. The implementation is internal/runner.
+// outside of this process. The implementation is run/runner.
 type Generators interface {
 	// Run runs one command and returns when nothing of it is left: not the
 	// command, nor what it started. Cancelling ctx kills it all. A command that fails is an Output with Failed;

@@ -29,7 +29,7 @@ var (
 	creators = []string{
 		"github.com/ctxfs/ctxfs/fs.Mount", "github.com/ctxfs/ctxfs/gc.(*Collector).Start", "github.com/ctxfs/ctxfs/gc.(*Collector).Watch",
 		"github.com/ctxfs/ctxfs/internal/daemon.WhenUnmounted", "github.com/ctxfs/ctxfs/internal/mounts.listen", "github.com/ctxfs/ctxfs/internal/mounts.serve",
-		"github.com/ctxfs/ctxfs/internal/runner.Start", "github.com/ctxfs/ctxfs/internal/runner.startBroker", "github.com/ctxfs/ctxfs/pack/builder.(*Builder).Opened", "github.com/ctxfs/ctxfs/pack/builder.(*Builder).Watch",
+		"github.com/ctxfs/ctxfs/run/runner.Start", "github.com/ctxfs/ctxfs/run/runner.startBroker", "github.com/ctxfs/ctxfs/pack/builder.(*Builder).Opened", "github.com/ctxfs/ctxfs/pack/builder.(*Builder).Watch",
 		"github.com/ctxfs/ctxfs/session/log.(*Set).Start", "main.waitForEnd",
 	}
 	allocations = 0.0
