@@ -66,7 +66,7 @@ fi
 
 # The longest come first, those that compute beside those that wait, so that no processor is idle and none of them is
 # left alone at the end.
-first="tests/recipe pack cmd/ctxfs tests/crash internal/eval tests/memory session tests/examples tests/pack tests/adapter run/runner agents/adapter/formats"
+first="tests/recipe pack cmd/ctxfs tests/crash eval tests/memory session tests/examples tests/pack tests/adapter run/runner agents/adapter/formats"
 # shellcheck disable=SC2086
 packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
 if [ $# = 0 ]; then

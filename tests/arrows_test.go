@@ -35,8 +35,8 @@ var arrows = map[string][]string{
 	"pack/recipe":                {"ctxabi", "internal/lazy"},
 	"pack/nativetest":            {},
 	"pack":                       {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
-	"internal/eval/exam":         {"internal/eval", "internal/tokens", "internal/lazy"},
-	"internal/eval":              {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record", "internal/lazy"},
+	"eval/exam":                  {"eval", "internal/tokens", "internal/lazy"},
+	"eval":                       {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record", "internal/lazy"},
 	"search":                     {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "search/excerpt", "search/segment", "search/document"},
 	"search/excerpt":             {"compress", "ctxabi"},
 	"search/segment":             {"ctxabi", "compress"}, // compress in its tests
@@ -92,7 +92,7 @@ var arrows = map[string][]string{
 	"views/overview":             {"views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
 	"views/top":                  {"views/overview", "views/inspect", "internal/mounts", "ctxabi"},
 	"views/web":                  {"views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "internal/eval", "internal/eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
+	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "eval", "eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},

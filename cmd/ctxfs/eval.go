@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
-	"github.com/ctxfs/ctxfs/internal/eval/exam"
+	"github.com/ctxfs/ctxfs/eval"
+	"github.com/ctxfs/ctxfs/eval/exam"
 )
 
 func evalExamCmd() *cobra.Command {

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write testdata/ids.txt anew")
 // records, how many there are, the budget, the pack's id, and a hash over pack.md, pack.json and the native forms.
 func TestPacksKeepTheirIDsAndBytes(t *testing.T) {
 	var paths []string
-	for _, p := range []string{"examples/session", "examples/memory-folding", "examples/summarizer", "internal/eval/testdata"} {
+	for _, p := range []string{"examples/session", "examples/memory-folding", "examples/summarizer", "eval/testdata"} {
 		paths = append(paths, filepath.Join(harness.Root(), p))
 	}
 	if dir := realSessions(); dir != "" {

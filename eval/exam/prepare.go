@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 )
 
 // Options say which exam is prepared.

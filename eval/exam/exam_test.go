@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
@@ -18,7 +18,7 @@ func TestMain(m *testing.M) { suite.Main(m) }
 
 func example(t *testing.T) []*eval.Session {
 	t.Helper()
-	sessions, err := eval.Load([]string{filepath.Join("..", "..", "..", "examples", "session")}, "", func(why string) { t.Error(why) })
+	sessions, err := eval.Load([]string{filepath.Join("..", "..", "examples", "session")}, "", func(why string) { t.Error(why) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func TestPacksOfALongSessionKeepWhatTheyKept(t *testing.T) {
 	floors = suite.Pick(t, floors[:1], floors)
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
+		dir = filepath.Join("..", "..", "shared", "data")
 	}
 	file := filepath.Join(dir, "sessions", "pi_coding", "large-session.jsonl")
 	if _, err := os.Stat(file); err != nil {

@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 func example(t *testing.T) []*Session {
 	t.Helper()
-	sessions, err := Load([]string{filepath.Join("..", "..", "examples", "session")}, "", func(why string) { t.Error(why) })
+	sessions, err := Load([]string{filepath.Join("..", "examples", "session")}, "", func(why string) { t.Error(why) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestRecipesWithoutTheirFiles(t *testing.T) {
 func TestRealSessions(t *testing.T) {
 	dir := os.Getenv("CTXFS_TESTDATA")
 	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
+		dir = filepath.Join("..", "..", "shared", "data")
 	}
 	step := suite.Pick(t, 9, 1) // from one session to the next
 	if _, err := os.Stat(filepath.Join(dir, "sessions")); err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 )

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 )
 
 // leastJudged is how many questions of a kind it takes to judge by them; fewer are shown alone.

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/internal/eval"
+	"github.com/ctxfs/ctxfs/eval"
 )
 
 // Plan is what is asked about: exam.json.
