@@ -21,16 +21,17 @@ const (
 
 var lower = flag.Bool("lower", false, "lower the limits in limits.txt to the current figures")
 
-const limitsHead = `# Limits of the code base, one row per top-level folder (docs includes the Markdown files of the root).
+const limitsHead = `# Limits of the code base, one row per top-level folder. The row docs includes the Markdown files of
+# the root.
 # counters_test.go defines the columns; "-" means that the column does not apply.
 #
 # Limits only shrink. After a change that lowers a figure, lower its limit with this command:
 #
 #	` + lowerCommand + `
 #
-# The command never raises a limit. To raise one, edit this file by hand in a separate commit; its message names
-# the user-visible behavior that the lines buy. A commit that moves code to another folder may raise the row of
-# that folder by the figure that moves.
+# The command never raises a limit. To raise one, edit this file by hand in a separate commit; its
+# message names the user-visible behavior that the lines buy. A commit that moves code to another
+# folder may raise the row of that folder by the figure that moves.
 `
 
 // cell addresses one figure: a folder and a column.
@@ -200,7 +201,8 @@ func slack(limit int) int { return max(5, limit/50) }
 func compare(limits, figures table, places map[cell][]place) (wrong []string) {
 	for _, folder := range append(figures.folders(), totalRow) {
 		if folder != totalRow && !slices.Contains(limits.folders(), folder) {
-			wrong = append(wrong, fmt.Sprintf("no row for the folder %s; add this one:\n%s", folder, figures.row(folder)))
+			wrong = append(wrong, fmt.Sprintf("no row for the folder %s; add this one:\n%s",
+				folder, figures.row(folder)))
 			continue
 		}
 		for _, column := range columns() {
