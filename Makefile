@@ -118,7 +118,7 @@ image: ## a container image from scratch, with the modules of this machine: docs
 image-cluster: ## the same with ctxfs-server, for the servers of a cluster: docs/cluster.md
 	@CLUSTER=1 DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh ctxfs-cluster
 
-lint: ## gofmt, go vet, staticcheck, walls and words of the code
+lint: ## gofmt, go vet, staticcheck, and the checks of the source tree in tests/
 	@dist/lint.sh
 
 ci: ## what .ci/run does

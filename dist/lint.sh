@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt, go vet, staticcheck, and the walls and the words of the code (tests/), each silent when content.
+# Run gofmt, go vet, staticcheck, and the checks of the source tree in tests/. Print only failures.
 set -eu
 cd "$(dirname "$0")/.."
 staticcheck=honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -9,4 +9,4 @@ go vet ./...
 go run "$staticcheck" ./...
 go -C cluster/embed vet ./... # a module of its own
 go -C cluster/embed run "$staticcheck" ./...
-walls=$(go test -count=1 -vet=off ./tests 2>&1) || { printf '%s\n' "$walls"; exit 1; }
+checks=$(go test -count=1 -vet=off ./tests 2>&1) || { printf '%s\n' "$checks"; exit 1; }

@@ -96,25 +96,41 @@ var errnos = func() map[string]bool {
 	return m
 }()
 
-// source is a Go file by its path below the repository's root.
+// source is a file of the repository; its name is the path below the root.
 type source struct {
 	name string
 	src  []byte
 }
 
 // sources returns all Go files of the repository.
-func sources(t *testing.T) (all []source) {
+func sources(t *testing.T) []source {
 	t.Helper()
+	all := repositoryFiles(t, ".go")
+	if len(all) < 500 {
+		t.Fatalf("found %d Go files, want at least 500", len(all))
+	}
+	return all
+}
+
+// repositoryFiles returns the files with a suffix, in the order of their paths. It skips hidden folders, test data,
+// installed modules, and the build results in bin and man.
+func repositoryFiles(t *testing.T, suffix string) (all []source) {
+	t.Helper()
+	skipped := []string{"testdata", "node_modules", "vendor"}
+	results := []string{"../bin", "../man"}
+
 	err := filepath.WalkDir("..", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && p != ".." && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"testdata", "node_modules", "vendor"}, d.Name()) || slices.Contains([]string{"../bin", "../man"}, p)) {
+		hidden := strings.HasPrefix(d.Name(), ".") && p != ".."
+		if d.IsDir() && (hidden || slices.Contains(skipped, d.Name()) || slices.Contains(results, p)) {
 			return filepath.SkipDir
 		}
-		if d.IsDir() || !strings.HasSuffix(p, ".go") {
+		if d.IsDir() || !strings.HasSuffix(p, suffix) {
 			return nil
 		}
+
 		src, err := os.ReadFile(p)
 		if err != nil {
 			return err
@@ -125,9 +141,6 @@ func sources(t *testing.T) (all []source) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if len(all) < 500 {
-		t.Fatalf("only %d Go files were found", len(all))
 	}
 	return all
 }

@@ -10,11 +10,10 @@ import (
 	"testing"
 )
 
-// maxComplexity is the highest cyclomatic complexity that a function may have, tests not counted.
+// maxComplexity is the highest cyclomatic complexity of a function outside test files.
 const maxComplexity = 25
 
-// A function has few enough ways through it that a reader can follow each.
-func TestFunctionsStaySimple(t *testing.T) {
+func TestFunctionComplexity(t *testing.T) {
 	functions := 0
 	for _, f := range sources(t) {
 		if strings.HasSuffix(f.name, "_test.go") {
@@ -23,24 +22,24 @@ func TestFunctionsStaySimple(t *testing.T) {
 		for _, c := range complexities(t, f) {
 			functions++
 			if c.n > maxComplexity {
-				t.Errorf("%s: %s has a cyclomatic complexity of %d, and may have %d", c.pos, c.function, c.n, maxComplexity)
+				t.Errorf("%s: %s has a cyclomatic complexity of %d, limit %d", c.pos, c.function, c.n, maxComplexity)
 			}
 		}
 	}
 	if functions < 1000 {
-		t.Errorf("looked at %d functions", functions)
+		t.Errorf("found %d functions, want at least 1000", functions)
 	}
 }
 
-// complexity is the cyclomatic complexity n of a function.
+// complexity is the cyclomatic complexity of one function.
 type complexity struct {
 	function string
 	pos      token.Position
 	n        int
 }
 
-// complexities returns those of the functions of a file, in its order. The literals in a function count as parts of it;
-// one outside of all functions counts for itself.
+// complexities returns the complexity of each function of a file, in order. A function literal
+// belongs to the function that contains it; a literal at package level is a separate function.
 func complexities(t *testing.T, f source) (list []complexity) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -48,6 +47,7 @@ func complexities(t *testing.T, f source) (list []complexity) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	ast.Inspect(file, func(n ast.Node) bool {
 		name := ""
 		switch n := n.(type) {
@@ -64,8 +64,8 @@ func complexities(t *testing.T, f source) (list []complexity) {
 	return list
 }
 
-// branches returns how many times the code below n decides which way to go: at if, for and range, at each case but
-// default, and at && and ||.
+// branches counts the decisions in the code below n: each if, for, and range, each case except
+// default, and each && and ||.
 func branches(n ast.Node) (count int) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		decides := false
@@ -87,7 +87,6 @@ func branches(n ast.Node) (count int) {
 	return count
 }
 
-// The check itself must be able to fail.
 func TestComplexities(t *testing.T) {
 	const src = `package x
 func plain() { x := 1; _ = x & 2 }
@@ -98,11 +97,15 @@ func (t *T) literal(a bool) func() { if a { }; return func() { if a { }; func() 
 var f, s = func(a bool) bool { return a || !a }, "if"
 func declared()
 `
+
 	var got []string
 	for _, c := range complexities(t, source{"x.go", []byte(src)}) {
 		got = append(got, fmt.Sprintf("%d: %s %d", c.pos.Line, c.function, c.n))
 	}
-	if want := []string{"2: plain 1", "3: loops 7", "4: cases 4", "5: waits 3", "6: literal 4", "7: a literal 2", "8: declared 1"}; !slices.Equal(got, want) {
+	want := []string{
+		"2: plain 1", "3: loops 7", "4: cases 4", "5: waits 3", "6: literal 4", "7: a literal 2", "8: declared 1",
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("the complexities are %q, want %q", got, want)
 	}
 }
