@@ -215,7 +215,7 @@ func TestProgramsAppend(t *testing.T) {
 				t.Parallel()
 				harness.Need(t, p.with)
 				flag := map[string]string{"bash": "-c", "python3": "-c", "node": "-e"}[p.with]
-				s := session(t, m)
+				s := m.NewSession(t)
 				if out := s.Run(p.with, flag, p.script).OK(); out != p.out {
 					t.Errorf("printed %q, want %q", out, p.out)
 				}

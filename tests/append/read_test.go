@@ -19,7 +19,7 @@ import (
 // is lost with the program.
 func TestLogsAskForSmallBuffers(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for _, file := range []string{messages, "events.jsonl"} {
 		var st unix.Stat_t
 		if err := unix.Stat(s.Path(file), &st); err != nil || st.Blksize != 4096 {
@@ -63,7 +63,7 @@ func (g *grown) check(off, size int, b []byte) error {
 
 func TestReadsOfAnySizeBesideAWriterAreWhole(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	g := &grown{ends: map[int]bool{0: true}}
 	w := open(t, s, messages, appendFlags)
 	for i := 0; len(g.bytes) < 10<<20; i++ {
@@ -110,7 +110,7 @@ func TestReadsOfAnySizeBesideAWriterAreWhole(t *testing.T) {
 // which maps the file, lives on.
 func TestALogThatWasCutInTheStoreIsAnError(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	record := `{"role":"user","content":"` + strings.Repeat("x", 4000) + `"}` + "\n"
 	size := 0
 	for ; size < 4<<20; size += 200 * len(record) {

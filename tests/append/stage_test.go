@@ -61,71 +61,71 @@ func TestFlushAfterEachHalf(t *testing.T) {
 		return unix.Close(d)
 	}
 	t.Run("incomplete: EINVAL, the stage stays", func(t *testing.T) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		fd := open(t, s, messages, appendFlags)
-		wantErrno(t, "first half", write(fd, rec1[:8]), 0)
-		wantErrno(t, "close of a copy", dupClose(t, fd), unix.EINVAL)
-		wantErrno(t, "close of another copy", dupClose(t, fd), unix.EINVAL)
-		wantErrno(t, "second half", write(fd, rec1[8:]), 0)
-		wantErrno(t, "close of a copy, nothing staged", dupClose(t, fd), 0)
+		harness.WantErrno(t, "first half", write(fd, rec1[:8]), 0)
+		harness.WantErrno(t, "close of a copy", dupClose(t, fd), unix.EINVAL)
+		harness.WantErrno(t, "close of another copy", dupClose(t, fd), unix.EINVAL)
+		harness.WantErrno(t, "second half", write(fd, rec1[8:]), 0)
+		harness.WantErrno(t, "close of a copy, nothing staged", dupClose(t, fd), 0)
 		wantLog(t, s, messages, rec1)
 	})
 	t.Run("complete: committed, its newline swallowed", func(t *testing.T) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		fd := open(t, s, messages, appendFlags)
 		body := strings.TrimSuffix(rec1, "\n")
-		wantErrno(t, "a record without newline", write(fd, body), 0)
+		harness.WantErrno(t, "a record without newline", write(fd, body), 0)
 		wantLog(t, s, messages, "")
-		wantErrno(t, "close of a copy", dupClose(t, fd), 0)
+		harness.WantErrno(t, "close of a copy", dupClose(t, fd), 0)
 		wantLog(t, s, messages, rec1)
 		for _, blank := range []string{" ", "\t ", "\n"} {
-			wantErrno(t, fmt.Sprintf("%q after it", blank), write(fd, blank), 0)
+			harness.WantErrno(t, fmt.Sprintf("%q after it", blank), write(fd, blank), 0)
 		}
 		wantLog(t, s, messages, rec1)
-		wantErrno(t, "the next record", write(fd, rec2), 0)
-		wantErrno(t, "a second newline", write(fd, "\n"), unix.EINVAL)
+		harness.WantErrno(t, "the next record", write(fd, rec2), 0)
+		harness.WantErrno(t, "a second newline", write(fd, "\n"), unix.EINVAL)
 		wantLog(t, s, messages, rec1+rec2)
 	})
 	t.Run("complete: committed, the next record follows its newline", func(t *testing.T) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		fd := open(t, s, messages, appendFlags)
-		wantErrno(t, "a record without newline", write(fd, strings.TrimSuffix(rec1, "\n")), 0)
-		wantErrno(t, "close of a copy", dupClose(t, fd), 0)
-		wantErrno(t, "newline and record", write(fd, " \n"+rec2), 0)
+		harness.WantErrno(t, "a record without newline", write(fd, strings.TrimSuffix(rec1, "\n")), 0)
+		harness.WantErrno(t, "close of a copy", dupClose(t, fd), 0)
+		harness.WantErrno(t, "newline and record", write(fd, " \n"+rec2), 0)
 		wantLog(t, s, messages, rec1+rec2)
 	})
 	t.Run("complete: committed, the next record follows at once", func(t *testing.T) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		fd := open(t, s, messages, appendFlags)
-		wantErrno(t, "a record without newline", write(fd, strings.TrimSuffix(rec1, "\n")), 0)
-		wantErrno(t, "close of a copy", dupClose(t, fd), 0)
-		wantErrno(t, "record", write(fd, rec2), 0)
-		wantErrno(t, "blank line", write(fd, "\n"), unix.EINVAL)
+		harness.WantErrno(t, "a record without newline", write(fd, strings.TrimSuffix(rec1, "\n")), 0)
+		harness.WantErrno(t, "close of a copy", dupClose(t, fd), 0)
+		harness.WantErrno(t, "record", write(fd, rec2), 0)
+		harness.WantErrno(t, "blank line", write(fd, "\n"), unix.EINVAL)
 		wantLog(t, s, messages, rec1+rec2)
 	})
 	t.Run("fsync commits nothing that is not whole", func(t *testing.T) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		fd := open(t, s, messages, appendFlags)
-		wantErrno(t, "fsync of nothing", unix.Fsync(fd), 0)
-		wantErrno(t, "half", write(fd, rec1[:8]), 0)
-		wantErrno(t, "fsync of what is on no disk", unix.Fsync(fd), unix.EINVAL)
+		harness.WantErrno(t, "fsync of nothing", unix.Fsync(fd), 0)
+		harness.WantErrno(t, "half", write(fd, rec1[:8]), 0)
+		harness.WantErrno(t, "fsync of what is on no disk", unix.Fsync(fd), unix.EINVAL)
 		wantLog(t, s, messages, "")
-		wantErrno(t, "half", write(fd, rec1[8:]), 0)
-		wantErrno(t, "fsync", unix.Fsync(fd), 0)
-		wantErrno(t, "fdatasync", unix.Fdatasync(fd), 0)
+		harness.WantErrno(t, "half", write(fd, rec1[8:]), 0)
+		harness.WantErrno(t, "fsync", unix.Fsync(fd), 0)
+		harness.WantErrno(t, "fdatasync", unix.Fdatasync(fd), 0)
 		wantLog(t, s, messages, rec1)
 	})
 }
 
 func TestReleaseOfAnIncompleteRecordIsReported(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	fd, err := unix.Open(s.Path(messages), appendFlags, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantErrno(t, "half a record", write(fd, rec1[:20]), 0)
-	wantErrno(t, "close", unix.Close(fd), unix.EINVAL)
+	harness.WantErrno(t, "half a record", write(fd, rec1[:20]), 0)
+	harness.WantErrno(t, "close", unix.Close(fd), unix.EINVAL)
 	harness.Eventually(t, "a row about what was dropped", func() bool {
 		for _, r := range s.Errors() {
 			if strings.Contains(r.Reason, "20 bytes") || strings.Contains(r.Reason, "dropped") {
@@ -139,7 +139,7 @@ func TestReleaseOfAnIncompleteRecordIsReported(t *testing.T) {
 
 func TestAKilledWriterLeavesNothingOfAHalfRecord(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Bash(`exec 3>>messages.jsonl; printf '{"role":"user",' >&3; kill -9 $$`)
 	s.Append(messages, rec2)
 	wantLog(t, s, messages, rec2)
@@ -151,16 +151,16 @@ func TestLargeRecords(t *testing.T) {
 	for _, size := range []int{100, 4095, 4096, 4097, 65536, 131072 + 1, request - 1} {
 		t.Run(fmt.Sprintf("%d bytes in one write", size), func(t *testing.T) {
 			t.Parallel()
-			s := session(t, m)
+			s := m.NewSession(t)
 			rec := sized(size)
-			wantErrno(t, "write", write(open(t, s, messages, appendFlags), rec), 0)
+			harness.WantErrno(t, "write", write(open(t, s, messages, appendFlags), rec), 0)
 			wantLog(t, s, messages, rec)
 		})
 	}
 	for _, c := range []struct{ size, chunk int }{{request, request}, {3<<20 + 17, 100_003}, {3 << 20, 1 << 30}, {maxRecord, 1 << 20}, {maxRecord, 1 << 30}} {
 		t.Run(fmt.Sprintf("%d bytes in writes of %d", c.size, c.chunk), func(t *testing.T) {
 			t.Parallel()
-			s := session(t, m)
+			s := m.NewSession(t)
 			s.Append(messages, rec1)
 			rec := sized(c.size)
 			if n, err := loop(open(t, s, messages, appendFlags), rec, c.chunk); err != nil {
@@ -172,29 +172,29 @@ func TestLargeRecords(t *testing.T) {
 	for _, chunk := range []int{1 << 20, 1 << 30} {
 		t.Run(fmt.Sprintf("one byte too many in writes of %d", chunk), func(t *testing.T) {
 			t.Parallel()
-			s := session(t, m)
+			s := m.NewSession(t)
 			s.Append(messages, rec1)
 			fd := open(t, s, messages, appendFlags)
 			n, err := loop(fd, sized(maxRecord+1), chunk)
-			wantErrno(t, fmt.Sprintf("write after %d bytes", n), err, unix.EMSGSIZE)
+			harness.WantErrno(t, fmt.Sprintf("write after %d bytes", n), err, unix.EMSGSIZE)
 			if n < maxRecord-request || n > maxRecord+1 {
 				t.Errorf("refused after %d bytes", n)
 			}
 			wantLog(t, s, messages, rec1)
 			wantRow(t, s, messages, unix.EMSGSIZE, "limit")
-			wantErrno(t, "a record after it", write(fd, rec2), 0)
+			harness.WantErrno(t, "a record after it", write(fd, rec2), 0)
 			wantLog(t, s, messages, rec1+rec2)
 		})
 	}
 	t.Run("a record of 16 MiB beside small ones of another writer", func(t *testing.T) {
 		t.Parallel()
-		s := session(t, m)
+		s := m.NewSession(t)
 		big, small := open(t, s, messages, appendFlags), open(t, s, messages, appendFlags)
 		rec, want := sized(maxRecord), ""
 		for off := 0; off < len(rec); off += request {
-			wantErrno(t, "a piece", write(big, rec[off:min(off+request, len(rec))]), 0)
+			harness.WantErrno(t, "a piece", write(big, rec[off:min(off+request, len(rec))]), 0)
 			if off+request < len(rec) {
-				wantErrno(t, "a small one", write(small, rec1), 0)
+				harness.WantErrno(t, "a small one", write(small, rec1), 0)
 				want += rec1
 			}
 		}
@@ -205,7 +205,7 @@ func TestLargeRecords(t *testing.T) {
 // The kernel cuts one write(2) into requests and hides the errno of all but the first.
 func TestRefusalInsideAWriteThatTheKernelSplit(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	fd := open(t, s, messages, appendFlags)
 	good := strings.Repeat(sized(1000), 1200)
 	data := good + "nope\n" + rec3
@@ -216,16 +216,16 @@ func TestRefusalInsideAWriteThatTheKernelSplit(t *testing.T) {
 	if n > len(good) {
 		t.Errorf("%d bytes taken, but the bad record begins at %d", n, len(good))
 	}
-	wantErrno(t, "the rest of it", write(fd, data[n:]), unix.EINVAL)
+	harness.WantErrno(t, "the rest of it", write(fd, data[n:]), unix.EINVAL)
 	wantLog(t, s, messages, good)
 	wantRow(t, s, messages, unix.EINVAL, "JSON")
-	wantErrno(t, "a good record", write(fd, rec2), 0)
+	harness.WantErrno(t, "a good record", write(fd, rec2), 0)
 	wantLog(t, s, messages, good+rec2)
 }
 
 func TestOneUserMayStage1024Handles(t *testing.T) {
 	m := harness.Start(t, harness.Options{MaxFDs: 4096})
-	s := session(t, m)
+	s := m.NewSession(t)
 	fds := make([]int, maxStages)
 	for i := range fds {
 		fds[i] = open(t, s, messages, appendFlags)
@@ -234,18 +234,18 @@ func TestOneUserMayStage1024Handles(t *testing.T) {
 		}
 	}
 	last := open(t, s, messages, appendFlags)
-	wantErrno(t, "one stage more", write(last, rec1[:10]), unix.EDQUOT)
+	harness.WantErrno(t, "one stage more", write(last, rec1[:10]), unix.EDQUOT)
 	wantRow(t, s, messages, unix.EDQUOT, "")
-	wantErrno(t, "a whole record needs no stage", write(last, rec2), 0)
-	wantErrno(t, "a stage that is there goes on", write(fds[0], rec1[10:]), 0)
-	wantErrno(t, "one has become free", write(last, rec1[:10]), 0)
-	wantErrno(t, "and is completed", write(last, rec1[10:]), 0)
+	harness.WantErrno(t, "a whole record needs no stage", write(last, rec2), 0)
+	harness.WantErrno(t, "a stage that is there goes on", write(fds[0], rec1[10:]), 0)
+	harness.WantErrno(t, "one has become free", write(last, rec1[:10]), 0)
+	harness.WantErrno(t, "and is completed", write(last, rec1[10:]), 0)
 	wantLog(t, s, messages, rec2+rec1+rec1)
 }
 
 func TestOneUserMayStage256MiB(t *testing.T) {
 	m := harness.Start(t, harness.Options{MaxFDs: 4096})
-	s := session(t, m)
+	s := m.NewSession(t)
 	rec, half := sized(maxRecord), sized(maxRecord+1)
 	var fds []int
 	for staged := 0; staged < maxStaged; staged += maxRecord {
@@ -262,18 +262,18 @@ func TestOneUserMayStage256MiB(t *testing.T) {
 		}
 	}
 	last := open(t, s, messages, appendFlags)
-	wantErrno(t, "a byte more", write(last, "{"), unix.EDQUOT)
+	harness.WantErrno(t, "a byte more", write(last, "{"), unix.EDQUOT)
 	wantRow(t, s, messages, unix.EDQUOT, "")
 	if n := treeSize(m.Store); n < maxStaged {
 		t.Errorf("large stages are not in the store: it has %d bytes", n)
 	}
-	wantErrno(t, "the first one's newline", write(fds[0], "\n"), 0)
-	wantErrno(t, "a retry", write(last, "{"), 0)
-	wantErrno(t, "and its rest", write(last, rec1[1:]), 0)
+	harness.WantErrno(t, "the first one's newline", write(fds[0], "\n"), 0)
+	harness.WantErrno(t, "a retry", write(last, "{"), 0)
+	harness.WantErrno(t, "and its rest", write(last, rec1[1:]), 0)
 	wantLog(t, s, messages, rec+rec1)
-	wantErrno(t, "close of what was completed", unix.Close(fds[0]), 0)
+	harness.WantErrno(t, "close of what was completed", unix.Close(fds[0]), 0)
 	for _, fd := range fds[1:] {
-		wantErrno(t, "close of a stage", unix.Close(fd), unix.EINVAL)
+		harness.WantErrno(t, "close of a stage", unix.Close(fd), unix.EINVAL)
 	}
 	harness.Eventually(t, "the stages to be removed", func() bool { return treeSize(m.Store) < maxRecord+(1<<20) })
 }
@@ -293,7 +293,7 @@ func treeSize(dir string) (n int64) {
 
 func TestTimesOfALogAreTrue(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	var before, after unix.Stat_t
 	if err := unix.Stat(s.Path(messages), &before); err != nil {
 		t.Fatal(err)
@@ -325,11 +325,11 @@ func TestTimesOfALogAreTrue(t *testing.T) {
 
 func TestReadsEndAtTheCommittedLength(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(messages, rec1)
 	fd := open(t, s, messages, unix.O_RDONLY)
 	w := open(t, s, messages, appendFlags)
-	wantErrno(t, "stage", write(w, rec2[:12]), 0)
+	harness.WantErrno(t, "stage", write(w, rec2[:12]), 0)
 	buf := make([]byte, 4096)
 	if n, err := unix.Pread(fd, buf, 0); err != nil || string(buf[:n]) != rec1 {
 		t.Errorf("read %q, %v", buf[:max(n, 0)], err)
@@ -339,7 +339,7 @@ func TestReadsEndAtTheCommittedLength(t *testing.T) {
 			t.Errorf("read at %d: %d, %v", off, n, err)
 		}
 	}
-	wantErrno(t, "commit", write(w, rec2[12:]), 0)
+	harness.WantErrno(t, "commit", write(w, rec2[12:]), 0)
 	if n, err := unix.Pread(fd, buf, end); err != nil || string(buf[:n]) != rec2 {
 		t.Errorf("read %q, %v", buf[:max(n, 0)], err)
 	}

@@ -298,7 +298,7 @@ func (r row) run(t *testing.T, m *harness.Mount) {
 	if after == "=" {
 		after = r.seed
 	}
-	s := session(t, m)
+	s := m.NewSession(t)
 	if r.seed != "" {
 		s.Append(log, r.seed)
 	}
@@ -306,7 +306,7 @@ func (r row) run(t *testing.T, m *harness.Mount) {
 	if err := unix.Stat(s.Path(log), &before); err != nil {
 		t.Fatal(err)
 	}
-	wantErrno(t, r.name, r.do(t, s, log), r.errno)
+	harness.WantErrno(t, r.name, r.do(t, s, log), r.errno)
 	wantLog(t, s, log, after)
 	if r.quiet {
 		wantRow(t, s, log, 0, "")
@@ -335,13 +335,13 @@ func (r row) run(t *testing.T, m *harness.Mount) {
 
 func TestDirectoriesOfASessionCannotBeRemoved(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(messages, rec1)
 	for _, dir := range []string{"", "context", "context/pinned", "context/line"} {
-		wantErrno(t, "rmdir "+dir, unix.Rmdir(s.Path(dir)), unix.EPERM)
+		harness.WantErrno(t, "rmdir "+dir, unix.Rmdir(s.Path(dir)), unix.EPERM)
 		if dir != "" {
 			away := filepath.Join(filepath.Dir(dir), "away") // beside it: elsewhere the kernel itself refuses a directory without a write bit
-			wantErrno(t, "rename "+dir, unix.Rename(s.Path(dir), s.Path(away)), unix.EPERM)
+			harness.WantErrno(t, "rename "+dir, unix.Rename(s.Path(dir), s.Path(away)), unix.EPERM)
 		}
 	}
 	if r := s.Mount.Run(t, harness.Client{UID: s.UID, Argv: []string{"rm", "-rf", s.Dir}}); r.Code == 0 || !strings.Contains(r.Stderr, "not permitted") {
@@ -352,10 +352,10 @@ func TestDirectoriesOfASessionCannotBeRemoved(t *testing.T) {
 
 func TestReadingNeedsAReadableHandle(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(messages, rec1)
-	wantErrno(t, "write on O_RDONLY", write(open(t, s, messages, unix.O_RDONLY), rec2), unix.EBADF)
+	harness.WantErrno(t, "write on O_RDONLY", write(open(t, s, messages, unix.O_RDONLY), rec2), unix.EBADF)
 	_, err := unix.Pread(open(t, s, messages, appendFlags), make([]byte, 8), 0)
-	wantErrno(t, "read on O_WRONLY", err, unix.EBADF)
+	harness.WantErrno(t, "read on O_WRONLY", err, unix.EBADF)
 	wantLog(t, s, messages, rec1)
 }

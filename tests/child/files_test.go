@@ -51,12 +51,12 @@ func TestTheFilesOfAChildAreChecked(t *testing.T) {
 			t.Errorf("%s %q: errors.jsonl says %+v", bad.file, bad.text, rows[before:])
 		}
 	}
-	holds(t, s, "context/child/a/agent", "")
-	holds(t, s, "context/child/a/status", "pending\n")
+	harness.WantFile(t, s, "context/child/a/agent", "")
+	harness.WantFile(t, s, "context/child/a/status", "pending\n")
 	s.Bash(`cd context/child/a; echo rev > agent; : > agent; printf done > status; echo '{"id":"r1","path":"artifact/x","kind":"artifact","summary":"it"}' >> refs.jsonl
 		echo one > handoff.md; echo two >> handoff.md; sed -i s/one/1/ handoff.md; printf x > .t; mv .t result.md`).OK()
 	for file, want := range map[string]string{"agent": "", "status": "done", "handoff.md": "1\ntwo\n", "result.md": "x", "refs.jsonl": `{"id":"r1","path":"artifact/x","kind":"artifact","summary":"it"}` + "\n"} {
-		holds(t, s, "context/child/a/"+file, want)
+		harness.WantFile(t, s, "context/child/a/"+file, want)
 	}
 	s.Python(`
 import os, pathlib
@@ -74,42 +74,42 @@ except OSError as e:
     assert e.errno == 22, e
 assert (d / "status").read_text() == "error\n"
 `).OK()
-	holds(t, s, "context/child/a/handoff.md", "by rename\n")
+	harness.WantFile(t, s, "context/child/a/handoff.md", "by rename\n")
 }
 
 func TestAChildShowsItsSession(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s, child := family(t, m)
 	result, status := "context/child/rev-1/result.md", "context/child/rev-1/status"
-	holds(t, s, status, "pending\n")
-	holds(t, s, result, "")
+	harness.WantFile(t, s, status, "pending\n")
+	harness.WantFile(t, s, result, "")
 	child.Append("messages.jsonl", harness.Message("user", "look at it"))
-	holds(t, s, status, "active\n")
+	harness.WantFile(t, s, status, "active\n")
 	child.Append("messages.jsonl", harness.Message("assistant", "two bugs"))
-	holds(t, s, result, "two bugs\n")
+	harness.WantFile(t, s, result, "two bugs\n")
 	if got := s.Bash("stat -c %s " + result + " " + status + "; wc -c < " + result).OK(); got != "9\n7\n9\n" {
 		t.Errorf("sizes: %q", got)
 	}
 	child.Write("state", "done\n")
-	holds(t, s, status, "done\n")
-	if origin(s, result) != "derived" || origin(s, status) != "derived" {
-		t.Errorf("origins %q %q", origin(s, result), origin(s, status))
+	harness.WantFile(t, s, status, "done\n")
+	if harness.Origin(t, s, result) != "derived" || harness.Origin(t, s, status) != "derived" {
+		t.Errorf("origins %q %q", harness.Origin(t, s, result), harness.Origin(t, s, status))
 	}
 	s.Bash("echo more >> " + result + "; echo cancelled > " + status).OK()
 	child.Append("messages.jsonl", harness.Message("assistant", "three bugs"))
-	holds(t, s, result, "two bugs\nmore\n")
-	holds(t, s, status, "cancelled\n")
-	if origin(s, result) != "agent" || origin(s, status) != "agent" {
-		t.Errorf("origins %q %q", origin(s, result), origin(s, status))
+	harness.WantFile(t, s, result, "two bugs\nmore\n")
+	harness.WantFile(t, s, status, "cancelled\n")
+	if harness.Origin(t, s, result) != "agent" || harness.Origin(t, s, status) != "agent" {
+		t.Errorf("origins %q %q", harness.Origin(t, s, result), harness.Origin(t, s, status))
 	}
 	s.Bash("rm " + result + " " + status + " && rm context/child/rev-1/handoff.md").OK() // the last was never written
-	holds(t, s, result, "three bugs\n")
-	holds(t, s, status, "done\n")
+	harness.WantFile(t, s, result, "three bugs\n")
+	harness.WantFile(t, s, status, "done\n")
 	s.Bash("rm context/child/rev-1/session").OK()
-	holds(t, s, result, "")
-	holds(t, s, status, "pending\n")
+	harness.WantFile(t, s, result, "")
+	harness.WantFile(t, s, status, "pending\n")
 	m.Restart()
-	holds(t, s, "context/child/rev-1/agent", "rev\n")
+	harness.WantFile(t, s, "context/child/rev-1/agent", "rev\n")
 }
 
 func TestArtifactsAreOrdinaryFiles(t *testing.T) {
@@ -149,10 +149,10 @@ func TestAChildCanBeRemovedAndRenamed(t *testing.T) {
 	}
 	defer dir.Close()
 	s.Bash(`cd context/child/rev-1 && mv ../rev-1 ../rev-2 && cat result.md && echo "kept" > handoff.md && cat artifact/deep/x && mkdir ../rev-1 && cat ../rev-1/agent`).OK()
-	holds(t, s, "context/child/rev-2/result.md", "the answer\n")
-	holds(t, s, "context/child/rev-2/handoff.md", "kept\n")
-	holds(t, s, "context/child/rev-1/agent", "")
-	holds(t, s, "context/child/rev-1/handoff.md", "")
+	harness.WantFile(t, s, "context/child/rev-2/result.md", "the answer\n")
+	harness.WantFile(t, s, "context/child/rev-2/handoff.md", "kept\n")
+	harness.WantFile(t, s, "context/child/rev-1/agent", "")
+	harness.WantFile(t, s, "context/child/rev-1/handoff.md", "")
 	if names, err := dir.Readdirnames(-1); err != nil || len(names) != 7 {
 		t.Errorf("the directory, opened under its first name, lists %v, %v", names, err)
 	}
@@ -183,8 +183,8 @@ func TestToolsWalkOverChildren(t *testing.T) {
 	if b, err := os.ReadFile(out + "/copy/rev-1/result.md"); err != nil || string(b) != "the needle\n" {
 		t.Errorf("%q, %v", b, err)
 	}
-	holds(t, s, "context/child/rev-2/result.md", "the needle\n")
-	if origin(s, "context/child/rev-2/result.md") != "agent" {
+	harness.WantFile(t, s, "context/child/rev-2/result.md", "the needle\n")
+	if harness.Origin(t, s, "context/child/rev-2/result.md") != "agent" {
 		t.Error("a copy is not the agent's")
 	}
 }
@@ -197,5 +197,5 @@ func TestManyClientsWriteAChild(t *testing.T) {
 	if got := s.Bash("ls context/child").OK(); got != "rev-1\n" {
 		t.Errorf("left are %q", got)
 	}
-	holds(t, s, "context/child/rev-1/result.md", fmt.Sprintln(20))
+	harness.WantFile(t, s, "context/child/rev-1/result.md", fmt.Sprintln(20))
 }

@@ -17,15 +17,15 @@ func TestALinkFollowsItsSession(t *testing.T) {
 	s, child := family(t, m)
 	child.Append("messages.jsonl", harness.Message("assistant", "the answer"))
 	s.Bash("cd ../../..; mv rev/session/" + child.Name + " rev/session/other").OK()
-	holds(t, s, "context/child/rev-1/agent", "rev\n")
-	holds(t, s, "context/child/rev-1/session", "other\n")
-	holds(t, s, "context/child/rev-1/result.md", "the answer\n")
+	harness.WantFile(t, s, "context/child/rev-1/agent", "rev\n")
+	harness.WantFile(t, s, "context/child/rev-1/session", "other\n")
+	harness.WantFile(t, s, "context/child/rev-1/result.md", "the answer\n")
 	s.Bash("cd ../../..; mkdir -p reviewer; mv rev/session/other reviewer/session/other").OK()
-	holds(t, s, "context/child/rev-1/agent", "reviewer\n")
-	holds(t, s, "context/child/rev-1/session", "other\n")
-	holds(t, s, "context/child/rev-1/result.md", "the answer\n")
+	harness.WantFile(t, s, "context/child/rev-1/agent", "reviewer\n")
+	harness.WantFile(t, s, "context/child/rev-1/session", "other\n")
+	harness.WantFile(t, s, "context/child/rev-1/result.md", "the answer\n")
 	m.Restart()
-	holds(t, s, "context/child/rev-1/result.md", "the answer\n")
+	harness.WantFile(t, s, "context/child/rev-1/result.md", "the answer\n")
 }
 
 func TestARemovedSessionLeavesItsResult(t *testing.T) {
@@ -33,14 +33,14 @@ func TestARemovedSessionLeavesItsResult(t *testing.T) {
 	s, child := family(t, m)
 	s.Append("messages.jsonl", harness.Message("user", "go"))
 	child.Append("messages.jsonl", harness.Message("assistant", "the last word"))
-	holds(t, s, "context/child/rev-1/status", "active\n")
+	harness.WantFile(t, s, "context/child/rev-1/status", "active\n")
 	m.CLI(t, "session", "rm", "--force", child.Dir).OK()
 	if _, err := os.Stat(child.Dir); !os.IsNotExist(err) {
 		t.Fatalf("the session is there: %v", err)
 	}
-	holds(t, s, "context/child/rev-1/result.md", "the last word\n")
-	holds(t, s, "context/child/rev-1/status", "error\n")
-	if origin(s, "context/child/rev-1/result.md") != "agent" {
+	harness.WantFile(t, s, "context/child/rev-1/result.md", "the last word\n")
+	harness.WantFile(t, s, "context/child/rev-1/status", "error\n")
+	if harness.Origin(t, s, "context/child/rev-1/result.md") != "agent" {
 		t.Error("nothing was written")
 	}
 	if pack := s.Read("context/pack.md"); !strings.Contains(pack, "- rev-1: error, rev/"+child.Name+", context/child/rev-1/result.md\n> the last word\n") {
@@ -64,7 +64,7 @@ func TestAForkTakesTheChildrenAlong(t *testing.T) {
 	}
 	branch.Bash("diff -r context/child " + s.Path("context/child") + "; stat -c '%a %U' context/child/b/artifact/d/x").OK()
 	branch.Bash("rm -r context/child/b").OK()
-	holds(t, s, "context/child/b/result.md", "hand\n")
+	harness.WantFile(t, s, "context/child/b/result.md", "hand\n")
 }
 
 func TestSessionShowTellsOfChildren(t *testing.T) {

@@ -56,7 +56,9 @@ func TestAParentsPackTellsOfItsChildren(t *testing.T) {
 	if len(items) != 1 || items[0].Source != "context/child/rev-1/result.md" || len(items[0].SHA256) != 64 || items[0].Phase != "dynamic" || items[0].Tokens < 10 {
 		t.Errorf("%+v", items)
 	}
-	holds(t, s, "context/refs.jsonl", `{"id":"child-rev-1","path":"context/child/rev-1/result.md","kind":"child_result","summary":"done, `+who+`"}`+"\n")
+	row := `{"id":"child-rev-1","path":"context/child/rev-1/result.md","kind":"child_result",` +
+		`"summary":"done, ` + who + `"}` + "\n"
+	harness.WantFile(t, s, "context/refs.jsonl", row)
 	for _, name := range []string{"pack.md", "pack.json", "pack.openai.json", "pack.anthropic.json"} {
 		if strings.Contains(s.Read("context/"+name), "secret of the child") {
 			t.Errorf("%s has the child's messages", name)

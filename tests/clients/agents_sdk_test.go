@@ -34,7 +34,7 @@ func agentsSDKs(t *testing.T) string {
 func TestASessionOfTheAgentsSDK(t *testing.T) {
 	dir := agentsSDKs(t)
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
-	s := session(t, m)
+	s := m.NewSession(t)
 	if out := inDir(t, dir, "node", "agents.mjs", s.Dir); out != "the session holds\n" {
 		t.Errorf("it prints %q", out)
 	}
@@ -62,10 +62,10 @@ func TestASessionOfTheAgentsSDK(t *testing.T) {
 
 	// The file of a session comes back byte for byte; other formats have its calls with their results.
 	out := filepath.Join(t.TempDir(), "native.jsonl")
-	again := session(t, m)
+	again := m.NewSession(t)
 	m.CLI(t, "export", "--format", "native", "-o", out, s.Dir).OK()
 	m.CLI(t, "import", out, again.Dir).OK()
-	wantFile(t, again, "messages.jsonl", s.Read("messages.jsonl"))
+	harness.WantFile(t, again, "messages.jsonl", s.Read("messages.jsonl"))
 	for _, format := range []string{"openai", "anthropic", "responses", "codex", "claude-code"} {
 		out := filepath.Join(t.TempDir(), format)
 		m.CLI(t, "export", "--format", format, "-o", out, s.Dir).OK()
@@ -79,7 +79,7 @@ func TestASessionOfTheAgentsSDK(t *testing.T) {
 func TestASessionOfTheAgentsSDKInPython(t *testing.T) {
 	harness.Need(t, "python3")
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
-	s := session(t, m)
+	s := m.NewSession(t)
 	r := m.Run(t, harness.Client{UID: harness.Self(), Dir: s.Dir, Env: []string{"PYTHONDONTWRITEBYTECODE=1"},
 		Argv: []string{"python3", filepath.Join(harness.Root(), "tests/clients/agents-sdk/protocol.py"), filepath.Join(harness.Root(), "examples/openai-agents"), s.Dir}})
 	if out := r.OK(); out != "the session holds\n" {
@@ -92,7 +92,7 @@ func TestASessionOfTheAgentsSDKInPython(t *testing.T) {
 func TestCheckpointsOfLangGraph(t *testing.T) {
 	dir := agentsSDKs(t)
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
-	s := session(t, m)
+	s := m.NewSession(t)
 	if out := inDir(t, dir, "node", "langgraph.mjs", s.AgentHome()); out != "the checkpoints hold\n" {
 		t.Errorf("it prints %q", out)
 	}

@@ -35,7 +35,7 @@ func TestControlFilesAreCheckedAtCommit(t *testing.T) {
 	for _, c := range controls {
 		t.Run(c.file, func(t *testing.T) {
 			t.Parallel()
-			s := session(t, m)
+			s := m.NewSession(t)
 			path := s.Path(c.file)
 			if c.initially != "" && strings.TrimSpace(s.Read(c.file)) != c.initially {
 				t.Errorf("initially %q, want %q", s.Read(c.file), c.initially)
@@ -44,7 +44,7 @@ func TestControlFilesAreCheckedAtCommit(t *testing.T) {
 				if call, err := replace(path, good); err != nil {
 					t.Errorf("%q: %s: %v", good, call, err)
 				}
-				wantFile(t, s, c.file, good)
+				harness.WantFile(t, s, c.file, good)
 				if fi, err := os.Stat(path); err != nil || fi.Size() != int64(len(good)) {
 					t.Errorf("size %v, %v of %q", fi.Size(), err, good)
 				}
@@ -53,7 +53,7 @@ func TestControlFilesAreCheckedAtCommit(t *testing.T) {
 				if call, err := rename(path, good); err != nil {
 					t.Errorf("%q: %s: %v", good, call, err)
 				}
-				wantFile(t, s, c.file, good)
+				harness.WantFile(t, s, c.file, good)
 			}
 			kept := c.good[len(c.good)-1]
 			for _, bad := range c.bad {
@@ -61,14 +61,14 @@ func TestControlFilesAreCheckedAtCommit(t *testing.T) {
 				if call == "open" {
 					t.Errorf("%q was refused by open", bad)
 				}
-				wantErrno(t, strconv.Quote(bad)+": "+call, err, unix.EINVAL)
-				wantFile(t, s, c.file, kept)
+				harness.WantErrno(t, strconv.Quote(bad)+": "+call, err, unix.EINVAL)
+				harness.WantFile(t, s, c.file, kept)
 				call, err = rename(path, bad)
 				if call != "rename" {
 					t.Errorf("%q: %s failed before the rename: %v", bad, call, err)
 				}
-				wantErrno(t, strconv.Quote(bad)+": rename", err, unix.EINVAL)
-				wantFile(t, s, c.file, kept)
+				harness.WantErrno(t, strconv.Quote(bad)+": rename", err, unix.EINVAL)
+				harness.WantFile(t, s, c.file, kept)
 				rows := s.Errors()
 				if len(rows) == 0 || rows[len(rows)-1].Errno != "EINVAL" || rows[len(rows)-1].Path != c.file {
 					t.Errorf("%q: errors.jsonl says %+v", bad, rows)
@@ -78,48 +78,48 @@ func TestControlFilesAreCheckedAtCommit(t *testing.T) {
 			if call, err := replace(path, c.good[0]); err != nil {
 				t.Errorf("%q: %s: %v", c.good[0], call, err)
 			}
-			wantFile(t, s, c.file, c.good[0])
+			harness.WantFile(t, s, c.file, c.good[0])
 		})
 	}
 }
 
 func TestOthersSeeTheOldContentUntilTheCommit(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("context/budget", "9000\n")
 	fd, err := unix.Open(s.Path("context/budget"), unix.O_RDWR|unix.O_TRUNC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFile(t, s, "context/budget", "9000\n")
+	harness.WantFile(t, s, "context/budget", "9000\n")
 	for _, piece := range []string{"12", "0", "00"} {
 		if _, err := unix.Write(fd, []byte(piece)); err != nil {
 			t.Fatal(err)
 		}
-		wantFile(t, s, "context/budget", "9000\n")
+		harness.WantFile(t, s, "context/budget", "9000\n")
 	}
 	buf := make([]byte, 16)
 	if n, err := unix.Pread(fd, buf, 0); err != nil || string(buf[:n]) != "12000" {
 		t.Errorf("the writer reads %q, %v", buf[:max(n, 0)], err)
 	}
-	wantErrno(t, "close", unix.Close(fd), 0)
-	wantFile(t, s, "context/budget", "12000")
+	harness.WantErrno(t, "close", unix.Close(fd), 0)
+	harness.WantFile(t, s, "context/budget", "12000")
 }
 
 // A shell's > closes the file once before its first write: nothing is judged
 // then, and what comes of it is in errors.jsonl after the last close.
 func TestAnEmptyStateIsRefusedAtTheLastClose(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("state", "active")
 	s.Bash(": > state").OK()
 	harness.Eventually(t, "a row about the empty state", func() bool {
 		rows := s.Errors()
 		return len(rows) > 0 && rows[len(rows)-1].Errno == "EINVAL" && rows[len(rows)-1].Path == "state"
 	})
-	wantFile(t, s, "state", "active")
+	harness.WantFile(t, s, "state", "active")
 	s.Bash("echo done > state").OK()
-	wantFile(t, s, "state", "done\n")
+	harness.WantFile(t, s, "state", "done\n")
 	if rows := s.Errors(); len(rows) != 1 {
 		t.Errorf("errors.jsonl: %+v", rows)
 	}
@@ -163,7 +163,7 @@ except OSError as e: open("../../said","w").write(errno.errorcode[e.errno])
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			harness.Need(t, c.need)
-			s := session(t, m)
+			s := m.NewSession(t)
 			s.Append("messages.jsonl", rec1)
 			r := s.Bash(c.script)
 			if got := s.Read(c.file); got != c.want {
@@ -179,7 +179,7 @@ except OSError as e: open("../../said","w").write(errno.errorcode[e.errno])
 func TestSmallFilesOfASession(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	start := time.Now().Unix()
-	s := session(t, m)
+	s := m.NewSession(t)
 	number := func(name string) int64 {
 		t.Helper()
 		n, err := strconv.ParseInt(strings.TrimSpace(s.Read(name)), 10, 64)
@@ -192,14 +192,14 @@ func TestSmallFilesOfASession(t *testing.T) {
 		t.Errorf("created_at %d, made at %d", n, start)
 	}
 	s.Append("messages.jsonl", rec1+rec2+rec3)
-	wantFile(t, s, "latest.md", "I will add RetryMax.\n")
+	harness.WantFile(t, s, "latest.md", "I will add RetryMax.\n")
 	if c, u := number("created_at"), number("updated_at"); u < c {
 		t.Errorf("created at %d, updated at %d", c, u)
 	}
 	for _, name := range []string{"created_at", "updated_at", "latest.md", "context/errors.jsonl", "context/pack.md", "context/pack.json", "context/pack.report.md"} {
 		_, err := unix.Open(s.Path(name), unix.O_WRONLY, 0)
-		wantErrno(t, "open "+name+" for writing", err, unix.EACCES)
-		wantErrno(t, "truncate "+name, unix.Truncate(s.Path(name), 0), unix.EACCES)
+		harness.WantErrno(t, "open "+name+" for writing", err, unix.EACCES)
+		harness.WantErrno(t, "truncate "+name, unix.Truncate(s.Path(name), 0), unix.EACCES)
 	}
 	for _, name := range []string{"README.md", "status"} {
 		b, err := os.ReadFile(filepath.Join(m.Dir, name))
@@ -228,26 +228,26 @@ func TestSmallFilesOfASession(t *testing.T) {
 			t.Errorf("mkdir of session %q worked", name)
 		}
 		if name == "-x" || name == "a b" || name == ".hidden" {
-			wantErrno(t, "mkdir of session "+name, err, unix.EINVAL)
+			harness.WantErrno(t, "mkdir of session "+name, err, unix.EINVAL)
 		}
 	}
-	wantErrno(t, "mkdir again", unix.Mkdir(s.Dir, 0o700), unix.EEXIST)
+	harness.WantErrno(t, "mkdir again", unix.Mkdir(s.Dir, 0o700), unix.EEXIST)
 }
 
 // The shell's printf writes line by line: the first lines of a diff do not say yet that it is one.
 func TestDiffWrittenLineByLineIsTaken(t *testing.T) {
-	s := session(t, harness.Start(t, harness.Options{}))
+	s := harness.Start(t, harness.Options{}).NewSession(t)
 	const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 	s.Run("bash", "-c", `printf '%s\n' '--- a/x' '+++ b/x' '@@ -1 +1 @@' '-a' '+b' > context/review.diff`).OK()
-	wantFile(t, s, "context/review.diff", diff)
+	harness.WantFile(t, s, "context/review.diff", diff)
 	s.Run("bash", "-c", `{ echo looks good; echo to me; } > context/review.diff`) // refused at the close, of which no shell tells
-	wantFile(t, s, "context/review.diff", diff)
+	harness.WantFile(t, s, "context/review.diff", diff)
 }
 
 // tar removes what is in its way and makes it anew, as often as it takes: a session it unpacks over must not make it go on for ever.
 func TestTarOverASessionEnds(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	from, to := session(t, m), session(t, m)
+	from, to := m.NewSession(t), m.NewSession(t)
 	from.Bash(`echo '{"role":"user","content":"hi"}' >> messages.jsonl; mkdir context/child/k; echo rev > context/child/k/agent; echo note > context/child/k/result.md
 echo '{"id":"f","text":"F"}' > context/facts.jsonl`).OK()
 	to.Bash("mkdir context/child/k")

@@ -27,7 +27,7 @@ func long(n int) string {
 
 func TestProgramsReadALog(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	want := long(3000)
 	s.Append("messages.jsonl", want)
 	sum := sha256.Sum256([]byte(want))
@@ -70,7 +70,7 @@ func TestProgramsReadALog(t *testing.T) {
 // A session's directory can be walked and copied whole, by programs that know nothing of it.
 func TestTreesAreCopiedWhole(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", long(200))
 	s.Append("events.jsonl", `{"type":"usage","tokens":1}`+"\n")
 	s.Write("context/pinned/rule.md", "A rule.\n")
@@ -123,7 +123,7 @@ func TestTreesAreCopiedWhole(t *testing.T) {
 
 func TestTailFollowsALog(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	next := s.Follow("messages.jsonl")
 	if got := next(); got != rec1 {
@@ -147,7 +147,7 @@ func TestTailFollowsALog(t *testing.T) {
 func TestGitHashesThePackThatIsRead(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	harness.Need(t, "git")
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", long(50))
 	got := s.Bash("git hash-object context/pack.md").OK()
 	if want := s.Bash("cat context/pack.md | git hash-object --stdin").OK(); got != want {
@@ -161,7 +161,7 @@ func TestGitHashesThePackThatIsRead(t *testing.T) {
 // Many readers open, stat, map and read the pack while it changes: each sees one whole pack.
 func TestConcurrentReadersOfAChangingPack(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", long(20))
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -234,7 +234,7 @@ func readWhole(path string, mapped bool) (int, error) {
 
 func TestDescriptorsAreGivenBack(t *testing.T) {
 	m := harness.Start(t, harness.Options{MaxFDs: 200})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", long(20))
 	names := []string{"messages.jsonl", "events.jsonl", "state", "context/pack.md", "context/pack.json", "context/budget", "context/line/3", "context/line/3.txt", "latest.md"}
 	use := func() {

@@ -31,7 +31,7 @@ func TestTheOfficialSDKsTakeThePacks(t *testing.T) {
 	inDir(t, dir, "npm", "ci", "--prefer-offline", "--loglevel=error")
 
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Bash(`echo 'You are a careful coding agent.' > ../../system_prompt.md; echo 'Never push to main.' > context/pinned/rules.md
 echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}]' > ../../tools.json`).OK()
 	example := filepath.Join(harness.Root(), "examples/session")

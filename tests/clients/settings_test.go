@@ -13,7 +13,7 @@ import (
 
 func TestABudgetAppliesAtTheNextRead(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "7777"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for range 40 {
 		s.Append("messages.jsonl", harness.Message("user", strings.Repeat("alpha beta gamma delta ", 100)))
 	}
@@ -54,12 +54,12 @@ func TestABudgetAppliesAtTheNextRead(t *testing.T) {
 
 func TestWhatCannotFitIsRefusedWhenItIsWritten(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Write("context/budget", "4000")
 	big := strings.Repeat("a rule that must hold always. ", 1000)
 	call, err := replace(s.Path("context/pinned/big.md"), big)
-	wantErrno(t, "a pin above the budget: "+call, err, unix.EFBIG)
+	harness.WantErrno(t, "a pin above the budget: "+call, err, unix.EFBIG)
 	wantInPack(t, s, "must hold always", false)
 	rows := s.Errors()
 	if len(rows) == 0 || rows[len(rows)-1].Errno != "EFBIG" {
@@ -68,10 +68,10 @@ func TestWhatCannotFitIsRefusedWhenItIsWritten(t *testing.T) {
 	os.Remove(s.Path("context/pinned/big.md"))
 	s.Write("context/pinned/small.md", strings.Repeat("a rule that must hold always. ", 200))
 	call, err = replace(s.Path("context/budget"), "500")
-	wantErrno(t, "a budget below the pins: "+call, err, unix.EFBIG)
-	wantFile(t, s, "context/budget", "4000")
+	harness.WantErrno(t, "a budget below the pins: "+call, err, unix.EFBIG)
+	harness.WantFile(t, s, "context/budget", "4000")
 	call, err = rename(s.Path("context/budget"), "500")
-	wantErrno(t, "a budget below the pins: "+call, err, unix.EFBIG)
+	harness.WantErrno(t, "a budget below the pins: "+call, err, unix.EFBIG)
 	wantInPack(t, s, "must hold always", true)
 	if err := os.Remove(s.Path("context/pinned/small.md")); err != nil {
 		t.Fatal(err)
@@ -83,12 +83,12 @@ func TestWhatCannotFitIsRefusedWhenItIsWritten(t *testing.T) {
 
 func TestASettingAboveOneMiBIsTooLargeHoweverItComes(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("context/summary.md", "short")
 	for _, way := range []func(string, string) (string, error){replace, rename} {
 		call, err := way(s.Path("context/summary.md"), strings.Repeat("x", 1<<20+1))
-		wantErrno(t, call, err, unix.EMSGSIZE)
-		wantFile(t, s, "context/summary.md", "short")
+		harness.WantErrno(t, call, err, unix.EMSGSIZE)
+		harness.WantFile(t, s, "context/summary.md", "short")
 		if rows := s.Errors(); len(rows) == 0 || rows[len(rows)-1].Errno != "EMSGSIZE" {
 			t.Errorf("%s: errors.jsonl: %+v", call, rows)
 		}
@@ -97,7 +97,7 @@ func TestASettingAboveOneMiBIsTooLargeHoweverItComes(t *testing.T) {
 
 func TestPinsAppearAtTheNextRead(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Write("context/pinned/b.md", "second rule\n")
 	s.Write("context/pinned/a.md", "first rule\n")
@@ -137,7 +137,7 @@ func TestPinsAppearAtTheNextRead(t *testing.T) {
 // What the agent writes of its notes stands in packs. Until it does, and after rm, they are derived.
 func TestWhatTheAgentWritesAboutItsHistory(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1+rec2)
 	for name, own := range map[string]string{
 		"context/summary.md":      "The agent's own summary.\n",
@@ -155,7 +155,7 @@ func TestWhatTheAgentWritesAboutItsHistory(t *testing.T) {
 		}
 		wantOrigin("derived")
 		s.Write(name, own)
-		wantFile(t, s, name, own)
+		harness.WantFile(t, s, name, own)
 		wantOrigin("agent")
 		wantInPack(t, s, "agent's own", true)
 		if err := os.Remove(s.Path(name)); err != nil {
@@ -168,7 +168,7 @@ func TestWhatTheAgentWritesAboutItsHistory(t *testing.T) {
 		wantInPack(t, s, "agent's own", false)
 	}
 	s.Bash("echo '- [ ] first' >> context/todo.md; echo '- [x] second' >> context/todo.md").OK()
-	wantFile(t, s, "context/todo.md", "- [ ] first\n- [x] second\n")
+	harness.WantFile(t, s, "context/todo.md", "- [ ] first\n- [x] second\n")
 	wantInPack(t, s, "- [ ] first\n- [x] second\n", true)
 	wantInPack(t, s, "Progress 1/2. Next: first", true)
 }

@@ -15,7 +15,7 @@ import (
 // A program that is sent signals while it waits for a pack gets the pack: EINTR is no answer of a regular file.
 func TestSignalsDoNotFailTheOpeningOfAPack(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", long(3))
 	s.Write("context/context.yaml", "wait_ms: 20000\nsources:\n  - {type: computed_file, id: slow, generator: {command: [sh, -c, 'sleep .4; echo done']}}\n  - {type: journal}\n")
 
@@ -41,7 +41,7 @@ func TestSignalsDoNotFailTheOpeningOfAPack(t *testing.T) {
 // A program that is sent signals while it asks for a sweep has the sweep done.
 func TestSignalsDoNotEndASweep(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=0"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", long(3))
 	for range 60 {
 		if err := underSignals(func() error {

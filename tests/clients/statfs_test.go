@@ -14,7 +14,7 @@ import (
 // home/ and home/<uid> said that the disk has no blocks, and of no size: df showed a full one, and installers refused to write.
 func TestStatfsIsThatOfTheStoreInTheWholeTree(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Write("context/pinned/a.md", "a pin\n")
 	s.Write("../../note.txt", "a file\n")

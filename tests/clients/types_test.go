@@ -50,7 +50,7 @@ func TestEveryPackOfEveryReplayIsTaken(t *testing.T) {
 func replayed(t *testing.T, m *harness.Mount) map[string]*harness.Session {
 	sessions := map[string]*harness.Session{}
 	add := func(name string, logs map[string]string) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		s.Bash(`echo 'You are a careful coding agent.' > ../../system_prompt.md; echo 'Never push to main.' > context/pinned/rules.md
 echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}]' > ../../tools.json`).OK()
 		for log, file := range logs {
@@ -74,7 +74,7 @@ echo '[{"name":"read_file","description":"Read.","input_schema":{"type":"object"
 		"codex/rollout-2025-11-20T10-00-00-compacted.jsonl", "openhands/shop.jsonl", "anthropic/messages.json", "mini-swe-agent/calc.traj.json", "native/items.jsonl",
 	} {
 		name := strings.ReplaceAll(file, "/", "-")
-		s := session(t, m)
+		s := m.NewSession(t)
 		path := filepath.Join(transcripts, file)
 		if strings.HasPrefix(file, "examples/") {
 			path = filepath.Join(harness.Root(), file)

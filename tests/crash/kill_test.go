@@ -16,6 +16,15 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
+func TestMain(m *testing.M) { harness.Main(m) }
+
+// seed returns the seed of a test's random choices and prints it.
+func seed(tb testing.TB) int {
+	tb.Helper()
+	tb.Logf("CTXFS_SEED=%d", suite.Seed())
+	return int(suite.Seed())
+}
+
 // The daemon is killed at a random moment under eight writers, again and
 // again, sometimes once more while it recovers. A plain mount repairs the
 // mountpoint, and every acknowledged record is there, once, whole.

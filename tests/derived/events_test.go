@@ -11,7 +11,7 @@ import (
 // What a harness notes in events as a decision, a fact, a plan or an artifact is a note as it stands.
 func TestNotesOfEvents(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	const first = `{"type":"usage","text":"10 tokens"}
 {"type":"decision","text":"retry inside auth.Source","by":"kim"}
 {"type":"constraint","text":"never retry invalid_grant"}

@@ -51,7 +51,7 @@ func wantJournal(t *testing.T, s *harness.Session, want string) {
 
 func TestTheJournalOfASession(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
-	s := session(t, m)
+	s := m.NewSession(t)
 	wantJournal(t, s, "")
 	s.Append(ctxabi.MessagesFile, journalled)
 	wantJournal(t, s, journalWant)
@@ -110,7 +110,7 @@ print(facts)
 // What is derived is no history: nothing that looks at the history finds it twice.
 func TestTheJournalIsNoHistory(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(ctxabi.MessagesFile, journalled)
 	pack, found := s.Read(ctxabi.PackFile), s.Read(ctxabi.SearchDir+"/enough")
 	head := s.Bash("sha256sum messages.jsonl events.jsonl").OK()
@@ -130,7 +130,7 @@ func TestTheJournalIsNoHistory(t *testing.T) {
 // A program that has the journal open sees what is appended, line for line.
 func TestTailFollowsTheJournal(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "message 0"))
 	next := s.Follow(ctxabi.JournalFile)
 	for i := range 5 {
@@ -148,7 +148,7 @@ func TestTailFollowsTheJournal(t *testing.T) {
 func TestALongJournalNeedsLittleMemory(t *testing.T) {
 	o, _ := harness.LimitMemory(t, harness.Options{}, 160<<20)
 	m := harness.Start(t, o)
-	s := session(t, m)
+	s := m.NewSession(t)
 	var want bytes.Buffer
 	for i := range 60 {
 		var batch strings.Builder
@@ -188,7 +188,7 @@ func TestALongJournalNeedsLittleMemory(t *testing.T) {
 // What the journal shows is what other derived files show: no secrets where the mount redacts.
 func TestAJournalIsRedacted(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--redact"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "Hello.")+harness.Message("tool", "GITHUB_TOKEN=ghp_b7Qw9ZkT3mXr5LvYp2NcJd8HsGfA1eUoRi4V")+harness.Message("assistant", "Done."))
 	wantJournal(t, s, `{"type":"USER_MESSAGE","payload":{"content":"Hello."}}
 {"type":"ACTION_RESULT","payload":{"action_id":"","observation_content":"GITHUB_TOKEN=[redacted:github-pat]"}}
@@ -198,7 +198,7 @@ func TestAJournalIsRedacted(t *testing.T) {
 
 func TestAJournalThatIsOpenedToBeWrittenIsRefused(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for _, flags := range []int{unix.O_WRONLY, unix.O_RDWR, unix.O_RDONLY | unix.O_TRUNC, unix.O_WRONLY | unix.O_APPEND} {
 		if fd, err := unix.Open(s.Path(ctxabi.JournalFile), flags, 0); err != unix.EACCES {
 			unix.Close(fd)

@@ -15,7 +15,7 @@ import (
 // All five files are there from the start, and say what the history says.
 func TestNotesAreDerivedOnRead(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	entries, err := os.ReadDir(s.Path("context"))
 	if err != nil {
 		t.Fatal(err)
@@ -47,13 +47,13 @@ func TestNotesAreDerivedOnRead(t *testing.T) {
 			t.Errorf("%s cites %q: %v", file, source, err)
 		}
 	}
-	for _, r := range rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
+	for _, r := range harness.Rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
 		check(ctxabi.FactsFile, r.Source)
 	}
-	for _, r := range rows[ctxabi.DecisionRow](t, s, ctxabi.DecisionsFile) {
+	for _, r := range harness.Rows[ctxabi.DecisionRow](t, s, ctxabi.DecisionsFile) {
 		check(ctxabi.DecisionsFile, r.Source)
 	}
-	for _, r := range rows[ctxabi.RefRow](t, s, ctxabi.RefsFile) {
+	for _, r := range harness.Rows[ctxabi.RefRow](t, s, ctxabi.RefsFile) {
 		check(ctxabi.RefsFile, r.Source)
 	}
 	if text := s.Read(ctxabi.FactsFile); !strings.Contains(text, "stage-7.example.com") {
@@ -70,9 +70,9 @@ func TestNotesAreDerivedOnRead(t *testing.T) {
 // >> adds rows beside the derived ones, one with the id of a derived row takes its place, > takes the file over, rm gives it back.
 func TestTheLivesOfANote(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
-	derived := rows[ctxabi.FactRow](t, s, ctxabi.FactsFile)
+	derived := harness.Rows[ctxabi.FactRow](t, s, ctxabi.FactsFile)
 	text := s.Read(ctxabi.FactsFile)
 	if len(derived) == 0 {
 		t.Fatal("nothing is derived")
@@ -132,7 +132,7 @@ func TestTheLivesOfANote(t *testing.T) {
 // Text has an owned part below.
 func TestTextIsAddedBelow(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	for _, file := range []string{ctxabi.SummaryFile, ctxabi.TodoFile} {
 		text := s.Read(file)
@@ -153,7 +153,7 @@ func TestTextIsAddedBelow(t *testing.T) {
 // Every program that people write files with.
 func TestProgramsThatWrite(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	derived := s.Read(ctxabi.FactsFile)
 	row := `{"id":"own","text":"x"}`
@@ -222,14 +222,17 @@ func TestProgramsThatWrite(t *testing.T) {
 // What breaks the rules of the file is refused where it is written, and changes no life.
 func TestBadRowsAreRefused(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	text := s.Read(ctxabi.RefsFile)
 	for _, bad := range []string{"no json\n", `{"id":"x"}` + "\n", `{"id":"x","path":"a","kind":"nonsense"}` + "\n"} {
-		wantErrno(t, bad, write(s.Path(ctxabi.RefsFile), bad, os.O_WRONLY|os.O_APPEND), unix.EINVAL)
-		wantErrno(t, bad, write(s.Path(ctxabi.RefsFile), bad, os.O_WRONLY|os.O_TRUNC), unix.EINVAL)
+		harness.WantErrno(t, bad, write(s.Path(ctxabi.RefsFile), bad, os.O_WRONLY|os.O_APPEND), unix.EINVAL)
+		harness.WantErrno(t, bad, write(s.Path(ctxabi.RefsFile), bad, os.O_WRONLY|os.O_TRUNC), unix.EINVAL)
 	}
-	wantErrno(t, "too much", write(s.Path(ctxabi.SummaryFile), strings.Repeat("x", ctxabi.MaxControl+1), os.O_WRONLY|os.O_APPEND), unix.EMSGSIZE)
+
+	large := strings.Repeat("x", ctxabi.MaxControl+1)
+	err := write(s.Path(ctxabi.SummaryFile), large, os.O_WRONLY|os.O_APPEND)
+	harness.WantErrno(t, "too much", err, unix.EMSGSIZE)
 	wantOrigin(t, s, ctxabi.RefsFile, ctxabi.OriginDerived)
 	if got := mustAgree(t, s, ctxabi.RefsFile); got != text {
 		t.Errorf("it holds %q", got)
@@ -242,10 +245,10 @@ func TestBadRowsAreRefused(t *testing.T) {
 // A fork has the notes in the life that they were in.
 func TestAForkCopiesTheLife(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	s.Append(ctxabi.FactsFile, fact("mine", "the cache is warm"))
-	s.Write(ctxabi.DecisionsFile, line(ctxabi.DecisionRow{ID: "d", Decision: "ship it"}))
+	s.Write(ctxabi.DecisionsFile, harness.Record(ctxabi.DecisionRow{ID: "d", Decision: "ship it"}))
 	s.Bash("setfattr -n user.ctx.fork -v " + filepath.Base(s.Dir) + "fork . 2>/dev/null || python3 -c 'import os; os.setxattr(\".\",\"user.ctx.fork\",b\"" + filepath.Base(s.Dir) + "fork\")'").OK()
 	f := m.Session(t, harness.Self(), "coder", filepath.Base(s.Dir)+"fork")
 	for file, want := range map[string]string{ctxabi.FactsFile: ctxabi.OriginMixed, ctxabi.DecisionsFile: ctxabi.OriginAgent, ctxabi.RefsFile: ctxabi.OriginDerived} {
@@ -262,14 +265,14 @@ func TestAForkCopiesTheLife(t *testing.T) {
 
 // A program that adds a row without a newline does not keep others from adding theirs.
 func TestARowWithoutItsEndIsARow(t *testing.T) {
-	s := session(t, harness.Start(t, harness.Options{}))
+	s := harness.Start(t, harness.Options{}).NewSession(t)
 	s.Bash(`set -e
 printf '{"id":"a","text":"A"}' >> context/facts.jsonl
 echo '{"id":"b","text":"B"}' >> context/facts.jsonl
 printf '{"id":"c","text":"C"}' >> context/facts.jsonl
 printf '{"id":"d","text":"D"}' >> context/facts.jsonl`).OK()
 	var ids string
-	for _, r := range rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
+	for _, r := range harness.Rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
 		ids += r.ID
 	}
 	if ids != "abcd" {

@@ -59,7 +59,7 @@ func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 	const reply = "Which tier? → Free tier, reseed on boot"
 	for _, c := range askedTranscripts {
 		for _, tool := range []string{c.tool, c.foreign} {
-			s := session(t, m)
+			s := m.NewSession(t)
 			file := filepath.Join(t.TempDir(), c.file)
 			if err := os.WriteFile(file, []byte(strings.Replace(c.text, "%s", tool, 1)), 0o644); err != nil {
 				t.Fatal(err)
@@ -79,7 +79,7 @@ func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 			}
 		}
 	}
-	plain := session(t, m)
+	plain := m.NewSession(t)
 	plain.Append(ctxabi.MessagesFile, harness.Message("user", "Build it."))
 	plain.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"AskUserQuestion","arguments":%q}}]}`+"\n", tierAsked))
 	plain.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c1","name":"AskUserQuestion","content":%q}`+"\n", quotedTier))

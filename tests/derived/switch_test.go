@@ -44,7 +44,7 @@ func TestTheSwitchAgainstAModel(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	restarts := 0
 	suite.Check(t, 25, func(rt *rapid.T) {
-		s := session(t, m)
+		s := m.NewSession(t)
 		story(s)
 		file := s.Path(ctxabi.FactsFile)
 		derived := slices.Collect(strings.Lines(s.Read(ctxabi.FactsFile)))
@@ -147,8 +147,9 @@ func TestTheSwitchAgainstAModel(t *testing.T) {
 				}
 				fi, err := os.Stat(file)
 				must("stat", err)
-				if fi.Size() != int64(len(want)) || origin(t, s, ctxabi.FactsFile) != note.origin {
-					rt.Fatalf("%d bytes, %s; want %d, %s", fi.Size(), origin(t, s, ctxabi.FactsFile), len(want), note.origin)
+				origin := harness.Origin(t, s, ctxabi.FactsFile)
+				if fi.Size() != int64(len(want)) || origin != note.origin {
+					rt.Fatalf("%d bytes, %s; want %d, %s", fi.Size(), origin, len(want), note.origin)
 				}
 			},
 		})
@@ -158,7 +159,7 @@ func TestTheSwitchAgainstAModel(t *testing.T) {
 // Many writers append at once: every row is there, once, whole.
 func TestAppendsAtOnce(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	var wait sync.WaitGroup
 	const writers, each = 6, 25
@@ -179,7 +180,7 @@ func TestAppendsAtOnce(t *testing.T) {
 	})
 	wait.Wait()
 	seen := map[string]int{}
-	for _, r := range rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
+	for _, r := range harness.Rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
 		seen[r.ID]++
 	}
 	for w := range writers {
@@ -195,7 +196,7 @@ func TestAppendsAtOnce(t *testing.T) {
 // Readers beside whoever switches the file's life see one life or the other, whole.
 func TestReadersWhileSwitching(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	file := s.Path(ctxabi.FactsFile)
 	derived := s.Read(ctxabi.FactsFile)
@@ -250,7 +251,7 @@ func TestReadersWhileSwitching(t *testing.T) {
 // that it was in or was being given.
 func TestKilledWhileSwitching(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	story(s)
 	file := s.Path(ctxabi.FactsFile)
 	derived := s.Read(ctxabi.FactsFile)

@@ -39,7 +39,7 @@ var taskRoles = []string{"assistant", "user"}
 func TestTasksThatAreDoneAreNotOpen(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	want := "- [ ] Write the docs (messages:%d)\n- [x] Add jitter (messages:%d)\n"
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "Make the retries kinder."))
 	for i, c := range taskContents() {
 		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":%q,"content":%s}`+"\n", taskRoles[i%2], c))
@@ -67,7 +67,7 @@ func TestTasksThatAreDoneAreNotOpen(t *testing.T) {
 	if err := os.WriteFile(file, []byte(transcript.String()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	imported := session(t, m)
+	imported := m.NewSession(t)
 	m.CLI(t, "import", "--format", "claude-code", file, imported.Path("")).OK()
 	if got := mustAgree(t, imported, ctxabi.TodoFile); got != fmt.Sprintf(want, 2, 6) {
 		t.Errorf("the list of an imported session is %q", got)

@@ -12,7 +12,7 @@ import (
 // user agrees to is one, with the words that it answers.
 func TestNotesAreWhatPeopleSay(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	harnessSays := "NEVER output inline citations. The default branch is main.\nYou must not use absolute paths."
 	s.Append(ctxabi.MessagesFile, strings.Join([]string{
 		harness.Message("system", "You are a coding agent. "+harnessSays),
@@ -28,10 +28,10 @@ func TestNotesAreWhatPeopleSay(t *testing.T) {
 		harness.Message("user", "Yes."),
 	}, ""))
 	var facts, decisions []string
-	for _, r := range rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
+	for _, r := range harness.Rows[ctxabi.FactRow](t, s, ctxabi.FactsFile) {
 		facts = append(facts, r.Text)
 	}
-	for _, r := range rows[ctxabi.DecisionRow](t, s, ctxabi.DecisionsFile) {
+	for _, r := range harness.Rows[ctxabi.DecisionRow](t, s, ctxabi.DecisionsFile) {
 		decisions = append(decisions, r.Decision+" "+r.Source+" "+r.By)
 	}
 	if got := strings.Join(facts, "|"); got != "Never push to main." {

@@ -1,3 +1,4 @@
+// Package examples runs what the examples and docs/recipe.md tell their readers to type.
 package examples
 
 import (
@@ -17,6 +18,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
+
+func TestMain(m *testing.M) { harness.Main(m) }
 
 // runnable makes a clone in which `make build` was run, owned by uid, and returns it with the script of a make target,
 // which it reads from the Makefile.

@@ -227,7 +227,7 @@ func TestFsckOfAnOrdinaryUser(t *testing.T) {
 	m := harness.Start(t, harness.Options{Store: dir, NoStart: true})
 	must(t, os.Chmod(filepath.Dir(filepath.Dir(dir)), 0o755))
 	must(t, os.Chmod(filepath.Dir(dir), 0o755))
-	const bob = 21002
+	const bob = harness.Bob
 	as := func(store string, flags ...string) harness.Result {
 		return m.Run(t, harness.Client{UID: bob, Dir: "/", Argv: append([]string{harness.Binary(t), "fsck", "--store", store}, flags...)})
 	}

@@ -75,7 +75,7 @@ func (f *fire) say(text string) error {
 
 // keep stores a blob unless it is there.
 func (f *fire) keep(content string) error {
-	id := idOf(content)
+	id := harness.BlobID(content)
 	if _, err := f.x.Blob(id); err == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func (f *fire) writer(rng *rand.Rand) error {
 		return f.say(text)
 	}
 	content := fmt.Sprint("report ", rng.IntN(500))
-	id := idOf(content)
+	id := harness.BlobID(content)
 	if err := f.say("see context/dedup/blob/" + id); err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (f *fire) checkRoots() error {
 // pinner has a pin name a blob for a while: as long as it does the blob stays, then it may go.
 func (f *fire) pinner(rng *rand.Rand, pin string) error {
 	content := fmt.Sprint("plan ", rng.Int64())
-	id := idOf(content)
+	id := harness.BlobID(content)
 	if err := f.x.SetControl(pin, []byte("the plan is "+id)); err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (f *fire) litterer(rng *rand.Rand) error {
 	if err := f.keep(content); err != nil {
 		return err
 	}
-	if err := f.read(idOf(content)); err != nil && !gone(err) {
+	if err := f.read(harness.BlobID(content)); err != nil && !gone(err) {
 		return err
 	}
 	return nil

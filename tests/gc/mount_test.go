@@ -18,6 +18,8 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
+const blobs = ctxabi.DedupBlobDir
+
 // byHand is a mount that collects only when it is asked to, and then at once.
 func byHand(t *testing.T) *harness.Mount {
 	t.Helper()
@@ -26,7 +28,7 @@ func byHand(t *testing.T) *harness.Mount {
 
 func store(t *testing.T, s *harness.Session, content string) (id string) {
 	t.Helper()
-	id = idOf(content)
+	id = harness.BlobID(content)
 	s.Write(blobs+"/"+id, content)
 	return id
 }
@@ -66,7 +68,7 @@ func exists(s *harness.Session, name string) bool {
 
 func TestTheReportIsDerived(t *testing.T) {
 	m := byHand(t)
-	s := newSession(t, m)
+	s := m.NewSession(t)
 	if text := s.Read(ctxabi.GCReportFile); !strings.Contains(text, "policy pack_ttl=1d swap_ttl=30d dedup_min_refs=1 keep_messages=1") || strings.Contains(text, "run ") {
 		t.Errorf("before anything was looked at: %q", text)
 	}
@@ -101,7 +103,7 @@ func TestHugeFilesAndDeepDirectoriesHoldNothingUp(t *testing.T) {
 		"huge": "truncate -s 8T huge",
 		"deep": "python3 -c 'import os\nfor i in range(300): os.mkdir(\"deep\"); os.chdir(\"deep\")'",
 	} {
-		s := newSession(t, m)
+		s := m.NewSession(t)
 		id := blobs + "/" + store(t, s, "litter")
 		s.Write(ctxabi.PolicyFile, "swap_ttl=1ns\n")
 		s.Bash("mkdir context/child/c && cd context/child/c/artifact && " + script).OK()
@@ -125,7 +127,7 @@ else:
 // What is open stays, and reads to its end; so does what a record or a file names.
 func TestWhatProtectsABlob(t *testing.T) {
 	m := byHand(t)
-	s := newSession(t, m)
+	s := m.NewSession(t)
 	opened, recorded, pinned, litter := store(t, s, "opened"), store(t, s, "recorded"), store(t, s, "pinned"), store(t, s, "litter")
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "it is in dedup/blob/"+recorded))
 	s.Write("context/pinned/p.md", "read "+pinned)
@@ -166,7 +168,7 @@ func TestWhatProtectsABlob(t *testing.T) {
 
 // A pack that somebody reads is read to its end, and is gone for who comes later.
 func TestPacksExpireUnderAReader(t *testing.T) {
-	s := newSession(t, byHand(t))
+	s := byHand(t).NewSession(t)
 	var first string
 	for i := range 3 {
 		s.Append(ctxabi.MessagesFile, harness.Message("user", "message "+strconv.Itoa(i)))
@@ -212,7 +214,7 @@ func TestPacksExpireUnderAReader(t *testing.T) {
 // A policy takes effect as soon as it is written, long before the next round.
 func TestAPolicyTakesEffectWhenItIsWritten(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=1h", "--gc-grace=0"}})
-	s := newSession(t, m)
+	s := m.NewSession(t)
 	id := store(t, s, "litter")
 	s.Write(ctxabi.PolicyFile, "swap_ttl=1ns\n")
 	harness.Eventually(t, "the blob to go", func() bool {
@@ -227,7 +229,7 @@ func TestAPolicyTakesEffectWhenItIsWritten(t *testing.T) {
 // The loop finds by itself what became old, without anybody asking, after its grace.
 func TestTheLoopCollects(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=20ms", "--gc-grace=50ms"}})
-	s := newSession(t, m)
+	s := m.NewSession(t)
 	s.Write(ctxabi.PolicyFile, "swap_ttl=200ms\n")
 	store(t, s, "litter")
 	harness.Eventually(t, "the blob to go", func() bool {
@@ -239,7 +241,7 @@ func TestTheLoopCollects(t *testing.T) {
 // It takes three words of the owner to let history go, and even then not what somebody uses.
 func TestASessionIsRemovedByPolicyAlone(t *testing.T) {
 	m := byHand(t)
-	s, parent := newSession(t, m), newSession(t, m)
+	s, parent := m.NewSession(t), m.NewSession(t)
 	s.Append(ctxabi.MessagesFile, harness.Message("assistant", "the answer"))
 	s.Write(ctxabi.PolicyFile, "delete_after=1ns\nkeep_messages=0\n")
 	if r := ask(t, s, gc.RunSweep); reason(r.Kept, ".") != "keep_events=1" {
@@ -294,7 +296,7 @@ func TestASessionIsRemovedByPolicyAlone(t *testing.T) {
 
 func TestArchiveByPolicy(t *testing.T) {
 	m := byHand(t)
-	s := newSession(t, m)
+	s := m.NewSession(t)
 	text := strings.Repeat(harness.Message("user", strings.Repeat("a long story ", 100)), 100)
 	s.Append(ctxabi.MessagesFile, text)
 	s.Write(ctxabi.PolicyFile, "keep_messages=0\narchive_after=1ns\n")
@@ -316,7 +318,7 @@ func TestArchiveByPolicy(t *testing.T) {
 // Readers and writers in other processes, one daemon with all ages at nothing.
 func TestCollectUnderFireInAMount(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=5ms", "--gc-grace=0"}})
-	s := newSession(t, m)
+	s := m.NewSession(t)
 	s.Write(ctxabi.PolicyFile, atOnce)
 	const turn = 20 * time.Second // of a client, well below harness.Patience; then comes another one
 	script := `
@@ -370,7 +372,7 @@ if exec 4< context/dedup/blob/$b; then sleep 0.05; [ "$(cat <&4)" = "litter $i" 
 	}
 	ids := strings.Fields(string(named))
 	for _, id := range ids {
-		if got := idOf(s.Read(blobs + "/" + id)); got != id {
+		if got := harness.BlobID(s.Read(blobs + "/" + id)); got != id {
 			t.Errorf("%s reads as %s", id, got)
 		}
 	}

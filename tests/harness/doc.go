@@ -9,7 +9,7 @@
 // and then
 //
 //	mnt := harness.Start(t, harness.Options{})
-//	s := mnt.Session(t, 1000, "coder", "s1")
+//	s := mnt.NewSession(t)
 //	r := s.Bash(`echo '{"role":"user","content":"hi"}' >> messages.jsonl`)
 //
 // The binary is built once a test process; CTXFS_BIN names one that is there

@@ -2,13 +2,18 @@ package harness
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Session is one session of a mount, with its paths and its clients.
@@ -24,6 +29,23 @@ type Session struct {
 
 // Self is the tester's own uid: sessions of it are the cheapest to make.
 func Self() uint32 { return uint32(os.Getuid()) }
+
+// Two ordinary users and a group. The machine need not know them.
+const (
+	Alice = 21001
+	Bob   = 21002
+	Team  = 21500
+)
+
+// created counts the sessions that NewSession created.
+var created atomic.Int64
+
+// NewSession creates a session of the tester and of the agent coder. Its name is unique in the test
+// process, so that tests of one mount can run in parallel.
+func (m *Mount) NewSession(tb testing.TB) *Session {
+	tb.Helper()
+	return m.Session(tb, Self(), "coder", fmt.Sprintf("s%d", created.Add(1)))
+}
 
 // Session makes home/<uid>/agent/<agent>/session/<name>, as its owner would.
 func (m *Mount) Session(tb testing.TB, uid uint32, agent, name string) *Session {
@@ -85,6 +107,16 @@ func (s *Session) Append(name, data string) {
 	}
 }
 
+// Xattr reads the extended attribute user.ctx.<attr> of a file of the session.
+func (s *Session) Xattr(name, attr string) (string, error) {
+	value := make([]byte, 1024)
+	n, err := unix.Getxattr(s.Path(name), "user.ctx."+attr, value)
+	if err != nil {
+		return "", err
+	}
+	return string(value[:n]), nil
+}
+
 // ErrorRow is a row of context/errors.jsonl.
 type ErrorRow struct {
 	Time   time.Time
@@ -127,14 +159,25 @@ func Lines(tb testing.TB, log string) []string {
 
 // Message is a record of messages.jsonl, with its newline.
 func Message(role, content string) string {
+	return Record(struct {
+		Role    string `json:"role"`
+		Content string `json:"content"`
+	}{role, content})
+}
+
+// Record encodes v as one line of JSON, with its newline and without escapes for HTML.
+func Record(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(struct {
-		Role    string `json:"role"`
-		Content string `json:"content"`
-	}{role, content}); err != nil {
+	if err := e.Encode(v); err != nil {
 		panic(err)
 	}
 	return b.String()
+}
+
+// BlobID is the name of content in the directories of chunks and blobs.
+func BlobID(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "sha256-" + hex.EncodeToString(sum[:])
 }

@@ -19,21 +19,23 @@ const blobs = ctxabi.DedupBlobDir
 
 func TestWhatRepeatsIsABlob(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	file, other := source(1, 300), source(2, 300)
 	picture := strings.Repeat("\x89PNG\r\n\x1a\nnot really", 99)
 	edited := file[:len(file)/2] + "func added() {}\n" + file[len(file)/2:]
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "hello")+
 		harness.Message("tool", file)+harness.Message("tool", other)+harness.Message("tool", "short")+harness.Message("tool", "short")+
 		harness.Message("tool", file)+
-		jsonLine(map[string]any{"role": "user", "content": []any{
+		harness.Record(map[string]any{"role": "user", "content": []any{
 			map[string]any{"type": "text", "text": "Look."},
 			map[string]any{"type": "image_url", "image_url": map[string]any{"url": "data:image/png;base64," + base64.StdEncoding.EncodeToString([]byte(picture))}}}}))
 	got := dedupTree(t, s)
-	if row := got[idOf(file)]; row.Count != 2 || row.Kind != ctxabi.BlobText || row.Source != "messages:2" || row.Tokens == 0 {
+	row := got[harness.BlobID(file)]
+	if row.Count != 2 || row.Kind != ctxabi.BlobText || row.Source != "messages:2" || row.Tokens == 0 {
 		t.Errorf("a file read twice: %+v", row)
 	}
-	if row := got[idOf(picture)]; row.Count != 1 || row.Kind != ctxabi.BlobImage || row.Source != "messages:7" {
+	row = got[harness.BlobID(picture)]
+	if row.Count != 1 || row.Kind != ctxabi.BlobImage || row.Source != "messages:7" {
 		t.Errorf("an image: %+v", row)
 	}
 	if len(got) != 2 {
@@ -41,12 +43,14 @@ func TestWhatRepeatsIsABlob(t *testing.T) {
 	}
 	// A third reading after an edit has both halves of the file; the arguments of a call have all of it.
 	s.Append(ctxabi.MessagesFile, harness.Message("tool", edited)+
-		jsonLine(map[string]any{"role": "assistant", "content": "", "tool_calls": []any{map[string]any{"id": "w", "name": "write", "arguments": other}}}))
-	s.Append(ctxabi.EventsFile, jsonLine(map[string]any{"type": "tool_result", "id": "elsewhere", "content": other}))
+		harness.Record(map[string]any{"role": "assistant", "content": "", "tool_calls": []any{
+			map[string]any{"id": "w", "name": "write", "arguments": other}}}))
+	result := map[string]any{"type": "tool_result", "id": "elsewhere", "content": other}
+	s.Append(ctxabi.EventsFile, harness.Record(result))
 	got = dedupTree(t, s)
 	inFile := int64(0)
 	for id, row := range got {
-		if row.Source == "messages:2" && id != idOf(file) {
+		if row.Source == "messages:2" && id != harness.BlobID(file) {
 			inFile += row.Bytes
 			if row.Count != 3 {
 				t.Errorf("a part of three readings: %+v", row)
@@ -56,7 +60,7 @@ func TestWhatRepeatsIsABlob(t *testing.T) {
 	if inFile < int64(len(file))*9/10 {
 		t.Errorf("of %d bytes read again %d are blobs", len(file), inFile)
 	}
-	if row := got[idOf(other)]; row.Count != 3 || row.Source != "messages:3" {
+	if row := got[harness.BlobID(other)]; row.Count != 3 || row.Source != "messages:3" {
 		t.Errorf("a result, a call and an event that say the same: %+v", row)
 	}
 	before := s.Read(dedupIndex)
@@ -78,7 +82,7 @@ func TestWhatRepeatsIsABlob(t *testing.T) {
 
 func TestUsersStoreBlobs(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "hello")+harness.Message("tool", source(3, 90)))
 	dir := t.TempDir()
 	for i, c := range []struct{ how, script string }{
@@ -116,17 +120,18 @@ END`},
 		if err := os.WriteFile(from, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		r := s.Bash(fmt.Sprintf("set -e; F=%q B=%q/%s CTX_HOME=%q\n%s", from, blobs, idOf(content), s.AgentHome(), c.script))
+		r := s.Bash(fmt.Sprintf("set -e; F=%q B=%q/%s CTX_HOME=%q\n%s",
+			from, blobs, harness.BlobID(content), s.AgentHome(), c.script))
 		if r.Code != 0 || strings.Contains(c.how, "mv") && r.Stderr != "" {
 			t.Errorf("%s: %d, %s", c.how, r.Code, r.Stderr)
 			continue
 		}
-		got := s.Read(blobs + "/" + idOf(content))
+		got := s.Read(blobs + "/" + harness.BlobID(content))
 		if got != content {
 			t.Errorf("%s: stored %d of %d bytes", c.how, len(got), len(content))
 		}
 	}
-	s.Bash(fmt.Sprintf(": > %s/%s", blobs, idOf(""))).OK()
+	s.Bash(fmt.Sprintf(": > %s/%s", blobs, harness.BlobID(""))).OK()
 	before := dedupTree(t, s)
 	if len(before) != 13 {
 		t.Errorf("%d blobs", len(before))
@@ -139,21 +144,22 @@ END`},
 		}
 	}
 	// What the history says, too, once and then twice.
-	s.Bash(fmt.Sprintf("cp /dev/stdin %s/%s <<'END'\n%sEND", blobs, idOf(source(3, 90)), source(3, 90))).OK()
-	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Count != 1 || row.Source != ctxabi.BlobOfUser {
+	known := harness.BlobID(source(3, 90))
+	s.Bash(fmt.Sprintf("cp /dev/stdin %s/%s <<'END'\n%sEND", blobs, known, source(3, 90))).OK()
+	if row := dedupTree(t, s)[harness.BlobID(source(3, 90))]; row.Count != 1 || row.Source != ctxabi.BlobOfUser {
 		t.Errorf("%+v", row)
 	}
 	s.Append(ctxabi.MessagesFile, harness.Message("tool", source(3, 90)))
-	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Count != 2 || row.Source != ctxabi.BlobOfUser {
+	if row := dedupTree(t, s)[harness.BlobID(source(3, 90))]; row.Count != 2 || row.Source != ctxabi.BlobOfUser {
 		t.Errorf("%+v", row)
 	}
-	s.Run("rm", s.Path(blobs+"/"+idOf(source(3, 90)))).OK()
-	if row := dedupTree(t, s)[idOf(source(3, 90))]; row.Count != 2 || row.Source != "messages:2" {
+	s.Run("rm", s.Path(blobs+"/"+harness.BlobID(source(3, 90)))).OK()
+	if row := dedupTree(t, s)[harness.BlobID(source(3, 90))]; row.Count != 2 || row.Source != "messages:2" {
 		t.Errorf("%+v", row)
 	}
-	wantErrno(t, "rm of what the history has", unix.Unlink(s.Path(blobs+"/"+idOf(source(3, 90)))), unix.EACCES)
-	s.Run("rm", s.Path(blobs+"/"+idOf(""))).OK()
-	if _, err := os.Stat(s.Path(blobs + "/" + idOf(""))); err == nil {
+	harness.WantErrno(t, "rm of what the history has", unix.Unlink(s.Path(blobs+"/"+known)), unix.EACCES)
+	s.Run("rm", s.Path(blobs+"/"+harness.BlobID(""))).OK()
+	if _, err := os.Stat(s.Path(blobs + "/" + harness.BlobID(""))); err == nil {
 		t.Error("rm removed nothing")
 	}
 	for _, row := range s.Errors() {
@@ -165,8 +171,8 @@ END`},
 
 func TestOtherContentIsNotStored(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
-	name := s.Path(blobs + "/" + idOf("this"))
+	s := m.NewSession(t)
+	name := s.Path(blobs + "/" + harness.BlobID("this"))
 	write := func(content string) error {
 		fd, err := unix.Open(name, unix.O_WRONLY|unix.O_CREAT, 0o600)
 		if err != nil {
@@ -177,7 +183,7 @@ func TestOtherContentIsNotStored(t *testing.T) {
 		}
 		return unix.Close(fd)
 	}
-	wantErrno(t, "close after other content", write("that"), unix.EINVAL)
+	harness.WantErrno(t, "close after other content", write("that"), unix.EINVAL)
 	gone := func(what string) {
 		t.Helper()
 		if _, err := os.Stat(name); err == nil {
@@ -198,24 +204,26 @@ func TestOtherContentIsNotStored(t *testing.T) {
 	gone("cp")
 	s.Bash("exec 3> " + name + "; exec 3>&-") // nothing was written
 	gone("nothing")
-	wantErrno(t, "then the content", write("this"), 0)
-	if got := s.Read(blobs + "/" + idOf("this")); got != "this" {
+	harness.WantErrno(t, "then the content", write("this"), 0)
+	if got := s.Read(blobs + "/" + harness.BlobID("this")); got != "this" {
 		t.Errorf("stored %q", got)
 	}
-	for _, bad := range []string{"x", "sha256-12", strings.ToUpper(idOf("x")), ".tmp", "sha256-" + strings.Repeat("g", 64)} {
+	for _, bad := range []string{"x", "sha256-12", strings.ToUpper(harness.BlobID("x")), ".tmp",
+		"sha256-" + strings.Repeat("g", 64)} {
 		_, err := os.Create(s.Path(blobs + "/" + bad))
-		wantErrno(t, "create of "+bad, err, unix.EINVAL)
+		harness.WantErrno(t, "create of "+bad, err, unix.EINVAL)
 	}
 	_, err := unix.Open(name, unix.O_WRONLY, 0)
-	wantErrno(t, "open for writing", err, unix.EACCES)
+	harness.WantErrno(t, "open for writing", err, unix.EACCES)
 	_, err = unix.Open(name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, 0o600)
-	wantErrno(t, "O_EXCL", err, unix.EEXIST)
-	wantErrno(t, "chmod, which is not kept", unix.Chmod(name, 0o600), 0)
-	wantErrno(t, "truncate", unix.Truncate(name, 0), unix.EACCES)
-	wantErrno(t, "rename within", unix.Rename(name, s.Path(blobs+"/"+idOf("x"))), unix.EPERM)
-	wantErrno(t, "rename into", unix.Rename(s.Path(ctxabi.MetaFile), s.Path(blobs+"/"+idOf("x"))), unix.EXDEV)
-	wantErrno(t, "rename out", unix.Rename(name, filepath.Join(s.AgentHome(), "x")), unix.EXDEV)
-	wantErrno(t, "mkdir", unix.Mkdir(s.Path(blobs+"/"+idOf("y")), 0o700), unix.EPERM)
+	harness.WantErrno(t, "O_EXCL", err, unix.EEXIST)
+	harness.WantErrno(t, "chmod, which is not kept", unix.Chmod(name, 0o600), 0)
+	harness.WantErrno(t, "truncate", unix.Truncate(name, 0), unix.EACCES)
+	harness.WantErrno(t, "rename within", unix.Rename(name, s.Path(blobs+"/"+harness.BlobID("x"))), unix.EPERM)
+	err = unix.Rename(s.Path(ctxabi.MetaFile), s.Path(blobs+"/"+harness.BlobID("x")))
+	harness.WantErrno(t, "rename into", err, unix.EXDEV)
+	harness.WantErrno(t, "rename out", unix.Rename(name, filepath.Join(s.AgentHome(), "x")), unix.EXDEV)
+	harness.WantErrno(t, "mkdir", unix.Mkdir(s.Path(blobs+"/"+harness.BlobID("y")), 0o700), unix.EPERM)
 	reported := 0
 	for _, row := range s.Errors() {
 		if row.Errno == "EINVAL" && row.Op == "close" && strings.Contains(row.Path, blobs) {
@@ -229,43 +237,44 @@ func TestOtherContentIsNotStored(t *testing.T) {
 
 func TestABlobHasABound(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
-	fd, err := unix.Open(s.Path(blobs+"/"+idOf("x")), unix.O_WRONLY|unix.O_CREAT, 0o600)
+	s := m.NewSession(t)
+	fd, err := unix.Open(s.Path(blobs+"/"+harness.BlobID("x")), unix.O_WRONLY|unix.O_CREAT, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantErrno(t, "ftruncate to 256 MiB", unix.Ftruncate(fd, ctxabi.MaxBlob), 0)
+	harness.WantErrno(t, "ftruncate to 256 MiB", unix.Ftruncate(fd, ctxabi.MaxBlob), 0)
 	_, err = unix.Pwrite(fd, []byte("x"), ctxabi.MaxBlob)
-	wantErrno(t, "a byte more", err, unix.EFBIG)
-	other, err := unix.Open(s.Path(blobs+"/"+idOf("y")), unix.O_WRONLY|unix.O_CREAT, 0o600)
+	harness.WantErrno(t, "a byte more", err, unix.EFBIG)
+	other, err := unix.Open(s.Path(blobs+"/"+harness.BlobID("y")), unix.O_WRONLY|unix.O_CREAT, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = unix.Write(other, []byte("y"))
-	wantErrno(t, "another blob beside it", err, unix.EDQUOT)
-	wantErrno(t, "ftruncate back", unix.Ftruncate(fd, 0), 0)
+	harness.WantErrno(t, "another blob beside it", err, unix.EDQUOT)
+	harness.WantErrno(t, "ftruncate back", unix.Ftruncate(fd, 0), 0)
 	_, err = unix.Write(other, []byte("y"))
-	wantErrno(t, "once there is room", err, 0)
-	wantErrno(t, "close", unix.Close(other), 0)
+	harness.WantErrno(t, "once there is room", err, 0)
+	harness.WantErrno(t, "close", unix.Close(other), 0)
 	unix.Close(fd)
-	if got := s.Read(blobs + "/" + idOf("y")); got != "y" {
+	if got := s.Read(blobs + "/" + harness.BlobID("y")); got != "y" {
 		t.Errorf("stored %q", got)
 	}
 }
 
 func TestASpoiltBlobIsNotServed(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
-	s.Bash("printf mine > " + blobs + "/" + idOf("mine")).OK()
+	s := m.NewSession(t)
+	s.Bash("printf mine > " + blobs + "/" + harness.BlobID("mine")).OK()
 	m.Stop()
-	if err := os.WriteFile(filepath.Join(s.InStore(), ".ctxfs", "blobs", idOf("mine")), []byte("mine?"), 0o600); err != nil {
+	stored := filepath.Join(s.InStore(), ".ctxfs", "blobs", harness.BlobID("mine"))
+	if err := os.WriteFile(stored, []byte("mine?"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.TryStart(); err != nil {
 		t.Fatal(err)
 	}
-	_, err := os.ReadFile(s.Path(blobs + "/" + idOf("mine")))
-	wantErrno(t, "read", err, unix.EIO)
+	_, err := os.ReadFile(s.Path(blobs + "/" + harness.BlobID("mine")))
+	harness.WantErrno(t, "read", err, unix.EIO)
 	if rows := s.Errors(); len(rows) == 0 || rows[len(rows)-1].Errno != "EIO" {
 		t.Errorf("%+v", rows)
 	}
@@ -277,7 +286,7 @@ func TestBlobsAreTheirOwners(t *testing.T) {
 	}
 	m := harness.Start(t, harness.Options{})
 	mine, theirs := m.Session(t, 1001, "coder", "s"), m.Session(t, 1002, "coder", "s")
-	file := blobs + "/" + idOf("secret")
+	file := blobs + "/" + harness.BlobID("secret")
 	mine.Bash("printf secret > " + file).OK()
 	if got := mine.Bash("cat " + file).OK(); got != "secret" {
 		t.Errorf("the owner reads %q", got)
@@ -305,7 +314,7 @@ func TestBlobsOfASpace(t *testing.T) {
 		return m.Run(t, harness.Client{UID: uid, GIDs: []uint32{uid, team}, Argv: []string{"bash", "-c", script}})
 	}
 	dir := "shared/crew/agent/coder/session/s1"
-	file := dir + "/" + blobs + "/" + idOf("ours")
+	file := dir + "/" + blobs + "/" + harness.BlobID("ours")
 	member(1001, "mkdir -p "+dir).OK()
 	if got := member(1002, "printf ours > "+file+" && stat -c '%a %u %g' "+file).OK(); got != fmt.Sprintf("440 1002 %d\n", team) {
 		t.Errorf("stored as %q", got)

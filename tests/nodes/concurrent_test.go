@@ -17,7 +17,7 @@ import (
 // Both trees are read by several at once while the session grows, its packs are read and blobs come and go.
 func TestReadersBesideAWriter(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write(ctxabi.BudgetFile, "3000\n")
 	talk(s, 0, 9)
 	done := make(chan struct{})
@@ -39,7 +39,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 			if row["source"] == ctxabi.BlobOfUser && os.IsNotExist(err) {
 				continue // removed since
 			}
-			if err != nil || idOf(string(b)) != name {
+			if err != nil || harness.BlobID(string(b)) != name {
 				return fmt.Errorf("%s: %v", name, err)
 			}
 		}
@@ -65,7 +65,7 @@ func TestReadersBesideAWriter(t *testing.T) {
 	for k := range 2 {
 		background(func(round int) error {
 			content := strings.Repeat(fmt.Sprintf("blob %d of %d\n", round%3, k*(round%2)), 500)
-			file := s.Path(filepath.Join(ctxabi.DedupBlobDir, idOf(content)))
+			file := s.Path(filepath.Join(ctxabi.DedupBlobDir, harness.BlobID(content)))
 			if err := os.WriteFile(file, []byte(content), 0o600); err != nil && !os.IsPermission(err) && !os.IsNotExist(err) {
 				return err // the other one may have stored it, or removed it, in between
 			}

@@ -39,7 +39,7 @@ func TestRealSessions(t *testing.T) {
 			s.Append(ctxabi.MessagesFile, string(bytes.Join(records[n:min(n+20, len(records))], nil)))
 			s.Read(ctxabi.PackFile)
 			if n%100 == 0 {
-				now := ids(rows[ctxabi.SwapRow](t, s, swapIndex))
+				now := ids(harness.Rows[ctxabi.SwapRow](t, s, swapIndex))
 				mustKeep(t, file, seen, now)
 				seen = now
 			}

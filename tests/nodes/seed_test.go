@@ -26,13 +26,14 @@ func objects(t *testing.T, s *harness.Session, file string) (list []map[string]a
 
 // A row of the index of repeats lists where its content stands, and how often beside it.
 func TestRefsOfARepeatAreAListOfPlaces(t *testing.T) {
-	s := session(t, harness.Start(t, harness.Options{}))
+	s := harness.Start(t, harness.Options{}).NewSession(t)
 	file := source(3, 40)
 	for i := range 3 {
-		s.Append("messages.jsonl", jsonLine(map[string]any{"role": "user", "content": fmt.Sprint("note ", i)})+jsonLine(map[string]any{"role": "tool", "tool_call_id": "c", "content": file}))
+		s.Append("messages.jsonl", harness.Record(map[string]any{"role": "user", "content": fmt.Sprint("note ", i)})+
+			harness.Record(map[string]any{"role": "tool", "tool_call_id": "c", "content": file}))
 	}
 	for _, row := range objects(t, s, dedupIndex) {
-		if row["hash"] != idOf(file) {
+		if row["hash"] != harness.BlobID(file) {
 			continue
 		}
 		if refs := fmt.Sprint(row["refs"]); refs != "[messages:2 messages:4 messages:6]" || row["refs_count"] != 3.0 || row["source"] != "messages:2" {
@@ -45,11 +46,11 @@ func TestRefsOfARepeatAreAListOfPlaces(t *testing.T) {
 
 // A content that stands in very many records has a row that does not grow with them.
 func TestRefsOfARepeatAreBounded(t *testing.T) {
-	s := session(t, harness.Start(t, harness.Options{}))
+	s := harness.Start(t, harness.Options{}).NewSession(t)
 	file := source(5, 40)
 	var log strings.Builder
 	for range 300 {
-		log.WriteString(jsonLine(map[string]any{"role": "tool", "tool_call_id": "c", "content": file}))
+		log.WriteString(harness.Record(map[string]any{"role": "tool", "tool_call_id": "c", "content": file}))
 	}
 	s.Append("messages.jsonl", log.String())
 	row := objects(t, s, dedupIndex)[0]
@@ -60,15 +61,16 @@ func TestRefsOfARepeatAreBounded(t *testing.T) {
 
 // A row of what left the prompt names the file it is from and, of events, the event; so does the reference of its bytes.
 func TestSwapRowsNameTheirFileAndEvent(t *testing.T) {
-	s := session(t, harness.Start(t, harness.Options{}))
+	s := harness.Start(t, harness.Options{}).NewSession(t)
 	var messages, events strings.Builder
 	for i := range 60 {
-		messages.WriteString(jsonLine(map[string]any{"id": fmt.Sprintf("msg-%03d", i+1), "role": "user", "content": fmt.Sprintf("Step %d: %s", i, source(i, 8))}))
+		messages.WriteString(harness.Record(map[string]any{"id": fmt.Sprintf("msg-%03d", i+1), "role": "user",
+			"content": fmt.Sprintf("Step %d: %s", i, source(i, 8))}))
 		event := map[string]any{"type": "tool_result", "tool_call_id": fmt.Sprint("c", i), "name": "run_tests", "content": source(100+i, 30)}
 		if i%2 == 0 {
 			event["id"] = fmt.Sprintf("ev-%d", 900+i)
 		}
-		events.WriteString(jsonLine(event))
+		events.WriteString(harness.Record(event))
 	}
 	s.Write("context/budget", "3000\n")
 	s.Append("events.jsonl", events.String())

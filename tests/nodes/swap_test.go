@@ -15,7 +15,7 @@ import (
 
 // long is a session of which much has left the prompt, one read of a pack after another.
 func long(t *testing.T, m *harness.Mount) *harness.Session {
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write(ctxabi.BudgetFile, "4000\n")
 	for i := 0; i < 60; i += 3 {
 		talk(s, i, i+2)
@@ -77,7 +77,7 @@ func TestWhatLeftThePromptIsListed(t *testing.T) {
 func TestRowsOfSwapStay(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := long(t, m)
-	first := ids(rows[ctxabi.SwapRow](t, s, swapIndex))
+	first := ids(harness.Rows[ctxabi.SwapRow](t, s, swapIndex))
 
 	s.Write(ctxabi.BudgetFile, "9000\n")
 	s.Read(ctxabi.PackFile)
@@ -88,7 +88,7 @@ func TestRowsOfSwapStay(t *testing.T) {
 	}
 	s.Write(ctxabi.BudgetFile, "0\n")
 	s.Read(ctxabi.PackFile)
-	mustKeep(t, "no budget", second, ids(rows[ctxabi.SwapRow](t, s, swapIndex)))
+	mustKeep(t, "no budget", second, ids(harness.Rows[ctxabi.SwapRow](t, s, swapIndex)))
 
 	m.Restart()
 	mustKeep(t, "another daemon", second, ids(swapTree(t, s)))
@@ -125,13 +125,13 @@ func TestRowsOfSwapStay(t *testing.T) {
 func TestRowsAreNotedByThePack(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := long(t, m)
-	twin := session(t, m)
+	twin := m.NewSession(t)
 	twin.Write(ctxabi.BudgetFile, "4000\n")
 	for i := 0; i < 60; i += 3 {
 		talk(twin, i, i+2)
 		twin.Read(ctxabi.PackFile)
 	}
-	want := ids(rows[ctxabi.SwapRow](t, twin, swapIndex))
+	want := ids(harness.Rows[ctxabi.SwapRow](t, twin, swapIndex))
 	m.Restart()
 	s.Write(ctxabi.BudgetFile, "0\n")
 	mustKeep(t, "a daemon ago", want, ids(swapTree(t, s)))
@@ -139,13 +139,14 @@ func TestRowsAreNotedByThePack(t *testing.T) {
 
 func TestEventsLeaveThePrompt(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write(ctxabi.BudgetFile, "3000\n")
 	for i := range 40 {
 		s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("Run the tests of part %d.", i)))
-		s.Append(ctxabi.EventsFile, jsonLine(map[string]any{"type": "tool_call", "id": fmt.Sprint("e", i), "name": "run_tests", "arguments": map[string]any{"part": i}})+
-			jsonLine(map[string]any{"type": "note", "text": "between"})+
-			jsonLine(map[string]any{"type": "tool_result", "id": fmt.Sprint("e", i), "content": source(i, 25)}))
+		s.Append(ctxabi.EventsFile, harness.Record(map[string]any{"type": "tool_call", "id": fmt.Sprint("e", i),
+			"name": "run_tests", "arguments": map[string]any{"part": i}})+
+			harness.Record(map[string]any{"type": "note", "text": "between"})+
+			harness.Record(map[string]any{"type": "tool_result", "id": fmt.Sprint("e", i), "content": source(i, 25)}))
 		s.Append(ctxabi.MessagesFile, harness.Message("assistant", fmt.Sprintf("Part %d passes.", i)))
 		s.Read(ctxabi.PackFile)
 	}
@@ -200,15 +201,15 @@ func TestTamperedHistoryIsNotServed(t *testing.T) {
 		span, _ := ctxabi.ParseSpan(row.Range)
 		got, err := os.ReadFile(s.Path(ctxabi.SwapChunkDir + "/" + row.ID))
 		if span.From <= 3 && 3 <= span.To {
-			wantErrno(t, "read of "+row.Range, err, unix.EIO)
+			harness.WantErrno(t, "read of "+row.Range, err, unix.EIO)
 			spoilt++
-		} else if err == nil && idOf(string(got)) != row.ID {
+		} else if err == nil && harness.BlobID(string(got)) != row.ID {
 			t.Errorf("%s gives other bytes", row.Range)
 		}
 	}
 	for id, row := range blobs {
 		if _, err := os.ReadFile(s.Path(ctxabi.DedupBlobDir + "/" + id)); row.Source == "messages:3" {
-			wantErrno(t, "read of a blob of "+row.Source, err, unix.EIO)
+			harness.WantErrno(t, "read of a blob of "+row.Source, err, unix.EIO)
 			spoilt++
 		}
 	}
@@ -225,30 +226,31 @@ func TestTamperedHistoryIsNotServed(t *testing.T) {
 func TestChunksAreReadOnly(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := long(t, m)
-	list := rows[ctxabi.SwapRow](t, s, swapIndex)
+	list := harness.Rows[ctxabi.SwapRow](t, s, swapIndex)
 	chunk := s.Path(ctxabi.SwapChunkDir + "/" + list[0].ID)
 	for _, flags := range []int{unix.O_WRONLY, unix.O_RDWR, unix.O_WRONLY | unix.O_TRUNC} {
 		for _, file := range []string{chunk, s.Path(swapIndex), s.Path(dedupIndex)} {
 			_, err := unix.Open(file, flags, 0)
-			wantErrno(t, fmt.Sprintf("open of %s with %#x", file, flags), err, unix.EACCES)
+			harness.WantErrno(t, fmt.Sprintf("open of %s with %#x", file, flags), err, unix.EACCES)
 		}
 	}
-	wantErrno(t, "truncate", unix.Truncate(chunk, 0), unix.EACCES)
-	wantErrno(t, "chmod", unix.Chmod(chunk, 0o600), unix.EACCES)
+	harness.WantErrno(t, "truncate", unix.Truncate(chunk, 0), unix.EACCES)
+	harness.WantErrno(t, "chmod", unix.Chmod(chunk, 0o600), unix.EACCES)
 	never := unix.EACCES // the directory's mode says it first
 	if os.Getuid() == 0 {
 		never = unix.EPERM // which root passes by
 	}
-	wantErrno(t, "rm of a chunk", unix.Unlink(chunk), never)
-	wantErrno(t, "rm of the index", unix.Unlink(s.Path(swapIndex)), never)
-	wantErrno(t, "rmdir", unix.Rmdir(s.Path(ctxabi.SwapChunkDir)), never)
-	wantErrno(t, "mkdir", unix.Mkdir(s.Path(ctxabi.SwapDir+"/x"), 0o700), never)
-	_, err := os.Create(s.Path(ctxabi.SwapChunkDir + "/" + idOf("x")))
-	wantErrno(t, "a new chunk", err, never)
-	for _, name := range []string{idOf("nowhere"), "sha256-12", "x", ".x", strings.ToUpper(idOf("x"))} {
+	harness.WantErrno(t, "rm of a chunk", unix.Unlink(chunk), never)
+	harness.WantErrno(t, "rm of the index", unix.Unlink(s.Path(swapIndex)), never)
+	harness.WantErrno(t, "rmdir", unix.Rmdir(s.Path(ctxabi.SwapChunkDir)), never)
+	harness.WantErrno(t, "mkdir", unix.Mkdir(s.Path(ctxabi.SwapDir+"/x"), 0o700), never)
+	_, err := os.Create(s.Path(ctxabi.SwapChunkDir + "/" + harness.BlobID("x")))
+	harness.WantErrno(t, "a new chunk", err, never)
+	names := []string{harness.BlobID("nowhere"), "sha256-12", "x", ".x", strings.ToUpper(harness.BlobID("x"))}
+	for _, name := range names {
 		for _, dir := range []string{ctxabi.SwapChunkDir, ctxabi.DedupBlobDir} {
 			_, err := os.Stat(s.Path(dir + "/" + name))
-			wantErrno(t, "stat of "+dir+"/"+name, err, unix.ENOENT)
+			harness.WantErrno(t, "stat of "+dir+"/"+name, err, unix.ENOENT)
 		}
 	}
 	if s.Bash("sha256sum context/swap/chunk/* context/dedup/blob/* | while read sum file; do [ sha256-$sum = ${file##*/} ] || echo $file; done").OK() != "" {
@@ -259,18 +261,18 @@ func TestChunksAreReadOnly(t *testing.T) {
 func TestCopyOfASession(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := long(t, m)
-	list := rows[ctxabi.SwapRow](t, s, swapIndex)
+	list := harness.Rows[ctxabi.SwapRow](t, s, swapIndex)
 	to := harness.TempDir(t)
 	s.Run("cp", "-a", s.Dir, to).OK()
 	for _, row := range list {
 		b, err := os.ReadFile(filepath.Join(to, s.Name, ctxabi.SwapChunkDir, row.ID))
-		if err != nil || idOf(string(b)) != row.ID {
+		if err != nil || harness.BlobID(string(b)) != row.ID {
 			t.Errorf("%s: %v", row.ID, err)
 		}
 	}
 	for id := range dedupTree(t, s) {
 		b, err := os.ReadFile(filepath.Join(to, s.Name, ctxabi.DedupBlobDir, id))
-		if err != nil || idOf(string(b)) != id {
+		if err != nil || harness.BlobID(string(b)) != id {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
@@ -278,7 +280,7 @@ func TestCopyOfASession(t *testing.T) {
 
 func TestALargeRangeIsServedInPieces(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write(ctxabi.BudgetFile, "4000\n")
 	for i := range 12 {
 		s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("Listing %d:\n", i)+source(i, 1<<15)))

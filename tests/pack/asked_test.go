@@ -13,7 +13,7 @@ import (
 func TestASlashCommandWasKeptForEverAndAnAssentStoodAlone(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	work := func(from, to int) string {
 		var log strings.Builder
 		for i := from; i < to; i++ {

@@ -18,17 +18,10 @@ import (
 var builtFiles = []string{"context/pack.md", "context/pack.json", "context/pack.report.md",
 	"context/pack.openai.json", "context/pack.anthropic.json", "context/pack.responses.json", "context/pack.gemini.json", "context/pack.genai.json"}
 
-func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
-	t.Helper()
-	if errno == 0 && err != nil || errno != 0 && err != errno {
-		t.Errorf("%s: got %v, want %v (%s)", what, err, errno, unix.ErrnoName(errno))
-	}
-}
-
 func TestSizeOfABuiltFileIsWhatIsRead(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for i := range 30 {
 		s.Append("messages.jsonl", harness.Message("user", strings.Repeat(fmt.Sprint("m", i, " "), i*20)))
 		for _, name := range builtFiles {
@@ -55,7 +48,7 @@ func TestSizeOfABuiltFileIsWhatIsRead(t *testing.T) {
 func TestAnOldHandleKeepsTheOldBytes(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	old, err := os.Open(s.Path("context/pack.md"))
 	if err != nil {
@@ -86,7 +79,7 @@ func TestAnOldHandleKeepsTheOldBytes(t *testing.T) {
 func TestAnUnchangedPackIsOneInode(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	stat := func() (st unix.Stat_t) {
 		t.Helper()
@@ -109,23 +102,23 @@ func TestAnUnchangedPackIsOneInode(t *testing.T) {
 func TestBuiltFilesAreReadOnly(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	for _, name := range builtFiles {
 		before := s.Read(name)
 		for _, flags := range []int{unix.O_WRONLY, unix.O_RDWR, unix.O_WRONLY | unix.O_APPEND, unix.O_WRONLY | unix.O_TRUNC, unix.O_WRONLY | unix.O_CREAT} {
 			_, err := unix.Open(s.Path(name), flags, 0)
-			wantErrno(t, fmt.Sprintf("open %s with %#x", name, flags), err, unix.EACCES)
+			harness.WantErrno(t, fmt.Sprintf("open %s with %#x", name, flags), err, unix.EACCES)
 		}
-		wantErrno(t, "truncate "+name, unix.Truncate(s.Path(name), 3), unix.EACCES)
-		wantErrno(t, "chmod "+name, unix.Chmod(s.Path(name), 0o666), unix.EACCES)
+		harness.WantErrno(t, "truncate "+name, unix.Truncate(s.Path(name), 3), unix.EACCES)
+		harness.WantErrno(t, "chmod "+name, unix.Chmod(s.Path(name), 0o666), unix.EACCES)
 		temp := filepath.Join(s.AgentHome(), "temp")
 		if err := os.WriteFile(temp, []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		wantErrno(t, "rename over "+name, unix.Rename(temp, s.Path(name)), unix.EACCES)
-		wantErrno(t, "rename of "+name, unix.Rename(s.Path(name), temp), unix.EACCES)
-		wantErrno(t, "rm "+name, unix.Unlink(s.Path(name)), 0)
+		harness.WantErrno(t, "rename over "+name, unix.Rename(temp, s.Path(name)), unix.EACCES)
+		harness.WantErrno(t, "rename of "+name, unix.Rename(s.Path(name), temp), unix.EACCES)
+		harness.WantErrno(t, "rm "+name, unix.Unlink(s.Path(name)), 0)
 		if after := s.Read(name); after != before {
 			t.Errorf("%s is another after rm:\n%s\n%s", name, before, after)
 		}
@@ -135,7 +128,7 @@ func TestBuiltFilesAreReadOnly(t *testing.T) {
 func TestLinesGiveRecordsBack(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	long := strings.Repeat("a long line of output\n", 5000)
 	records := []string{rec1, rec2, harness.Message("tool", long), `{"role":"user","content":[{"type":"text","text":"part one"},{"type":"text","text":"part two"}]}` + "\n"}
 	for i, r := range records {
@@ -162,7 +155,7 @@ func TestLinesGiveRecordsBack(t *testing.T) {
 		}
 	}
 	_, err := unix.Open(s.Path("context/line/1"), unix.O_WRONLY, 0)
-	wantErrno(t, "line/1 for writing", err, unix.EACCES)
+	harness.WantErrno(t, "line/1 for writing", err, unix.EACCES)
 	// Each path that a pack cites gives the record back.
 	s.Write("context/budget", "2000")
 	b := read(t, s)
@@ -175,7 +168,7 @@ func TestLinesGiveRecordsBack(t *testing.T) {
 func TestExtendedAttributes(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1+rec2)
 	b := read(t, s)
 	sha := func(s string) string { return strings.TrimPrefix(ctxabi.ContentID([]byte(s)), "sha256-") }
@@ -187,21 +180,22 @@ func TestExtendedAttributes(t *testing.T) {
 		{"events.jsonl", "lines", "0"},
 		{"latest.md", "origin", "derived"},
 	} {
-		if got, err := xattr(t, s, c.file, c.attr); err != nil || strings.TrimPrefix(got, "sha256-") != strings.TrimPrefix(c.want, "sha256-") {
+		got, err := s.Xattr(c.file, c.attr)
+		if err != nil || strings.TrimPrefix(got, "sha256-") != strings.TrimPrefix(c.want, "sha256-") {
 			t.Errorf("%s %s: %q, %v; want %q", c.file, c.attr, got, err, c.want)
 		}
 	}
-	if head, err := xattr(t, s, "messages.jsonl", "head"); err != nil || len(head) != 64 {
+	if head, err := s.Xattr("messages.jsonl", "head"); err != nil || len(head) != 64 {
 		t.Errorf("head of the log: %q, %v", head, err)
 	}
-	head := func() string { h, _ := xattr(t, s, "messages.jsonl", "head"); return h }
+	head := func() string { h, _ := s.Xattr("messages.jsonl", "head"); return h }
 	before := head()
 	s.Append("messages.jsonl", rec1)
 	if head() == before {
 		t.Error("an append did not move the head")
 	}
-	_, err := xattr(t, s, "messages.jsonl", "no_such")
-	wantErrno(t, "an unknown attribute", err, unix.ENODATA)
+	_, err := s.Xattr("messages.jsonl", "no_such")
+	harness.WantErrno(t, "an unknown attribute", err, unix.ENODATA)
 	if err := unix.Setxattr(s.Path("messages.jsonl"), "user.ctx.lines", []byte("9"), 0); err == nil {
 		t.Error("user.ctx.lines can be written")
 	}
@@ -215,7 +209,7 @@ func TestExtendedAttributes(t *testing.T) {
 func TestRestartGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "3000"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for i := range 120 {
 		s.Append("messages.jsonl", harness.Message([]string{"user", "assistant"}[i%2], strings.Repeat(fmt.Sprint("word", i, " "), 20+i%7*30)))
 		if i%11 == 0 {
@@ -243,7 +237,7 @@ func TestRestartGivesTheSameBytes(t *testing.T) {
 func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	want, err := os.ReadFile(s.Path("context/pack.md"))
 	if err != nil {
@@ -271,7 +265,7 @@ func TestABuildOpensLongAfterItsNameWasLookedUp(t *testing.T) {
 func TestAPackIsTextWhateverItsFilesHold(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	for _, name := range []string{"context/pinned/rule", "context/summary.md", "context/todo.md"} {
 		for _, data := range []string{`\xff\xfer\x00u\x00`, `Gr\xc3`, `a\x00b`} {

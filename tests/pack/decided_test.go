@@ -12,7 +12,7 @@ import (
 func TestDecisionEventsStoodInNoPackAtAnyBudget(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	const sentence = "Use PostgreSQL 17, never SQLite."
 	s.Append("messages.jsonl", `{"role":"user","content":"Start on the ledger."}`+"\n")
 	s.Append("events.jsonl", `{"type":"decision","text":"`+sentence+`"}`+"\n")
@@ -44,7 +44,7 @@ func TestDecisionEventsStoodInNoPackAtAnyBudget(t *testing.T) {
 func TestANewDecisionEventKeepsThePrefix(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Bash("echo 2000 > context/budget").OK()
 	s.Append("messages.jsonl", rec1)
 	last := read(t, s)

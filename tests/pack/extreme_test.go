@@ -87,7 +87,7 @@ func TestExtremesThroughTheMount(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := session(t, m)
+			s := m.NewSession(t)
 			s.Append("messages.jsonl", fmt.Sprintf(before, c.tool))
 			raw := record(c.role, c.tool, c.content)
 			input := filepath.Join(t.TempDir(), "record")

@@ -15,7 +15,7 @@ import (
 func TestTheReportCouldNotBeReadWhenASourceIsMissing(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Bash(`printf 'sources:\n  - {type: file, path: "${SESSION}/plan.md"}\n  - {type: journal}\n' > context/context.yaml`).OK()
 	for range 2 { // a look-up that is made again, too

@@ -17,7 +17,7 @@ func TestASessionOfScreenshotsExceededItsBudget(t *testing.T) {
 	t.Parallel()
 	const cost = 1548 // of 1280 × 720, the most that a provider says
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	var shot bytes.Buffer
 	if err := png.Encode(&shot, image.NewGray(image.Rect(0, 0, 1280, 720))); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestASessionOfScreenshotsExceededItsBudget(t *testing.T) {
 func TestScreenshotsOfRequestsMadeCompactionsComeAndGo(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	var shot bytes.Buffer
 	if err := png.Encode(&shot, image.NewGray(image.Rect(0, 0, 600, 400))); err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestScreenshotsOfRequestsMadeCompactionsComeAndGo(t *testing.T) {
 func TestBadPictureBlockedTheSession(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	html := base64.StdEncoding.EncodeToString([]byte("<!DOCTYPE html><html>404 Not Found</html>"))
 	s.Append("messages.jsonl", fmt.Sprintf(`{"role":"user","content":[{"type":"text","text":"What is on it?"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"%s"}}]}`+"\n", html)+
 		`{"role":"assistant","content":"I cannot see it."}`+"\n"+`{"role":"user","content":"Then describe it."}`+"\n")

@@ -47,7 +47,7 @@ func headOf(t *testing.T, format, data string) (texts []string) {
 func TestLeadingSystemMessagesLostTheirRoleAtTheFirstCompaction(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Bash(`echo 'You are careful.' > ../../system_prompt.md; mkdir ../../memory; echo 'pier 7 has a crane' > ../../memory/a.md; echo 'ledger notes: account' > ../../memory/b.md; echo PIN > context/pinned/p.md`).OK()
 	var log strings.Builder
 	log.WriteString(`{"role":"system","content":"You work at the harbour desk. Never refund."}` + "\n" + `{"role":"developer","content":"Answer in English."}` + "\n")
@@ -94,7 +94,7 @@ func TestLeadingSystemMessagesLostTheirRoleAtTheFirstCompaction(t *testing.T) {
 func TestALongLeadingSystemMessageIsShortenedInTheHead(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	var policy strings.Builder
 	for i := range 3000 {
 		fmt.Fprintf(&policy, `Rule %d: refund case %d by hand.\n`, i, i*7)

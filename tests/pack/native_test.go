@@ -15,7 +15,7 @@ var nativeFormats = []string{"openai", "anthropic", "responses", "gemini", "gena
 func TestNativeRenderingsThroughTheMount(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Bash(`echo 'You are a careful coding agent.' > ../../system_prompt.md`).OK()
 	s.Bash(`echo '[{"name":"ls","description":"List files.","input_schema":{"type":"object"}}]' > ../../tools.json`).OK()
 	s.Append("messages.jsonl", rec1)

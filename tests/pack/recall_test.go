@@ -12,7 +12,7 @@ import (
 // What was said long ago comes back when it is asked for, under its own number, and the pack stays within its budget and its prefix.
 func TestRecallThroughTheMount(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("context/budget", "3000\n")
 	secret := "The spare key of the observatory lies below the third beehive."
 	var log strings.Builder

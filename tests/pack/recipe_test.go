@@ -96,7 +96,7 @@ func TestEachInputIsSeenByTheNextReadThroughTheMount(t *testing.T) {
 func TestTheLastGoodRecipeSurvivesTheDaemon(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Write("../../guide.md", "The guide.\n")
 	s.Write("context/context.yaml", "sources:\n  - {type: file, path: \"${AGENT_HOME}/guide.md\"}\n  - {type: journal}\n")
@@ -145,7 +145,7 @@ func TestAWrongRecipeIsReportedBeforeItIsUsed(t *testing.T) {
 func TestAMissingSourceIsENODATA(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Write("context/context.yaml", "sources:\n  - {type: journal}\n  - {type: file, id: guide, path: \"${SESSION}/guide.md\"}\n")
 	for _, name := range []string{"pack.md", "pack.json", "pack.openai.json"} {
@@ -257,7 +257,7 @@ func TestInASpaceTheOwnerSaysWhatHeTrusts(t *testing.T) {
 	t.Parallel()
 	harness.NeedRoot(t)
 	m := harness.Start(t, harness.Options{})
-	const bob, team = 21002, 21500
+	const bob, team = harness.Bob, harness.Team
 	work := workspace(t)
 	file(t, filepath.Join(work, "DELTA.md"), "Small steps of alice.\n", alice, 0o600)
 	m.CLI(t, "space", "new", "crew", "--group", fmt.Sprint(team), "--store", m.Store).OK()
@@ -334,7 +334,7 @@ sources:
 func TestASystemPromptNamedAsAFileWasCut(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Bash(`for i in $(seq 2000); do echo "Rule $i: never close ledger $((i * 7)) before noon."; done > ../../system_prompt.md`).OK()
 	recipe := func(more string) {

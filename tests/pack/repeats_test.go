@@ -14,7 +14,7 @@ import (
 func TestRepeatsThroughTheMount(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	var file strings.Builder
 	for i := range 80 {
 		fmt.Fprintf(&file, "\tcase %d: return account(%d)\n", i, i*37)

@@ -24,7 +24,7 @@ type seedItem struct {
 func TestItemsOfPackJSONNameFilesTailsAndTheSystemPrompt(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("context/pinned/system.md", "You are a careful coding agent.\n")
 	s.Write("context/pinned/rules.md", "Never push to main.\n")
 	s.Write("context/budget", "3000\n")

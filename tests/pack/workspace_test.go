@@ -1,7 +1,6 @@
 package packtest
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-const alice = 21001
+const alice = harness.Alice
 
 // workspace makes a directory that alice owns and may reach.
 func workspace(t *testing.T) string {
@@ -166,7 +165,7 @@ func TestCwdIsMapped(t *testing.T) {
 func TestTheAgentsOwnFiles(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", rec1)
 	s.Write("../../system_prompt.md", "You are a careful coding agent.\n")
 	if b := read(t, s); !strings.HasPrefix(b.md, "# Context Block: system_prompt\n") || !strings.Contains(b.md, "You are a careful coding agent.\n") {
@@ -181,7 +180,7 @@ func TestTheAgentsOwnFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	harness.Eventually(t, "a change in the store to be seen", func() bool { return strings.Contains(s.Read("context/pack.md"), "a plain agent") })
-	other := m.Session(t, harness.Self(), "coder", fmt.Sprintf("other%d", sessions.Add(1)))
+	other := m.NewSession(t)
 	other.Append("messages.jsonl", rec2)
 	if b := read(t, other); !strings.Contains(b.md, "a plain agent") || strings.Contains(b.md, "retry") {
 		t.Errorf("another session of the agent:\n%s", b.md)

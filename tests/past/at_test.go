@@ -20,7 +20,7 @@ import (
 // Every rendering of every earlier moment is what it was then, by number and by time, in any order, and after a restart.
 func TestAnEarlierMomentShowsWhatItShowedThen(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "1500"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("context/todo.md", "- [x] begin\n- [ ] end\n")
 	s.Write("context/pinned/rule.md", "Be careful.\n")
 	const all = 40
@@ -82,11 +82,13 @@ func TestAnEarlierMomentShowsWhatItShowedThen(t *testing.T) {
 		t.Errorf("with another pin:\n%s", got)
 	}
 	for _, attr := range []string{"pack_id", "sha256", "tokens", "origin"} {
-		now, err := xattr(s, "context/pack.md", attr)
-		if got, err2 := xattr(s, fmt.Sprintf("context/at/%d/pack.md", all), attr); err != nil || err2 != nil || got != now {
+		now, err := s.Xattr("context/pack.md", attr)
+		got, err2 := s.Xattr(fmt.Sprintf("context/at/%d/pack.md", all), attr)
+		if err != nil || err2 != nil || got != now {
 			t.Errorf("%s of the present by its number: %q, %v; by its name %q, %v", attr, got, err2, now, err)
 		}
-		if got, err := xattr(s, "context/at/3/pack.md", attr); err != nil || got == "" || got == now && attr != "origin" {
+		got, err = s.Xattr("context/at/3/pack.md", attr)
+		if err != nil || got == "" || got == now && attr != "origin" {
 			t.Errorf("%s of an earlier one: %q, %v; the present has %q", attr, got, err, now)
 		}
 	}
@@ -94,17 +96,17 @@ func TestAnEarlierMomentShowsWhatItShowedThen(t *testing.T) {
 
 func TestOnlyMomentsAreNamesOfMoments(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for i := range 3 {
 		s.Append("messages.jsonl", turn(i))
 	}
 	for _, name := range []string{"4", "01", "00", "-0", "-1", "+1", "1.0", "1e0", "0x1", " 1", "1 ", "x", ".1", ".hidden", "99999999999999999999", "१",
 		"2026-05-04", "2026-05-04T10:00:00", "2026-05-04 10:00:00Z", "2026-13-04T10:00:00Z", "2026-05-04T25:00:00Z", "2026-05-04T1:00:00Z", "2026-05-04T10:00:00+25:00", "2026-05-04T10:00:00+0200", "2026-05-04t10:00:00z", "10:00:00Z", "now", "pack.md"} {
-		absent(t, s, "context/at/"+name)
+		harness.WantAbsent(t, s.Path("context/at/"+name))
 	}
-	absent(t, s, "context/at/2/pack.xml")
-	absent(t, s, "context/at/2/packs.jsonl")
-	absent(t, s, "context/at/2/at")
+	harness.WantAbsent(t, s.Path("context/at/2/pack.xml"))
+	harness.WantAbsent(t, s.Path("context/at/2/packs.jsonl"))
+	harness.WantAbsent(t, s.Path("context/at/2/at"))
 	if got := s.Bash("ls -A context/at; ls context/at/2; stat -c '%a %F' context/at context/at/2 context/at/2/pack.md context/at/2020-01-01T00:00:00Z").OK(); got != strings.Join([]string{
 		"pack.anthropic.json", "pack.gemini.json", "pack.genai.json", "pack.json", "pack.md", "pack.openai.json", "pack.report.md", "pack.responses.json",
 		"500 directory", "500 directory", "400 regular file", "500 directory", ""}, "\n") {
@@ -134,7 +136,7 @@ func TestOnlyMomentsAreNamesOfMoments(t *testing.T) {
 // An inode of an earlier pack is of its bytes: who holds it keeps them when a file changes.
 func TestAnOldHandleOfAnEarlierMomentKeepsItsBytes(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	for i := range 6 {
 		s.Append("messages.jsonl", turn(i))
 	}
@@ -167,7 +169,7 @@ func TestAnOldHandleOfAnEarlierMomentKeepsItsBytes(t *testing.T) {
 // Readers of many moments beside a writer: each gets what that moment was, and the present goes on.
 func TestManyMomentsAreReadBesideAWriter(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "1500"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	const all = 60
 	var then [all + 1]string
 	var at atomic.Int64
@@ -223,7 +225,7 @@ func TestThePastIsItsOwners(t *testing.T) {
 // A generator that reads the past of its own session does not wait for itself.
 func TestAGeneratorReadsThePast(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Write("context/context.yaml", `
 wait_ms: 60000
 sources:

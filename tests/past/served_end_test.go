@@ -17,7 +17,7 @@ import (
 // A copy of a session holds what was read, and making one ends.
 func TestCopiesAndWalksEnd(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	r := &reading{Session: session(t, m), t: t}
+	r := &reading{Session: m.NewSession(t), t: t}
 	for range 5 {
 		r.next()
 	}
@@ -44,7 +44,7 @@ func TestCopiesAndWalksEnd(t *testing.T) {
 // What the store holds is not taken on trust.
 func TestAPackThatWasDamagedIsRefused(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	r := &reading{Session: session(t, m), t: t}
+	r := &reading{Session: m.NewSession(t), t: t}
 	r.next()
 	id := rows(t, r.Session)[0].PackID
 	m.Stop()
@@ -74,7 +74,7 @@ func TestAFullDiskKeepsNobodyFromReading(t *testing.T) {
 	}
 	defer unix.Unmount(disk, unix.MNT_DETACH)
 	m := harness.Start(t, harness.Options{Store: filepath.Join(disk, "store")})
-	r := &reading{Session: session(t, m), t: t}
+	r := &reading{Session: m.NewSession(t), t: t}
 	const pins = 40
 	for i := range pins {
 		r.Write(fmt.Sprintf("context/pinned/%d", i), fmt.Sprintf("rule %d\n", i))

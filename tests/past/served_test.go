@@ -62,7 +62,7 @@ func (r *reading) check(when string) {
 // What a program read can be read again: after more records, a restart and a kill.
 func TestWhatWasReadIsKept(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "1500"}})
-	r := &reading{Session: session(t, m), t: t}
+	r := &reading{Session: m.NewSession(t), t: t}
 	for range 30 {
 		r.next()
 	}
@@ -104,12 +104,12 @@ func TestWhatWasReadIsKept(t *testing.T) {
 	name := "context/served/" + last.PackID + ".md"
 	for attr, want := range map[string]string{"pack_id": last.PackID, "tokens": fmt.Sprint(last.Tokens), "origin": "derived",
 		"sha256": strings.TrimPrefix(ctxabi.ContentID([]byte(r.read[len(r.read)-1])), "sha256-")} {
-		if got, err := xattr(r.Session, name, attr); err != nil || got != want {
+		if got, err := r.Session.Xattr(name, attr); err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", attr, got, err, want)
 		}
 	}
 	for _, bad := range []string{"x", ".x", last.PackID, last.PackID + ".json", "sha256-" + strings.Repeat("0", 64) + ".md", strings.ToUpper(last.PackID) + ".md"} {
-		absent(t, r.Session, "context/served/"+bad)
+		harness.WantAbsent(t, r.Session.Path("context/served/"+bad))
 	}
 	if _, err := unix.Open(r.Path(name), unix.O_WRONLY, 0); err != unix.EACCES {
 		t.Errorf("open for writing: %v", err)
@@ -119,7 +119,7 @@ func TestWhatWasReadIsKept(t *testing.T) {
 // Only another pack makes a row, and only where a file of it is opened to be read.
 func TestOneRowAPackThatIsRead(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	s.Append("messages.jsonl", turn(1))
 	has := func(what string, files ...string) {
 		t.Helper()
@@ -156,7 +156,7 @@ func TestOneRowAPackThatIsRead(t *testing.T) {
 // Kills while packs are read leave whole rows, all that had been seen among them, and each names what was read.
 func TestAKillTearsNoRow(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "1500"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	read := map[string]string{} // by the hash of the bytes
 	n, written := 0, 0
 	for round := range 6 {
@@ -208,7 +208,7 @@ func TestAKillTearsNoRow(t *testing.T) {
 // Rows and packs that are older than pack_ttl leave, and with them their bytes.
 func TestWhatIsTooOldLeaves(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=0"}}) // whoever reads another one lets them go, and the collector not before
-	r := &reading{Session: session(t, m), t: t}
+	r := &reading{Session: m.NewSession(t), t: t}
 	for range 20 {
 		r.next()
 	}
@@ -242,7 +242,7 @@ func TestWhatIsTooOldLeaves(t *testing.T) {
 	if now, whole := stored(), int64(len(r.read[0])); now < whole || now > whole+500 || before < 2*whole {
 		t.Errorf("%d bytes were kept, now %d of a pack of %d", before, now, whole)
 	}
-	absent(t, r.Session, "context/served/"+old+".md")
+	harness.WantAbsent(t, r.Session.Path("context/served/"+old+".md"))
 	if b, err := io.ReadAll(open); err != nil || !strings.Contains(string(b), "turn1 says") {
 		t.Errorf("who had it open reads %q, %v", b, err)
 	}
@@ -256,7 +256,7 @@ func TestWhatIsTooOldLeaves(t *testing.T) {
 // What packs have in common is kept once.
 func TestWhatIsReadTakesLittleRoom(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--budget", "8000"}})
-	s := session(t, m)
+	s := m.NewSession(t)
 	read, written := 0, 0
 	for i := range 300 {
 		text := turn(i)
@@ -286,7 +286,7 @@ func TestWhatIsReadTakesLittleRoom(t *testing.T) {
 // tail -f sees each row once.
 func TestTailFollowsTheRows(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--gc-interval=0"}}) // the collector would let the last row go, too
-	r := &reading{Session: session(t, m), t: t}
+	r := &reading{Session: m.NewSession(t), t: t}
 	r.next()
 	next := r.Follow("context/packs.jsonl")
 	for i := range 8 {

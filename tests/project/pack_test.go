@@ -30,7 +30,10 @@ func packOf(s *harness.Session, name string) string { return s.Bash("cat context
 // work makes a session compact itself: long answers.
 func work(s *harness.Session, from, n int) {
 	for i := from; i < from+n; i++ {
-		tell(s, said("user", fmt.Sprintf("Look at module %d.", i)), said("assistant", strings.Repeat(fmt.Sprintf("Module %d reads line %d of the table. ", i, i*7), 12)))
+		answer := strings.Repeat(fmt.Sprintf("Module %d reads line %d of the table. ", i, i*7), 12)
+		tell(s,
+			harness.Message("user", fmt.Sprintf("Look at module %d.", i)),
+			harness.Message("assistant", answer))
 	}
 }
 
@@ -41,8 +44,11 @@ var compactions = regexp.MustCompile(`"compactions":\s*(\d+)`)
 func TestAPackShowsTheMemoryOfTheOthers(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	other := newSession(t, m, "claude-code", "first", app, said("user", "The staging port is 8443. Never push to main."))
-	s := newSession(t, m, "codex", "second", app, said("user", "My own port is 5111."), said("assistant", "The retry is in place with backoff and jitter now."))
+	other := newSession(t, m, "claude-code", "first", app,
+		harness.Message("user", "The staging port is 8443. Never push to main."))
+	s := newSession(t, m, "codex", "second", app,
+		harness.Message("user", "My own port is 5111."),
+		harness.Message("assistant", "The retry is in place with backoff and jitter now."))
 	s.Bash("echo 'The build needs Go 1.26.' > " + projectDir(t, s, app) + "/notes.md; echo 3000 > context/budget").OK()
 
 	first := packOf(s, "pack.md")
@@ -53,10 +59,10 @@ func TestAPackShowsTheMemoryOfTheOthers(t *testing.T) {
 	}
 
 	// The other one goes on, and a third one begins: not a byte in front of the conversation changes.
-	tell(other, said("user", "The admin port is 9443."))
-	newSession(t, m, "gemini", "third", app, said("user", "The debug port is 7443."))
+	tell(other, harness.Message("user", "The admin port is 9443."))
+	newSession(t, m, "gemini", "third", app, harness.Message("user", "The debug port is 7443."))
 	s.Bash("echo 'New notes.' > " + projectDir(t, s, app) + "/notes.md").OK()
-	tell(s, said("user", "Go on with the tests of the retry."))
+	tell(s, harness.Message("user", "Go on with the tests of the retry."))
 	second := packOf(s, "pack.md")
 	if head(second) != head(first) {
 		t.Errorf("the prefix changed:\n%s\nwas\n%s", head(second), head(first))
@@ -109,7 +115,7 @@ func TestAPackShowsTheMemoryOfTheOthers(t *testing.T) {
 func TestShortTurnsRefreshTheMemory(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := newSession(t, m, "codex", "second", app, said("user", "My own port is 5111."))
+	s := newSession(t, m, "codex", "second", app, harness.Message("user", "My own port is 5111."))
 	notes := projectDir(t, s, app) + "/notes.md"
 	s.Bash("echo 'Old notes.' > " + notes + "; echo 3000 > context/budget").OK()
 	wants(t, block(packOf(s, "pack.md")), []string{"Old notes."}, "New notes.")
@@ -120,7 +126,7 @@ func TestShortTurnsRefreshTheMemory(t *testing.T) {
 			t.Fatalf("%s after %d turns: never compacted", before, i)
 		}
 		wants(t, block(packOf(s, "pack.md")), []string{"Old notes."}, "New notes.")
-		tell(s, said("user", fmt.Sprintf("Look at %d.", i)), said("assistant", "Yes."))
+		tell(s, harness.Message("user", fmt.Sprintf("Look at %d.", i)), harness.Message("assistant", "Yes."))
 	}
 	now := packOf(s, "pack.md")
 	wants(t, block(now), []string{"New notes."}, "Old notes.")
@@ -135,7 +141,7 @@ func TestShortTurnsRefreshTheMemory(t *testing.T) {
 func TestAPackOfALoneSessionShowsNoProject(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	s := newSession(t, m, "coder", "s1", "", said("user", "The port is 5111."))
+	s := newSession(t, m, "coder", "s1", "", harness.Message("user", "The port is 5111."))
 	s.Bash("echo 2000 > context/budget").OK() // less than there is: what takes room shows in all of the pack
 	work(s, 1, 20)
 	plain := packOf(s, "pack.md")
@@ -143,7 +149,7 @@ func TestAPackOfALoneSessionShowsNoProject(t *testing.T) {
 	if got := packOf(s, "pack.md"); got != plain {
 		t.Errorf("with a cwd:\n%s\nwas\n%s", got, plain)
 	}
-	newSession(t, m, "coder", "s2", "/srv/other", said("user", "The staging port is 8443."))
+	newSession(t, m, "coder", "s2", "/srv/other", harness.Message("user", "The staging port is 8443."))
 	s.Bash("echo /srv/other > context/project").OK()
 	wants(t, block(packOf(s, "pack.md")), []string{"8443"})
 	s.Bash("echo none > context/project").OK()
@@ -158,7 +164,7 @@ func TestARecipeBoundsTheProject(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	o := newSession(t, m, "coder", "s1", app)
 	o.Bash(`seq -f 'Node %g has a port of its own.' 100 160 > context/pinned/nodes.md`).OK()
-	s := newSession(t, m, "coder", "s2", app, said("user", "Begin."))
+	s := newSession(t, m, "coder", "s2", app, harness.Message("user", "Begin."))
 	s.Bash(`printf 'sources: [{type: project, max_tokens: 200}, {type: journal}]\n' > context/context.yaml`).OK()
 	got := block(packOf(s, "pack.md"))
 	wants(t, got, []string{"Node 100 has", "memory.md"}, "Node 160 has")

@@ -61,5 +61,5 @@ func TestARemovedSessionIsFoundNoMore(t *testing.T) {
 			}
 		}
 	}
-	notExist(t, filepath.Join(home, ctxabi.InternalDir))
+	harness.WantAbsent(t, filepath.Join(home, ctxabi.InternalDir))
 }

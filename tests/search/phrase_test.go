@@ -15,7 +15,7 @@ import (
 // A path is looked for as it is written, in double quotes, in every search directory and by any program.
 func TestAPathInQuotes(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	talk(s)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "look at /etc/hosts and .github/workflows/ci.yml"))
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ mkdir '"auth/x' 2>/dev/null || echo no mkdir; cat '5" disk' | head -c 9`).OK()
 // A question stands with its answer and a call with its result, each with its address.
 func TestWhatBelongsToAHit(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	talk(s)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "Which quokka did you pick?")+harness.Message("assistant", "The small one, since it fits."))
 	for _, c := range []struct{ query, want string }{

@@ -18,7 +18,7 @@ import (
 
 func TestAnswers(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	if got := find(t, s, "anything"); got != "# nothing found for \"anything\" (no messages, no events): there are no records yet\n" {
 		t.Errorf("an empty session: %q", got)
 	}
@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 // Programs agree about a query's file, whatever they call.
 func TestPrograms(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	talk(s)
 	out := s.Bash(`cd context/search
 q='token refresh?n=2'
@@ -123,7 +123,7 @@ print(whole.decode().count("platypus"))
 // What was asked is listed, the last twenty, so that programs that walk a tree come to an end.
 func TestRecentQueries(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	talk(s)
 	if got := s.Bash("ls context/search; cat context/search.recent").OK(); got != "" {
 		t.Errorf("before anything was asked: %q", got)
@@ -181,7 +181,7 @@ func TestAgentAndHome(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
 			t.Errorf("%s lists %v, %v", dir, entries, err)
 		}
-		notExist(t, filepath.Join(dir, ".git"))
+		harness.WantAbsent(t, filepath.Join(dir, ".git"))
 		if _, err := os.Stat(filepath.Join(dir, "x?in=nowhere")); err == nil {
 			t.Error("a bad filter passes")
 		}
@@ -199,7 +199,7 @@ func TestAgentAndHome(t *testing.T) {
 // The verb prints what the files hold, mounted and unmounted, for people and for programs.
 func TestVerb(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	talk(s)
 	run := func(args ...string) harness.Result {
 		t.Helper()
@@ -236,7 +236,7 @@ func TestVerb(t *testing.T) {
 // A record of the largest size is found by a word at its end.
 func TestLargestRecord(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
-	s := session(t, m)
+	s := m.NewSession(t)
 	head := harness.Message("tool", "x")
 	text := strings.Repeat("many words of no use ", (16<<20-len(head)-30)/21) + "pangolin"
 	f, err := os.OpenFile(s.Path(ctxabi.MessagesFile), os.O_WRONLY|os.O_APPEND, 0)

@@ -5,14 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -24,13 +20,6 @@ const (
 	rec1 = `{"role":"user","content":"Make the retry configurable."}` + "\n"
 	rec2 = `{"role":"assistant","content":"I will add RetryMax."}` + "\n"
 )
-
-var sessions atomic.Int64
-
-func session(t *testing.T, m *harness.Mount) *harness.Session {
-	t.Helper()
-	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
-}
 
 // item is one entry of pack.json's items.
 type item struct {
@@ -177,15 +166,4 @@ func (b built) cut(line int) bool {
 		span, err := ctxabi.ParseSpan(it.Range)
 		return err == nil && it.Cut && span.From <= line && line <= span.To
 	})
-}
-
-// xattr reads an extended attribute of a file of the session.
-func xattr(t *testing.T, s *harness.Session, name, attr string) (string, error) {
-	t.Helper()
-	b := make([]byte, 256)
-	n, err := unix.Getxattr(s.Path(name), "user.ctx."+attr, b)
-	if err != nil {
-		return "", err
-	}
-	return string(b[:n]), nil
 }

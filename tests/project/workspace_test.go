@@ -2,7 +2,6 @@
 package projecttest
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,12 +11,6 @@ import (
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
-
-// said is one record of messages.jsonl.
-func said(role, text string) string {
-	b, _ := json.Marshal(map[string]string{"role": role, "content": text})
-	return string(b) + "\n"
-}
 
 // newSession makes a session that has a workspace and some records.
 func newSession(t *testing.T, m *harness.Mount, agent, name, cwd string, records ...string) *harness.Session {

@@ -2,18 +2,12 @@
 package nodestest
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -25,37 +19,6 @@ const (
 	swapIndex  = ctxabi.SwapIndexFile
 	dedupIndex = ctxabi.DedupIndex
 )
-
-var sessions atomic.Int64
-
-func session(t *testing.T, m *harness.Mount) *harness.Session {
-	t.Helper()
-	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
-}
-
-// idOf is the name that content has as a chunk or blob.
-func idOf(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return "sha256-" + hex.EncodeToString(sum[:])
-}
-
-// rows reads an index.
-func rows[R any](t *testing.T, s *harness.Session, index string) (list []R) {
-	t.Helper()
-	for i, line := range strings.SplitAfter(s.Read(index), "\n") {
-		if line == "" {
-			continue
-		}
-		var r R
-		d := json.NewDecoder(strings.NewReader(line))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&r); err != nil || !strings.HasSuffix(line, "}\n") {
-			t.Fatalf("%s, line %d: %v: %q", index, i+1, err, line)
-		}
-		list = append(list, r)
-	}
-	return list
-}
 
 // ls lists a directory of the session.
 func ls(t *testing.T, s *harness.Session, dir string) map[string]bool {
@@ -74,10 +37,9 @@ func ls(t *testing.T, s *harness.Session, dir string) map[string]bool {
 // refOf reads user.ctx.ref of a chunk or blob.
 func refOf(t *testing.T, s *harness.Session, file string) (ref ctxabi.ContentRef) {
 	t.Helper()
-	b := make([]byte, 1024)
-	n, err := unix.Getxattr(s.Path(file), "user.ctx.ref", b)
+	value, err := s.Xattr(file, "ref")
 	if err == nil {
-		err = json.Unmarshal(b[:n], &ref)
+		err = json.Unmarshal([]byte(value), &ref)
 	}
 	if err != nil {
 		t.Fatalf("user.ctx.ref of %s: %v", file, err)
@@ -123,8 +85,8 @@ func mustBeTrue(t *testing.T, s *harness.Session, dir, id string, bytesOf int64)
 	t.Helper()
 	file := filepath.Join(dir, id)
 	content := s.Read(file)
-	if idOf(content) != id || int64(len(content)) != bytesOf {
-		t.Errorf("%s has %d bytes with the hash %s, its row says %d", file, len(content), idOf(content), bytesOf)
+	if hash := harness.BlobID(content); hash != id || int64(len(content)) != bytesOf {
+		t.Errorf("%s has %d bytes with the hash %s, its row says %d", file, len(content), hash, bytesOf)
 	}
 	if fi, err := os.Stat(s.Path(file)); err != nil || fi.Size() != int64(len(content)) || fi.Mode()&^0o040 != 0o400 {
 		t.Errorf("%s: %v, %v", file, fi, err)
@@ -135,7 +97,7 @@ func mustBeTrue(t *testing.T, s *harness.Session, dir, id string, bytesOf int64)
 // swapTree checks the tree of a session and gives its rows.
 func swapTree(t *testing.T, s *harness.Session) []ctxabi.SwapRow {
 	t.Helper()
-	list := rows[ctxabi.SwapRow](t, s, swapIndex)
+	list := harness.Rows[ctxabi.SwapRow](t, s, swapIndex)
 	names := ls(t, s, ctxabi.SwapChunkDir)
 	for i, row := range list {
 		if !names[row.ID] {
@@ -156,7 +118,7 @@ func swapTree(t *testing.T, s *harness.Session) []ctxabi.SwapRow {
 // dedupTree checks the tree of a session and gives its rows by id.
 func dedupTree(t *testing.T, s *harness.Session) map[string]ctxabi.BlobRow {
 	t.Helper()
-	list := rows[ctxabi.BlobRow](t, s, dedupIndex)
+	list := harness.Rows[ctxabi.BlobRow](t, s, dedupIndex)
 	names := ls(t, s, ctxabi.DedupBlobDir)
 	byID := map[string]ctxabi.BlobRow{}
 	for i, row := range list {
@@ -182,17 +144,6 @@ func dedupTree(t *testing.T, s *harness.Session) map[string]ctxabi.BlobRow {
 	return byID
 }
 
-// jsonLine is a record.
-func jsonLine(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err)
-	}
-	return b.String()
-}
-
 // source looks like a program; other seeds give other lines.
 func source(seed, lines int) string {
 	var b strings.Builder
@@ -208,31 +159,11 @@ func talk(s *harness.Session, from, to int) {
 	for i := from; i <= to; i++ {
 		call := fmt.Sprintf("c%d", i)
 		b.WriteString(harness.Message("user", fmt.Sprintf("Please look at part %d of the program and tell me what it does.", i)))
-		b.WriteString(jsonLine(map[string]any{"role": "assistant", "content": "I will read it.", "tool_calls": []any{
-			map[string]any{"id": call, "type": "function", "function": map[string]any{"name": "read_file", "arguments": fmt.Sprintf(`{"path":"part%d.go"}`, i)}}}}))
-		b.WriteString(jsonLine(map[string]any{"role": "tool", "tool_call_id": call, "content": source(i%7, 40)}))
+		b.WriteString(harness.Record(map[string]any{"role": "assistant",
+			"content": "I will read it.", "tool_calls": []any{
+				map[string]any{"id": call, "type": "function", "function": map[string]any{"name": "read_file", "arguments": fmt.Sprintf(`{"path":"part%d.go"}`, i)}}}}))
+		b.WriteString(harness.Record(map[string]any{"role": "tool", "tool_call_id": call, "content": source(i%7, 40)}))
 		b.WriteString(harness.Message("assistant", fmt.Sprintf("Part %d has 40 functions that call one another.", i)))
 	}
 	s.Append(ctxabi.MessagesFile, b.String())
-}
-
-func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
-	t.Helper()
-	if got, _ := errnoOf(err); errno == 0 && err != nil || errno != 0 && got != errno {
-		t.Errorf("%s: got %v, want %v (%s)", what, err, errno, unix.ErrnoName(errno))
-	}
-}
-
-func errnoOf(err error) (unix.Errno, bool) {
-	for err != nil {
-		if e, ok := err.(unix.Errno); ok {
-			return e, true
-		}
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return 0, false
-		}
-		err = u.Unwrap()
-	}
-	return 0, false
 }

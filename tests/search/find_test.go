@@ -2,10 +2,7 @@
 package searchtest
 
 import (
-	"fmt"
-	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -13,13 +10,6 @@ import (
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
-
-var sessions atomic.Int64
-
-func session(t *testing.T, m *harness.Mount) *harness.Session {
-	t.Helper()
-	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
-}
 
 // talk appends a short history in which some things are said once.
 func talk(s *harness.Session) {
@@ -46,11 +36,4 @@ func hits(answer string) (out []string) {
 		}
 	}
 	return out
-}
-
-func notExist(t *testing.T, name string) {
-	t.Helper()
-	if _, err := os.Stat(name); !os.IsNotExist(err) {
-		t.Errorf("%s: %v, want ENOENT", name, err)
-	}
 }

@@ -11,12 +11,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// Two ordinary users and a group; nothing of the machine needs to know them.
-const (
-	alice = 21001
-	bob   = 21002
-	team  = 21500
-)
+const alice, bob, team = harness.Alice, harness.Bob, harness.Team
 
 const hello = `{"role":"user","content":"hello"}` + "\n"
 

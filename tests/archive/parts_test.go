@@ -14,11 +14,7 @@ import (
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// Two ordinary users. Nothing of the machine needs to know them.
-const (
-	alice = 21001
-	bob   = 21002
-)
+const alice, bob = harness.Alice, harness.Bob
 
 // talk returns n records of a conversation with tools, from the i-th on.
 func talk(i, n int) string {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -30,14 +29,6 @@ const (
 	messages = "messages.jsonl"
 	events   = "events.jsonl"
 )
-
-var sessions atomic.Int64
-
-// session makes a new session, so that rows can run beside each other.
-func session(t *testing.T, m *harness.Mount) *harness.Session {
-	t.Helper()
-	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
-}
 
 // open opens a file of the session and closes it at the end of the test.
 func open(t *testing.T, s *harness.Session, name string, flags int) int {
@@ -76,14 +67,6 @@ func once(call func() (int, error), want int) error {
 
 // all must succeed, one after the other.
 func all(errs ...error) error { return errors.Join(errs...) }
-
-// wantErrno fails the test unless err is exactly errno; 0 means none.
-func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
-	t.Helper()
-	if errno == 0 && err != nil || errno != 0 && err != errno {
-		t.Errorf("%s: got %v, want %s", what, err, name(errno))
-	}
-}
 
 func name(e unix.Errno) string {
 	if e == 0 {

@@ -4,32 +4,16 @@
 package past
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
 func TestMain(m *testing.M) { harness.Main(m) }
 
-// Two ordinary users. Nothing of the machine needs to know them.
-const (
-	alice = 21001
-	bob   = 21002
-)
-
-var sessions atomic.Int64
-
-func session(t *testing.T, m *harness.Mount) *harness.Session {
-	t.Helper()
-	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
-}
+const alice, bob = harness.Alice, harness.Bob
 
 // packs are the files of a pack.
 var packs = []string{"pack.md", "pack.json", "pack.report.md", "pack.openai.json", "pack.anthropic.json", "pack.responses.json", "pack.gemini.json", "pack.genai.json"}
@@ -60,34 +44,13 @@ type row struct {
 }
 
 // rows reads packs.jsonl; a row that is not whole, or has other keys, fails the test.
-func rows(t *testing.T, s *harness.Session) (list []row) {
+func rows(t *testing.T, s *harness.Session) []row {
 	t.Helper()
-	for line := range strings.Lines(s.Read("context/packs.jsonl")) {
-		var r row
-		d := json.NewDecoder(strings.NewReader(line))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&r); err != nil || !strings.HasSuffix(line, "}\n") || strings.Count(line, `":`) != 16 {
-			t.Fatalf("packs.jsonl: %v in %q", err, line)
+	content := s.Read("context/packs.jsonl")
+	for line := range strings.Lines(content) {
+		if strings.Count(line, `":`) != 16 {
+			t.Fatalf("packs.jsonl: not 16 fields in %q", line)
 		}
-		list = append(list, r)
 	}
-	return list
-}
-
-// xattr reads an attribute of a file of the session.
-func xattr(s *harness.Session, name, attr string) (string, error) {
-	b := make([]byte, 256)
-	n, err := unix.Getxattr(s.Path(name), "user.ctx."+attr, b)
-	if err != nil {
-		return "", err
-	}
-	return string(b[:n]), nil
-}
-
-// absent fails the test unless opening a file of the session gives ENOENT.
-func absent(t *testing.T, s *harness.Session, name string) {
-	t.Helper()
-	if _, err := os.Stat(s.Path(name)); !os.IsNotExist(err) {
-		t.Errorf("%s: %v, want ENOENT", name, err)
-	}
+	return harness.DecodeRows[row](t, "packs.jsonl", content)
 }

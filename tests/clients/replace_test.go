@@ -2,10 +2,8 @@
 package clients
 
 import (
-	"fmt"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -20,29 +18,6 @@ const (
 	rec2 = `{"role":"assistant","content":"I will add RetryMax."}` + "\n"
 	rec3 = `{"role":"user","content":"And test it."}` + "\n"
 )
-
-var sessions atomic.Int64
-
-func session(t *testing.T, m *harness.Mount) *harness.Session {
-	t.Helper()
-	return m.Session(t, harness.Self(), "coder", fmt.Sprintf("s%d", sessions.Add(1)))
-}
-
-// wantFile fails the test unless the session's file holds want.
-func wantFile(t *testing.T, s *harness.Session, name, want string) {
-	t.Helper()
-	if got := s.Read(name); got != want {
-		t.Errorf("%s holds %q, want %q", name, got, want)
-	}
-}
-
-// wantErrno fails the test unless err is exactly errno; 0 means none.
-func wantErrno(t *testing.T, what string, err error, errno unix.Errno) {
-	t.Helper()
-	if errno == 0 && err != nil || errno != 0 && err != errno {
-		t.Errorf("%s: got %v, want %v (%s)", what, err, errno, unix.ErrnoName(errno))
-	}
-}
 
 // replace writes data over a file with O_TRUNC and tells which call failed.
 func replace(path, data string) (call string, err error) {

@@ -88,7 +88,7 @@ func ref(name string) ctxabi.Ref {
 // owner is whose the sessions are: generators run for nobody who is root.
 func owner() uint32 {
 	if os.Getuid() == 0 {
-		return 21001
+		return harness.Alice
 	}
 	return harness.Self()
 }
