@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
 	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
+	"cluster/peers/peerstest":        {"cluster/engine", "cluster/peers"},
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
 	"cluster/node":                   {"cluster/carry", "cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
 	"cluster/tend":                   {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/arrival", "session/log", "ctxabi", "internal/vfs"},
@@ -135,12 +136,13 @@ var testArrows = map[string][]string{
 	"fs":                   {"pack/source"},
 	"pack":                 {"session"}, // the example of a history in memory
 	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
-	"cluster/rows":         {"cluster/peers", "pack", "pack/builder", "pack/source"},
+	"cluster/rows":         {"pack", "pack/builder", "pack/source"},
 	"cluster/replica":      {"cluster/engine/fake"},
 	"cluster/files":        {"cluster/node", "fs", "pack/builder"}, // two mounts of one cluster
 	"cluster/names/keeper": {"session/check"},                      // what is materialised is a store without damage
-	"cluster/tend":         {"cluster/engine/fake", "cluster/peers", "session/check"},
+	"cluster/tend":         {"cluster/engine/fake", "session/check"},
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest", "cluster/engine/fake"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest", "cluster/engine/fake",
+	"cluster/peers/peerstest"}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -30,7 +31,7 @@ func (s *slow) Append(ctx context.Context, host string, a *peers.Append) (*peers
 	meanwhile := s.meanwhile
 	s.meanwhile = nil
 	meanwhile()
-	return nil, peers.ErrLost
+	return nil, peerstest.ErrLost
 }
 
 // slowly returns two hosts of which a is home, and the peers of b.

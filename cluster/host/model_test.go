@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
@@ -156,7 +156,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"peers' fault": func(t *rapid.T) {
-			w.net.Inject(node(t).name, peers.Fault(rapid.IntRange(0, peers.Kinds-1).Draw(t, "fault")))
+			w.net.Inject(node(t).name, peerstest.Fault(rapid.IntRange(0, peerstest.Kinds-1).Draw(t, "fault")))
 		},
 		"land":        func(*rapid.T) { w.servers.Land() },
 		"peers' land": func(*rapid.T) { w.net.Land() },

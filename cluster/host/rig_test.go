@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/journal"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
@@ -46,7 +46,7 @@ type tb interface {
 type rig struct {
 	t       tb
 	servers *fake.Servers
-	net     *peers.Network
+	net     *peerstest.Network
 	nodes   []*node
 }
 
@@ -78,7 +78,7 @@ func (f followers) Read(ctx context.Context, s engine.Subject, r engine.Range) (
 
 // newRig returns a cluster of hosts with disks in memory.
 func newRig(t tb, names ...string) *rig {
-	r := &rig{t: t, servers: fake.New(), net: peers.NewNetwork()}
+	r := &rig{t: t, servers: fake.New(), net: peerstest.NewNetwork()}
 	for _, name := range names {
 		disk := sessiontest.New()
 		r.add(&node{name: name, fs: disk, disk: disk, dir: "/store"})

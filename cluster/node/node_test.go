@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/nats"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -30,10 +30,10 @@ var (
 type rig struct {
 	t       *testing.T
 	servers *fake.Servers
-	net     *peers.Network
+	net     *peerstest.Network
 }
 
-func newRig(t *testing.T) *rig { return &rig{t, fake.New(), peers.NewNetwork()} }
+func newRig(t *testing.T) *rig { return &rig{t, fake.New(), peerstest.NewNetwork()} }
 
 // mounted is a node with its store.
 type mounted struct {

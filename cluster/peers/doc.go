@@ -11,7 +11,6 @@
 //
 // # Files, from top to bottom
 //
-//	memory.go  hosts of one process, for tests
-//	peers.go   requests and answers
-//	form.go    the same in bytes
+//	peers.go  requests and answers
+//	form.go   the same in bytes
 package peers

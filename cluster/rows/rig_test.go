@@ -13,7 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/host"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack"
@@ -72,7 +72,7 @@ type world struct {
 
 func newWorld(t *testing.T, names ...string) *world {
 	w := &world{t: t, records: packtest.CodingLog(400).Records()}
-	servers, net := fake.New(), peers.NewNetwork()
+	servers, net := fake.New(), peerstest.NewNetwork()
 	for _, name := range names {
 		n := &node{name: name}
 		e := servers.Host(name)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
@@ -116,7 +116,7 @@ func (w *world) actions() map[string]func(*rapid.T) {
 			}
 		},
 		"peers' fault": func(t *rapid.T) {
-			w.net.Inject(node(t).name, peers.Fault(rapid.IntRange(0, peers.Kinds-1).Draw(t, "fault")))
+			w.net.Inject(node(t).name, peerstest.Fault(rapid.IntRange(0, peerstest.Kinds-1).Draw(t, "fault")))
 		},
 		"land":  func(*rapid.T) { w.servers.Land(); w.net.Land() },
 		"cut":   func(t *rapid.T) { node(t).engine.Cut() },

@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/names"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -48,7 +48,7 @@ type tb interface {
 type rig struct {
 	t       tb
 	servers *fake.Servers
-	net     *peers.Network
+	net     *peerstest.Network
 	nodes   []*node
 	tender  *Tender
 	dir     string
@@ -70,7 +70,7 @@ type node struct {
 }
 
 func newRig(t tb, dir string, hosts ...string) *rig {
-	r := &rig{t: t, servers: fake.New(), net: peers.NewNetwork(), dir: dir, now: time.Unix(1_700_000_000, 0)}
+	r := &rig{t: t, servers: fake.New(), net: peerstest.NewNetwork(), dir: dir, now: time.Unix(1_700_000_000, 0)}
 	made := names.NewReplica(r.servers.Host("first"), "first", names.SubjectOf(ref), names.Options{})
 	if _, err := made.Commit(ctx, names.CreateSession{Agent: ref.Agent, Session: ref.Session, ID: id, Owner: names.Owner(owner)}); err != nil {
 		t.Fatal(err)

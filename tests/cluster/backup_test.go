@@ -11,7 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/backup"
 	"github.com/ctxfs/ctxfs/cluster/names"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
@@ -24,7 +24,7 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 	suite.Matrix(t, slow)
 	dir, id := t.TempDir(), strings.Repeat("5b", 16)
 	c := servers.Start(t)
-	a := join(t, c, peers.NewNetwork(), "a", id)
+	a := join(t, c, peerstest.NewNetwork(), "a", id)
 	owner := names.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	owned := names.NewReplica(c.Open(t, "b"), "b", names.SubjectOf(shared), names.Options{})
 	if _, err := owned.Commit(t.Context(), names.CreateSession{Agent: shared.Agent, Session: shared.Session, ID: id, Owner: owner}); err != nil {
@@ -86,7 +86,7 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 			t.Errorf("the restored owner has %+v, %v", x, ok)
 		}
 	})
-	b := join(t, d, peers.NewNetwork(), "b", id)
+	b := join(t, d, peerstest.NewNetwork(), "b", id)
 	if err := b.h.Fresh(t.Context(), b.x, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 	}
 
 	loseObject(t, d, 0.5)
-	late := join(t, d, peers.NewNetwork(), "c", id)
+	late := join(t, d, peerstest.NewNetwork(), "c", id)
 	short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if err := late.h.Fresh(short, late.x, 0); err == nil {

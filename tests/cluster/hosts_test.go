@@ -13,7 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/host"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
@@ -32,7 +32,7 @@ type member struct {
 var shared = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
 
 // join returns a host of the cluster that follows the session shared, which has the id.
-func join(t *testing.T, c *servers.Cluster, n *peers.Network, name, id string) *member {
+func join(t *testing.T, c *servers.Cluster, n *peerstest.Network, name, id string) *member {
 	t.Helper()
 	m := &member{h: host.New(host.Options{Name: name, Engine: c.Open(t, name), Peers: n.Host(name)})}
 	var err error
@@ -92,7 +92,7 @@ func besideTheEngine(t *testing.T, e engine.Engine, m *member, text string) int 
 func TestHostsShareASession(t *testing.T) {
 	suite.Matrix(t, slow)
 	c := servers.Start(t)
-	n := peers.NewNetwork()
+	n := peerstest.NewNetwork()
 	id := strings.Repeat("5a", 16)
 	hosts := []*member{join(t, c, n, "a", id), join(t, c, n, "b", id)}
 	t.Logf("load of the machine: %s", harness.Load())

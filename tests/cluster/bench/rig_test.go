@@ -18,7 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/nats"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/tests/cluster/mounts"
@@ -137,7 +137,7 @@ type member struct {
 // follow it.
 func (b *rig) join(e engine.Engine, name, id string) *member {
 	b.t.Helper()
-	m := &member{h: host.New(host.Options{Name: name, Engine: e, Peers: peers.NewNetwork().Host(name)})}
+	m := &member{h: host.New(host.Options{Name: name, Engine: e, Peers: peerstest.NewNetwork().Host(name)})}
 	s, err := session.Open(b.t.TempDir(), session.Options{Committer: m.h})
 	if err != nil {
 		b.t.Fatal(err)

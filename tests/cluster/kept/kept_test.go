@@ -17,7 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/cluster/node"
-	"github.com/ctxfs/ctxfs/cluster/peers"
+	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -32,12 +32,12 @@ func TestMain(m *testing.M) { suite.Main(m) }
 type cluster struct {
 	t       *testing.T
 	servers *fake.Servers
-	net     *peers.Network
+	net     *peerstest.Network
 }
 
 func newCluster(t *testing.T) *cluster {
 	harness.NeedRoot(t) // the sessions are of another user
-	return &cluster{t, fake.New(), peers.NewNetwork()}
+	return &cluster{t, fake.New(), peerstest.NewNetwork()}
 }
 
 // mounted is a node with its store.

@@ -1,4 +1,5 @@
-package peers
+// Package peerstest connects the hosts of one process, for tests of code that uses package peers.
+package peerstest
 
 import (
 	"context"
@@ -7,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
+	"github.com/ctxfs/ctxfs/cluster/peers"
 )
 
 // Fault is something that goes wrong once with a request.
@@ -20,29 +22,29 @@ const (
 	kinds
 )
 
-// Kinds is how many faults there are: they are 0 to Kinds-1.
+// Kinds is the number of faults. Their values are 0 to Kinds-1.
 const Kinds = int(kinds)
 
 // ErrLost is the error of a request whose answer was lost.
 var ErrLost = errors.New("the host does not answer")
 
-// Network is hosts of one process. Nothing runs in the background: a delayed request arrives when Land
-// is called. Its methods may be called at the same time.
+// Network connects the hosts of one process. Nothing runs in the background: a delayed request
+// arrives when Land is called. Its methods are safe for concurrent use.
 type Network struct {
 	mu     sync.Mutex
-	hosts  map[string]Handler // guarded by mu
-	cut    map[string]bool    // guarded by mu
-	faults map[string][]Fault // guarded by mu
-	late   []func()           // guarded by mu
+	hosts  map[string]peers.Handler // guarded by mu
+	cut    map[string]bool          // guarded by mu
+	faults map[string][]Fault       // guarded by mu
+	late   []func()                 // guarded by mu
 }
 
 // NewNetwork returns a network without hosts.
 func NewNetwork() *Network {
-	return &Network{hosts: map[string]Handler{}, cut: map[string]bool{}, faults: map[string][]Fault{}}
+	return &Network{hosts: map[string]peers.Handler{}, cut: map[string]bool{}, faults: map[string][]Fault{}}
 }
 
 // Join makes h the host called name; nil: there is no such host any more.
-func (n *Network) Join(name string, h Handler) {
+func (n *Network) Join(name string, h peers.Handler) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if delete(n.hosts, name); h != nil {
@@ -83,7 +85,7 @@ func (n *Network) Land() {
 }
 
 // Host returns the peers of the host called name.
-func (n *Network) Host(name string) Peers { return memory{n, name} }
+func (n *Network) Host(name string) peers.Peers { return memory{n, name} }
 
 type memory struct {
 	n    *Network
@@ -97,12 +99,12 @@ func (m memory) Alive(host string) bool {
 	return m.n.hosts[host] != nil
 }
 
-// find returns a host. It returns ErrNobody if it has not joined, and ErrLost if one of both is cut off.
-// mu is held.
-func (m memory) find(host string) (Handler, error) {
+// find returns a host. It returns peers.ErrNobody if it has not joined, and ErrLost if one of both
+// is cut off. The caller holds mu.
+func (m memory) find(host string) (peers.Handler, error) {
 	h := m.n.hosts[host]
 	if h == nil {
-		return nil, ErrNobody
+		return nil, peers.ErrNobody
 	}
 	if m.n.cut[m.name] || m.n.cut[host] {
 		return nil, ErrLost
@@ -110,8 +112,8 @@ func (m memory) find(host string) (Handler, error) {
 	return h, nil
 }
 
-// Append asks a host; see [Peers]. It returns ErrNobody and ErrLost.
-func (m memory) Append(ctx context.Context, host string, a *Append) (*Receipt, error) {
+// Append asks a host; see [peers.Peers]. It returns peers.ErrNobody and ErrLost.
+func (m memory) Append(ctx context.Context, host string, a *peers.Append) (*peers.Receipt, error) {
 	m.n.mu.Lock()
 	h, err := m.find(host)
 	fault := Fault(-1)
@@ -143,17 +145,17 @@ func (m memory) Append(ctx context.Context, host string, a *Append) (*Receipt, e
 }
 
 // late returns a host at the time when a delayed request arrives.
-func (m memory) late(host string) (Handler, error) {
+func (m memory) late(host string) (peers.Handler, error) {
 	m.n.mu.Lock()
 	defer m.n.mu.Unlock()
 	return m.find(host)
 }
 
-// Head asks a host; see [Peers]. It returns ErrNobody and ErrLost.
-func (m memory) Head(ctx context.Context, host string, s engine.Subject) (Head, error) {
+// Head asks a host; see [peers.Peers]. It returns peers.ErrNobody and ErrLost.
+func (m memory) Head(ctx context.Context, host string, s engine.Subject) (peers.Head, error) {
 	h, err := m.late(host)
 	if err != nil {
-		return Head{}, err
+		return peers.Head{}, err
 	}
 	return h.TakeHead(ctx, s)
 }
