@@ -28,22 +28,20 @@
 //
 // # Files, from top to bottom
 //
-//	reference.go  the reference of all keys, in Markdown
-//	template.go   strings with variables
-//	load.go       Load: files and what they import
-//	sources.go    the sources of a file
-//	syntax.go     where a file is no YAML
-//	examples.go   a value for each key
-//	warn.go       what is allowed but unwise
-//	check.go      what does not fit together
-//	read.go       nodes as values
-//	finish.go     what depends on all of it
-//	recipe.go     Recipe: the result
-//	yaml.go       a recipe as YAML
-//	schema.go     a recipe as JSON Schema
-//	fields.go     the table of all keys
-//	scalar.go     values of one key
-//	node.go       YAML as nodes
-//	expand.go     variables and their values
-//	problem.go    what is wrong
+//	template.go  strings with variables
+//	load.go      Load: files and what they import
+//	sources.go   the sources of a file
+//	syntax.go    where a file is no YAML
+//	warn.go      what is allowed but unwise
+//	check.go     what does not fit together
+//	read.go      nodes as values
+//	finish.go    what depends on all of it
+//	recipe.go    Recipe: the result
+//	yaml.go      a recipe as YAML
+//	schema.go    a recipe as JSON Schema
+//	fields.go    the table of all keys
+//	scalar.go    values of one key
+//	node.go      YAML as nodes
+//	expand.go    variables and their values
+//	problem.go   what is wrong
 package recipe

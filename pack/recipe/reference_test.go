@@ -88,7 +88,7 @@ func TestEachKeyHasAnExampleThatIsRight(t *testing.T) {
 			if err := valid(t, s, text); err != nil {
 				t.Errorf("%s: the schema has something against\n%s%v", name, text, err)
 			}
-			if !strings.Contains(string(Reference()), fmt.Sprintf("Example: `%s: %s`", f.Key, examples[name])) {
+			if !strings.Contains(reference(), fmt.Sprintf("Example: `%s: %s`", f.Key, examples[name])) {
 				t.Errorf("the reference has no example of %s", name)
 			}
 		}
@@ -102,7 +102,7 @@ func TestEachKeyHasAnExampleThatIsRight(t *testing.T) {
 
 // The reference says of each built-in strategy what it shows, needs and leaves out.
 func TestTheReferenceListsTheStrategies(t *testing.T) {
-	text := string(Reference())
+	text := reference()
 	for _, row := range []string{
 		"| `architect` | Issue (`plan.issue`), Design (`plan.design`), Constraints (`plan.constraints`) |  | `errors`, `todo` |",
 		"| `developer` | Task (`plan.task`), Files (`plan.files`), Steps (`plan.steps`) | Task | `children` |",

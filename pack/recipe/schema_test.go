@@ -142,7 +142,7 @@ func TestEditorsOfferEveryTypeOfASource(t *testing.T) {
 }
 
 func TestReferenceNamesEveryKey(t *testing.T) {
-	text := string(Reference())
+	text := reference()
 	for _, o := range objects {
 		for _, f := range o.Fields {
 			if !strings.Contains(text, "- `"+f.Key+"`: ") || f.Doc == "" {

@@ -165,20 +165,3 @@ func TestYAMLInTheDocumentsBuilds(t *testing.T) {
 		}
 	}
 }
-
-var reference = regexp.MustCompile(`(?ms)^(<!-- reference: [^\n]* -->\n).*(^<!-- end of reference -->)$`)
-
-// docs/recipe.md holds the reference that the program has. CTXFS_UPDATE=1 writes it.
-func TestRecipeReference(t *testing.T) {
-	file := filepath.Join(harness.Root(), "docs", "recipe.md")
-	said, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := reference.FindSubmatchIndex(said)
-	if at == nil {
-		t.Fatal("docs/recipe.md has no markers of a reference")
-	}
-	want := string(said[:at[3]]) + "\n" + strings.TrimSpace(string(recipe.Reference())) + "\n\n" + string(said[at[4]:])
-	harness.CheckTour(t, file, string(said), want)
-}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -60,10 +59,16 @@ func TestEachGoldenPackShowsItsSource(t *testing.T) {
 	}
 }
 
-// types are the types of sources, as the reference lists them.
+// types lists the types of sources in the reference of docs/recipe.md, which a test of package
+// recipe keeps up to date.
 func types(t *testing.T) (all []string) {
 	t.Helper()
-	_, table, _ := strings.Cut(string(recipe.Reference()), "### Types of sources\n")
+	doc, err := os.ReadFile(filepath.Join(harness.Root(), "docs", "recipe.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	_, table, _ := strings.Cut(string(doc), "### Types of sources\n")
 	table, _, _ = strings.Cut(table, "\n### ")
 	for line := range strings.Lines(table) {
 		if rest, ok := strings.CutPrefix(line, "| `"); ok {

@@ -2,12 +2,36 @@ package recipe
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// Reference is the reference of all keys, in Markdown, for docs/recipe.md.
-func Reference() []byte {
+var referenceBlock = regexp.MustCompile(`(?ms)^(<!-- reference: [^\n]* -->\n).*(^<!-- end of reference -->)$`)
+
+// docs/recipe.md contains the reference of this package. CTXFS_UPDATE=1 writes it.
+func TestRecipeReference(t *testing.T) {
+	file := filepath.Join(harness.Root(), "docs", "recipe.md")
+	said, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := referenceBlock.FindSubmatchIndex(said)
+	if at == nil {
+		t.Fatal("docs/recipe.md has no markers of a reference")
+	}
+
+	want := string(said[:at[3]]) + "\n" + strings.TrimSpace(reference()) + "\n\n" + string(said[at[4]:])
+	harness.CheckTour(t, file, string(said), want)
+}
+
+// reference is the reference of all keys, in Markdown, for docs/recipe.md.
+func reference() string {
 	var b strings.Builder
 	for i := range objects {
 		o := &objects[i]
@@ -40,7 +64,7 @@ func Reference() []byte {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", t.Name, strings.Join(sections, ", "), strings.Join(needs, ", "), strings.Join(left, ", "))
 	}
-	return []byte(b.String())
+	return b.String()
 }
 
 // value returns what a field holds, in words.
