@@ -190,21 +190,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestReferencesInBodies(t *testing.T) {
-	if got, err := RefIn(sampleRef.Encode(), sampleRef.Size, sampleRef.SHA); err != nil || got != sampleRef {
-		t.Errorf("%+v, %v", got, err)
-	}
-	for _, c := range []struct {
-		body []byte
-		size int64
-		sha  journal.Hash
-	}{{sampleRef.Encode(), sampleRef.Size + 1, sampleRef.SHA}, {sampleRef.Encode(), sampleRef.Size, hashOf(1)}, {[]byte("{}\n"), 3, hashOf(1)}, {Ref{hashOf(1), 5}.Encode(), 5, hashOf(1)}} {
-		if got, err := RefIn(c.body, c.size, c.sha); !errors.Is(err, ErrDamaged) && !errors.Is(err, journal.ErrVersion) || got != (Ref{}) {
-			t.Errorf("%x: %+v, %v", c.body, got, err)
-		}
-	}
-}
-
 // fuzz checks that parsing whatever bytes ends, and that what is accepted has one form.
 func fuzz(f *testing.F, which string) {
 	for _, one := range forms() {

@@ -76,15 +76,10 @@ func (n *Named) Has(name Name) bool {
 type Unnamed map[Name]time.Time
 
 // Plan returns the objects that may go, in the order of their names, and what the next look is to
-// know. listed is all names of the owner's objects, read before the journals of that owner were, all of
-// them, into named. An object may go if it was found unnamed at each look of the last [KeepFor]. What
-// has no name of this package stays.
-func (u Unnamed) Plan(listed []string, named *Named, now time.Time) (due []Name, next Unnamed) {
-	return u.PlanAfter(KeepFor, listed, named, now)
-}
-
-// PlanAfter is [Unnamed.Plan] with another time than [KeepFor].
-func (u Unnamed) PlanAfter(keep time.Duration, listed []string, named *Named, now time.Time) (due []Name, next Unnamed) {
+// know. listed is all names of the owner's objects, read before the journals of that owner were,
+// all of them, into named. An object may go if it was found unnamed at each look of the last keep,
+// normally [KeepFor]. What has no name of this package stays.
+func (u Unnamed) Plan(keep time.Duration, listed []string, named *Named, now time.Time) (due []Name, next Unnamed) {
 	next = Unnamed{}
 	for _, text := range listed {
 		name, err := ParseName(text)

@@ -229,7 +229,7 @@ func TestWhatNothingNamesGoes(t *testing.T) {
 		}
 		var named Named
 		named.Add(names...)
-		due, next := u.Plan(listed, &named, now)
+		due, next := u.Plan(KeepFor, listed, &named, now)
 		kept, err := ParseUnnamed(next.Encode())
 		if err != nil || len(kept) != len(next) {
 			t.Fatalf("%v, %v, %v", kept, next, err)

@@ -2,7 +2,6 @@ package bulk
 
 import (
 	"encoding/hex"
-	"fmt"
 	"math"
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
@@ -154,20 +153,6 @@ func ParseRef(b []byte) (Ref, error) {
 	r := d.ref()
 	d.want(r.Size > journal.MaxBody && r.Size <= engine.MaxObject, "content of %d bytes", r.Size)
 	if err := d.end(); err != nil {
-		return Ref{}, err
-	}
-	return r, nil
-}
-
-// RefIn returns the reference that stands in a body in the place of content with a length and a hash,
-// which the row has. It returns the errors of [ParseRef], and [ErrDamaged] if the reference is to other
-// content.
-func RefIn(body []byte, size int64, sha journal.Hash) (Ref, error) {
-	r, err := ParseRef(body)
-	if err == nil && r != (Ref{sha, size}) {
-		err = fmt.Errorf("a reference: %w: it is not to the content of its row", ErrDamaged)
-	}
-	if err != nil {
 		return Ref{}, err
 	}
 	return r, nil

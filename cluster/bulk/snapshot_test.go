@@ -181,8 +181,8 @@ func deleteUnnamed(t *rapid.T, objects engine.Objects, m *Store, saved Saved, sn
 	}
 	var named Named
 	named.AddSnapshot(saved, snap)
-	_, found := Unnamed{}.Plan(listed, &named, time.Unix(0, 0))
-	due, _ := found.Plan(listed, &named, time.Unix(0, 0).Add(KeepFor))
+	_, found := Unnamed{}.Plan(KeepFor, listed, &named, time.Unix(0, 0))
+	due, _ := found.Plan(KeepFor, listed, &named, time.Unix(0, 0).Add(KeepFor))
 	if gone, err := m.Sweep(ctx, due, func(Name) (bool, error) { return true, nil }); err != nil || len(gone) != len(found) {
 		t.Fatalf("%d of %d are gone: %v", len(gone), len(found), err)
 	}

@@ -55,7 +55,7 @@ func (t *Tender) collect(ctx context.Context, owner string, st *state) error {
 			unnamed = bulk.Unnamed{} // all begins to be old now
 		}
 	}
-	due, next := unnamed.PlanAfter(t.o.CollectAfter, listed, &l.named, st.now)
+	due, next := unnamed.Plan(t.o.CollectAfter, listed, &l.named, st.now)
 	st.Unnamed[owner] = next.Encode()
 	t.r.Unnamed += len(next) - len(due)
 	for batch := range slices.Chunk(due, sweepAtOnce) {

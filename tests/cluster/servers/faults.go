@@ -122,9 +122,6 @@ func (c *Cluster) Store(i int) string { return c.nodes[i].dir }
 // PID returns the process id of a server, which runs.
 func (c *Cluster) PID(i int) int { return c.nodes[i].cmd.Process.Pid }
 
-// Log returns the file of what a server prints.
-func (c *Cluster) Log(i int) string { return c.nodes[i].log() }
-
 // Flip changes one bit of the largest file of a server whose name matches a pattern of path.Match, at a
 // fraction of its length, and returns its path. It fails the test if there is none. The server should not run.
 func (c *Cluster) Flip(tb testing.TB, i int, under, pattern string, at float64) string {
