@@ -120,28 +120,3 @@ func Told(text string) string {
 
 // toldQuoted makes other texts of the marks, of the same length.
 var toldQuoted = strings.NewReplacer(ToldBegins, "("+ToldBegins[1:], ToldEnds, "("+ToldEnds[1:])
-
-// WithoutTold returns text without what stands between the marks, with the element around it that Gemini CLI makes. What
-// begins and does not end goes up to the end of text.
-func WithoutTold(text string) string {
-	if !strings.Contains(text, ToldBegins) {
-		return text
-	}
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, ToldBegins)
-		if !ok {
-			b.WriteString(text)
-			return b.String()
-		}
-		_, after, _ := strings.Cut(rest, ToldEnds)
-		const open, closed = "<hook_context>", "</hook_context>"
-		if head, wrapped := strings.CutSuffix(before, open); wrapped {
-			if tail, ends := strings.CutPrefix(strings.TrimLeft(after, "\n"), closed); ends {
-				before, after = head, tail
-			}
-		}
-		b.WriteString(before)
-		text = strings.TrimLeft(after, "\n")
-	}
-}

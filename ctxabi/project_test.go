@@ -43,25 +43,6 @@ func TestTwoWorkspacesNeverHaveOneSlug(t *testing.T) {
 	})
 }
 
-func TestWhatAHookToldIsTakenOut(t *testing.T) {
-	told := Told("Never push to main.\n\n## Known\n- the port is 8443\n")
-	for text, want := range map[string]string{
-		"Which port?":                     "Which port?",
-		told:                              "",
-		told + "Which port?":              "Which port?",
-		"a\n" + told + "b\n" + told + "c": "a\nb\nc",
-		"<hook_context>" + told + "</hook_context>":                        "",
-		"<hook_context>x</hook_context>\n\nWhich?":                         "<hook_context>x</hook_context>\n\nWhich?",
-		"Which?\n" + ToldBegins + "\nNever push":                           "Which?\n",
-		"<hook_context>" + told + "and more of others":                     "<hook_context>and more of others",
-		"<hook_context>" + told + "</hook_context>\n\nWhich port is <it>?": "Which port is <it>?",
-	} {
-		if got := WithoutTold(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // What is kept may quote a page that has the marks. It stays one block, so that none of it becomes words of the user.
 func TestAQuotedMarkEndsNothingThatIsTold(t *testing.T) {
 	for _, kept := range []string{
@@ -70,8 +51,10 @@ func TestAQuotedMarkEndsNothingThatIsTold(t *testing.T) {
 		Told("An older block.") + "and more",
 	} {
 		told := Told(kept)
-		if got := WithoutTold(told + "Which port?"); got != "Which port?" {
-			t.Errorf("of %q is left %q", told, got)
+		begins, ends := strings.Count(told, ToldBegins), strings.Count(told, ToldEnds)
+		whole := strings.HasPrefix(told, ToldBegins+"\n") && strings.HasSuffix(told, "\n"+ToldEnds+"\n")
+		if begins != 1 || ends != 1 || !whole {
+			t.Errorf("%q is not one block: it begins %d times and ends %d times", told, begins, ends)
 		}
 		if len(told) != len(kept)+len(Told("")) {
 			t.Errorf("%q is of another length", told)
