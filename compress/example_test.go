@@ -37,7 +37,8 @@ func ExampleParagraphs() {
 }
 
 func ExampleCorpus_Rank() {
-	corpus := compress.NewCorpus([]string{"how to refresh a token", "how to bake bread", "refreshToken retries"})
+	index := compress.NewIndex([]string{"how to refresh a token", "how to bake bread", "refreshToken retries"})
+	corpus := compress.JoinIndexes(index)
 	for _, hit := range corpus.Rank("token refreshes") {
 		fmt.Println(hit.Doc)
 	}

@@ -167,9 +167,6 @@ type Corpus struct {
 // the term's worth. Nearly all do.
 type few [4]float64
 
-// NewCorpus returns the corpus of docs.
-func NewCorpus(docs []string) *Corpus { return JoinIndexes(NewIndex(docs)) }
-
 // JoinIndexes returns one corpus of several indexes: the documents of the second are numbered on
 // from those of the first, and so on. It costs next to nothing.
 func JoinIndexes(indexes ...*Index) *Corpus {

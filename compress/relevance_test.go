@@ -12,6 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// newCorpus returns the corpus of one index over docs.
+func newCorpus(docs []string) *Corpus { return JoinIndexes(NewIndex(docs)) }
+
 // terms returns what eachTerm makes of text, as the words of a list that hash to it.
 func sameTerms(a, b string) bool {
 	var x, y []termID
@@ -122,7 +125,7 @@ func TestRankIsBM25(t *testing.T) {
 		for _, d := range docs {
 			texts = append(texts, strings.Join(d, " "))
 		}
-		whole := NewCorpus(texts).Rank(strings.Join(query, " ") + " " + strings.Join(query, " "))
+		whole := newCorpus(texts).Rank(strings.Join(query, " ") + " " + strings.Join(query, " "))
 		byDoc := map[int]float64{}
 		for i, h := range whole {
 			byDoc[h.Doc] = h.Score
@@ -146,7 +149,7 @@ func TestRankIsBM25(t *testing.T) {
 		for i, k := range order {
 			moved[i] = texts[k]
 		}
-		for _, h := range NewCorpus(moved).Rank(strings.Join(query, " ")) {
+		for _, h := range newCorpus(moved).Rank(strings.Join(query, " ")) {
 			if byDoc[order[h.Doc]] != h.Score {
 				t.Fatalf("%q scores %v, in another order %v", moved[h.Doc], byDoc[order[h.Doc]], h.Score)
 			}
@@ -170,7 +173,8 @@ func TestRankingAgainIsRankingForTheFirstTime(t *testing.T) {
 			indexes[k] = NewIndex(texts[k : k+1])
 			query := strings.Join(some.Draw(t, "query"), " ")
 			for range 2 {
-				if got, want := JoinIndexes(indexes...).Rank(query), NewCorpus(texts).Rank(query); !slices.Equal(got, want) {
+				got, want := JoinIndexes(indexes...).Rank(query), newCorpus(texts).Rank(query)
+				if !slices.Equal(got, want) {
 					t.Fatalf("%q in %q: %v, for the first time %v", query, texts, got, want)
 				}
 			}
@@ -187,7 +191,7 @@ func rangeOf(n int) []int {
 }
 
 func TestRankFindsNothing(t *testing.T) {
-	for _, c := range []*Corpus{NewCorpus(nil), NewCorpus([]string{""}), NewCorpus([]string{"alpha"}), JoinIndexes()} {
+	for _, c := range []*Corpus{newCorpus(nil), newCorpus([]string{""}), newCorpus([]string{"alpha"}), JoinIndexes()} {
 		for _, q := range []string{"", "the of a", "omega"} {
 			if hits := c.Rank(q); len(hits) != 0 {
 				t.Errorf("%q: %v", q, hits)
@@ -198,7 +202,8 @@ func TestRankFindsNothing(t *testing.T) {
 
 // What a term is worth may not vanish where each document has it: there may be no better one.
 func TestATermOfAllDocumentsStillHits(t *testing.T) {
-	if hits := NewCorpus([]string{"deploy", "deploy anywhere", "deploy"}).Rank("deploys"); len(hits) != 3 || hits[0].Doc != 0 || hits[1].Doc != 2 {
+	hits := newCorpus([]string{"deploy", "deploy anywhere", "deploy"}).Rank("deploys")
+	if len(hits) != 3 || hits[0].Doc != 0 || hits[1].Doc != 2 {
 		t.Errorf("%v", hits)
 	}
 }
@@ -209,7 +214,7 @@ func FuzzRank(f *testing.F) {
 		f.Add(string(data), "append only")
 	}
 	f.Fuzz(func(t *testing.T, text, query string) {
-		c := NewCorpus([]string{text, query})
+		c := newCorpus([]string{text, query})
 		n := 0
 		eachTerm(query, func(termID) { n++ })
 		hits := c.Rank(query)
@@ -267,7 +272,7 @@ func TestRunningScoresForgetNothing(t *testing.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 12).Draw(t, "words"), " ")
 		})
-		corpus := NewCorpus(rapid.SliceOfN(text, 1, 8).Draw(t, "docs"))
+		corpus := newCorpus(rapid.SliceOfN(text, 1, 8).Draw(t, "docs"))
 		running := corpus.Running()
 		for _, query := range rapid.SliceOfN(rapid.SliceOfN(text, 0, 4), 1, 6).Draw(t, "queries") {
 			got := running.Set(query...)

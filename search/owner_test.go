@@ -40,7 +40,7 @@ func (h history) checkOwner(t *rapid.T, w *world, agent, query string) {
 	}
 	texts, places := h.of(agent)
 	want := map[string]float64{}
-	for _, hit := range compress.NewCorpus(texts).Rank(query) {
+	for _, hit := range compress.JoinIndexes(compress.NewIndex(texts)).Rank(query) {
 		want[places[hit.Doc]] = hit.Score
 	}
 	n := w.e.index(s1)

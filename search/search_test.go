@@ -235,7 +235,7 @@ func compare(t *rapid.T, w *world, x *session.Session, texts [2][]string, query 
 	q.names = nil
 	docs := slices.Concat(texts[0], texts[1])
 	want := map[string]float64{}
-	for _, h := range compress.NewCorpus(docs).Rank(query) {
+	for _, h := range compress.JoinIndexes(compress.NewIndex(docs)).Rank(query) {
 		if h.Doc < len(texts[0]) {
 			want[fmt.Sprint("messages:", h.Doc+1)] = h.Score
 		} else {
