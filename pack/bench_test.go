@@ -39,7 +39,7 @@ func BenchmarkFirstPack(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			in := Input{Session: "s1", Budget: 32000, Messages: cycleOf(n)}
 			for b.Loop() {
-				if _, err := Compile(in); err != nil {
+				if _, err := compile(in); err != nil {
 					b.Fatal(err)
 				}
 			}

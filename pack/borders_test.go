@@ -5,7 +5,7 @@ import "testing"
 // The tokens of any beginning of a pack that ends with a line are what counting it whole gives.
 func TestTokensOfABeginningAddUp(t *testing.T) {
 	history := exampleHistory(t, 150)
-	b, err := Compile(Input{Session: "example", Agent: "coder", Budget: 6000, Messages: history, Head: history.Head()})
+	b, err := compile(Input{Session: "example", Agent: "coder", Budget: 6000, Messages: history, Head: history.Head()})
 	if err != nil {
 		t.Fatal(err)
 	}

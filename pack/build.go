@@ -34,7 +34,7 @@ type Build struct {
 	Settled     int         // number of messages before the last of these; 0: none
 	EpochReason string
 	Stale       bool      // a workspace file did not answer in time: its last known content was used
-	Made        time.Time // when a builder made it; the zero time: Compile did
+	Made        time.Time // when a builder made it; the zero time: CompileWith did
 	native      *native.Prompt
 	Left        Left    // what left the prompt
 	Backlog     Backlog // what a summarizer may be asked for
@@ -53,22 +53,16 @@ type HeadBlock struct {
 	Chosen bool   // by the task: a compaction changes it
 }
 
-// Compile makes the pack of in. It is a pure function: the same input gives the same
-// bytes. It fails with ctxabi.ErrOverBudget when the required parts leave no
-// room for the conversation, with ctxabi.ErrNoData when a source that must yield something does
-// not, and with ctxabi.ErrIO when a record cannot be read.
-func Compile(in Input) (*Build, error) { return CompileWith(&in, NewMemo()) }
-
-// Compiler compiles packs of one session one after another, as a builder does: of what it
-// made for one it reuses for the next what did not change. Its packs are those of Compile. The zero value
-// is ready; it is not safe for concurrent use.
+// Compiler compiles packs of one session one after another and reuses what did not change, as a
+// builder does. Its packs equal the packs of [CompileWith]. The zero value is ready to use. A
+// Compiler is not safe for concurrent use.
 type Compiler struct {
 	memo     *Memo
 	encoding string // that memo counts with
 }
 
 // Compile makes the pack of in. Its history begins with that of the call before, or is shorter.
-// It returns errors as [Compile] does.
+// It returns errors as [CompileWith] does.
 func (c *Compiler) Compile(in Input) (*Build, error) {
 	if c.memo == nil || c.encoding != in.Encoding {
 		c.memo, c.encoding = NewMemo(), in.Encoding
@@ -96,8 +90,10 @@ type draft struct {
 
 func (d *draft) total() int { return d.tokens.head + d.tokens.journal + d.tokens.footer }
 
-// CompileWith makes the pack of in as [Compile] does, with what mm has of the builds before. It
-// returns errors as Compile does.
+// CompileWith makes the pack of in. It is a pure function: the same input gives the same bytes. The
+// earlier builds in mm save work and change no byte. It returns ctxabi.ErrOverBudget if the
+// required parts use up the budget, ctxabi.ErrNoData if a source that must yield something does
+// not, and ctxabi.ErrIO if a record cannot be read.
 func CompileWith(in *Input, mm *Memo) (*Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
@@ -112,7 +108,7 @@ func CompileWith(in *Input, mm *Memo) (*Build, error) {
 
 // CompileEpoch makes the pack of in, where around is the hash of all but the records. why is called with it, and returns why its epoch began as
 // far as the caller knows; see Input.EpochReason.
-// It returns errors as [Compile] does.
+// It returns errors as [CompileWith] does.
 func (in *Input) CompileEpoch(mm *Memo, c *tokens.Counter, around hash.Cloner, why func(*Build) string) (*Build, error) {
 	d, err := in.complete(mm, c, around)
 	if err != nil {

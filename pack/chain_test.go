@@ -19,7 +19,7 @@ func TestMissingSourceNamesItself(t *testing.T) {
 	in.Recipe = r
 	for _, files := range [][]blocks.File{nil, {{At: 0, ID: "design", Path: "/w/design.md", Reason: "permission denied"}}} {
 		in.Files = files
-		_, err := Compile(in)
+		_, err := compile(in)
 		if !errors.Is(err, ctxabi.ErrNoData) || !strings.Contains(err.Error(), "source design (context.yaml:2)") {
 			t.Errorf("%+v: %v", files, err)
 		}

@@ -2,7 +2,7 @@
 //
 // A pack is a pure function of the recipe, the history's prefix, the files that
 // the recipe names and what its generators made, the budget, the encoding and
-// [RendererVersion]. [Compile] is that function: it reads no file, no clock and no session.
+// [RendererVersion]. [CompileWith] is that function: it reads no file, no clock and no session.
 //
 // # The way of a pack
 //
@@ -25,7 +25,7 @@
 //	demand.go             what a recipe's sources ask for
 //	computed_past.go      outputs of generators for an earlier moment
 //	planned.go            what is known before generators run
-//	build.go              Compile: a pack from its inputs
+//	build.go              CompileWith: a pack from its inputs
 //	render_report.go      pack.report.md
 //	render_json.go        pack.json
 //	native_frame.go       what native renderings are made from
@@ -87,9 +87,9 @@
 // computed_file and pipeline run commands through source.Generators. A source has one run at a time, shared by
 // all who ask, and a new one when what its cache goes by has changed: the command, its declared inputs or
 // the history, or its age (build/outputs.go). A build waits as long as the
-// recipe states; then it takes the last good output and is marked stale. Outputs are inputs of [Compile], and
-// are kept with the session, so that a restart alone runs nothing. What was imported or
-// may be written by others runs only when the owner trusts it (source/trust.go).
+// recipe states; then it takes the last good output and is marked stale. Outputs are inputs of
+// [CompileWith]. They are kept with the session, so that a restart alone runs nothing. What was
+// imported or may be written by others runs only when the owner trusts it (source/trust.go).
 //
 // # Promises
 //

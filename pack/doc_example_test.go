@@ -30,7 +30,7 @@ func exampleHistory(t *testing.T, n int) *packtest.Log {
 // first live record.
 func TestTheDocumentShowsWhatACompactionMakes(t *testing.T) {
 	history := exampleHistory(t, exampleRecords)
-	b, err := Compile(Input{Session: "example", Agent: "coder", Budget: exampleBudget, Messages: history, Head: history.Head()})
+	b, err := compile(Input{Session: "example", Agent: "coder", Budget: exampleBudget, Messages: history, Head: history.Head()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,11 +8,13 @@ import (
 )
 
 // A pack of a history in memory by the built-in recipe, without any files.
-func ExampleCompile() {
+func ExampleCompiler_Compile() {
 	var log session.MemLog
 	log.Append([]byte(`{"role":"user","content":"Why does the test fail?"}`))
 	log.Append([]byte(`{"role":"assistant","content":"The clock is mocked, and nothing moves it."}`))
-	build, err := pack.Compile(pack.Input{Session: "s1", Agent: "coder", Budget: 8000, Messages: &log, Head: log.Head()})
+	var compiler pack.Compiler
+	in := pack.Input{Session: "s1", Agent: "coder", Budget: 8000, Messages: &log, Head: log.Head()}
+	build, err := compiler.Compile(in)
 	if err != nil {
 		fmt.Println(err)
 		return

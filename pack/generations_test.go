@@ -40,7 +40,7 @@ func TestMinorCompactionsKeepTheCompactedPast(t *testing.T) {
 			}
 			before = b
 		}
-		cold, err := Compile(inputOf(l, limit))
+		cold, err := compile(inputOf(l, limit))
 		if err != nil {
 			t.Fatal(err)
 		}

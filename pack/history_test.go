@@ -142,7 +142,7 @@ func TestTinyBudgets(t *testing.T) {
 			t.Errorf("%d tokens at %d", n, budget)
 		}
 	}
-	if _, err := Compile(inputOf(l, 5)); !errors.Is(err, ctxabi.ErrOverBudget) {
+	if _, err := compile(inputOf(l, 5)); !errors.Is(err, ctxabi.ErrOverBudget) {
 		t.Errorf("a budget of 5: %v", err)
 	}
 }
@@ -164,7 +164,7 @@ func TestUnreadableRecord(t *testing.T) {
 	l := longLog(120)
 	in := inputOf(l, 3000)
 	in.Messages = badDisk{l, 118}
-	if _, err := Compile(in); !errors.Is(err, ctxabi.ErrIO) || !strings.Contains(err.Error(), "118") {
+	if _, err := compile(in); !errors.Is(err, ctxabi.ErrIO) || !strings.Contains(err.Error(), "118") {
 		t.Errorf("got %v", err)
 	}
 	in.Messages = badDisk{l, 50} // behind the boundary, not shown

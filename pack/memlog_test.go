@@ -15,12 +15,15 @@ func inputOf(l *memLog, budget int, files ...blocks.File) Input {
 	return Input{Session: "s1", Agent: "coder", Budget: budget, Files: files, Messages: l, Head: l.Head()}
 }
 
+// compile makes the pack of in without earlier builds.
+func compile(in Input) (*Build, error) { return CompileWith(&in, NewMemo()) }
+
 func mustCompile(t interface {
 	Fatalf(string, ...any)
 	Helper()
 }, in Input) *Build {
 	t.Helper()
-	b, err := Compile(in)
+	b, err := compile(in)
 	if err != nil {
 		t.Fatalf("compile: %v", err)
 	}

@@ -101,7 +101,7 @@ func TestHistoryNeverSpeaksAsSystem(t *testing.T) {
 		fs := append(files(t), dataFiles(&r)...)
 		in := h.input(h.len(), limit, fs...)
 		in.Recipe = &r
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			t.Skip(err)
 		}

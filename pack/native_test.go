@@ -179,7 +179,7 @@ func TestNativeProperties(t *testing.T) {
 		if tools {
 			in = withTools(in)
 		}
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

@@ -30,7 +30,7 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	read := counted{l, map[int]bool{}}
 	in := inputOf(l, notedBudget)
 	in.Messages = read
-	first, err := Compile(in)
+	first, err := compile(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestOldRecordsOfASummaryAreFetchedAtOnce(t *testing.T) {
 		l.Append(packtest.Message("assistant", fmt.Sprintf("The test of module %d failed because its timeout of %d s was too short; it passes now with twice of that.", i, i%90+5)))
 	}
 	in := inputOf(l, notedBudget)
-	want, err := Compile(in)
+	want, err := compile(in)
 	if err != nil {
 		t.Fatal(err)
 	}

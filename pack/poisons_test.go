@@ -20,7 +20,7 @@ func poisoned(t failer, h *memHistory, n int, budgets ...int) {
 	t.Helper()
 	for _, limit := range budgets {
 		in := h.input(n, limit)
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			t.Fatalf("at %d of %d records, %d tokens: %v", n, h.len(), limit, err)
 		}

@@ -47,12 +47,12 @@ func TestPackProperties(t *testing.T) {
 		encoding := rapid.SampledFrom([]string{"o200k_base", "cl100k_base"}).Draw(t, "encoding")
 		in := h.input(h.len(), limit, fs...)
 		in.Encoding = encoding
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
 		checkPack(t, in, b)
-		again, err := Compile(in)
+		again, err := compile(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +248,7 @@ func TestLeastRoomIsEnough(t *testing.T) {
 		}
 		required, _ := (&Input{Files: fs}).required(counter)
 		in := h.input(h.len(), required+minJournal+rapid.IntRange(0, 100).Draw(t, "more"), fs...)
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			t.Fatal(err)
 		}

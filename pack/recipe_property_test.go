@@ -153,7 +153,7 @@ func TestRecipeProperties(t *testing.T) {
 		h := wholeHistory(t)
 		r, files := anyRecipe(t)
 		in := recipeInput(h, h.len(), budget().Draw(t, "budget"), r, files)
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			if !allowed(t, in, err) {
 				t.Fatal(err)
@@ -163,7 +163,7 @@ func TestRecipeProperties(t *testing.T) {
 		p := checkNumbers(t, in, b)
 		checkAccounting(t, in, p)
 		checkFraming(t, in, p, string(b.Markdown))
-		again, err := Compile(in)
+		again, err := compile(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +269,7 @@ func TestRecipePrefixProperties(t *testing.T) {
 			}
 			before = b
 			if n == h.len() || n%16 == 7 {
-				whole, err := Compile(in)
+				whole, err := compile(in)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -105,7 +105,7 @@ func TestProgress(t *testing.T) {
 func TestUnknownEncoding(t *testing.T) {
 	in := inputOf(logOf(), 100)
 	in.Encoding = "no-such-model"
-	if _, err := Compile(in); err == nil {
+	if _, err := compile(in); err == nil {
 		t.Error("compiled")
 	}
 }

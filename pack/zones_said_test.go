@@ -108,7 +108,7 @@ func TestTheUsersWordsHoldTheirRoom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := history(t)
 		in := inputOf(l, rapid.IntRange(1500, 9000).Draw(t, "budget"))
-		b, err := Compile(in)
+		b, err := compile(in)
 		if err != nil {
 			return
 		}

@@ -104,7 +104,7 @@ func (b *Builder) Close() {
 //
 // A process that is part of a generator of this session ([WithCaller]) gets the last build at once, or one
 // without generators: it must not wait for itself.
-// It returns ctxabi.ErrOverBudget, ctxabi.ErrNoData or ctxabi.ErrIO as [pack.Compile] does,
+// It returns ctxabi.ErrOverBudget, ctxabi.ErrNoData or ctxabi.ErrIO as [pack.CompileWith] does,
 // ctxabi.ErrNoMemory when there is no memory for it, an error for which [Waits] reports true under
 // [AtOnce], and that of ctx when ctx ends.
 func (b *Builder) Current(ctx context.Context, x *session.Session) (*pack.Build, error) {

@@ -21,7 +21,7 @@ func inputFrom(h *packtest.History, n, budget int) pack.Input {
 
 func compiled(t testing.TB, in pack.Input) *pack.Build {
 	t.Helper()
-	b, err := pack.Compile(in)
+	b, err := pack.CompileWith(&in, pack.NewMemo())
 	if err != nil {
 		t.Fatalf("compile: %v", err)
 	}

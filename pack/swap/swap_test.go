@@ -20,7 +20,7 @@ func TestRangesOfSwapCoverWhatLeftThePrompt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := packtest.WholeHistory(t)
 		in := inputOfHistory(h, rapid.IntRange(400, 6000).Draw(t, "budget"))
-		b, err := pack.Compile(in)
+		b, err := pack.CompileWith(&in, pack.NewMemo())
 		if err != nil {
 			t.Fatal(err)
 		}
