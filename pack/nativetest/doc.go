@@ -1,6 +1,6 @@
 // Package nativetest checks that request bodies are valid for their providers. It is for tests.
-// [Check] takes a body and its format and returns the violations. The rules are those of the public
-// API documentation, read strictly: a recommendation counts as a rule.
+// [Check] takes a body and its format and returns the violations. The rules follow the public API
+// documentation and read it strictly: a recommendation counts as a rule.
 //
 //	OpenAI     Chat Completions: the create endpoint, "Function calling"
 //	Responses  the create endpoint of Responses: input items
