@@ -24,7 +24,8 @@
 //     capOf limits one source, defaultCaps has the default caps. demand.go adds up the requests of
 //     all sources. blocks.go (layout.serve) cuts blocks in the order of their priority.
 //   - Which sources are used, and when a fallback replaces one: chain.go (layout.useChain).
-//   - Text of each source type, and its trust: content.go. Quoted are only history and agent data.
+//   - Text of each source type, and its trust: content.go. Native renderings quote history and
+//     agent data.
 //   - Strategy, journal rules, and settled point: settle.go. Derived notes: notes_wanted.go.
 //   - Which generators a pack needs: planned.go (Input.Plan); for an earlier moment:
 //     computed_past.go.
