@@ -1,46 +1,53 @@
-// Package compress makes texts shorter. Its functions are pure: they read no file and no clock, and
-// return the same bytes for the same arguments on every machine. What they leave out they count, and
-// they name the path where all of it stands.
+// Package compress shortens text. Callers give a text and a limit and get a shorter text that
+// counts what it omits and names the path of the whole. The functions are pure: equal arguments
+// give equal bytes on every machine, and no function reads a file or a clock. Packages pack and
+// search use it.
 //
-// [HeadTail] and [Head] cut a text to a number of tokens, [Clip] and [ClipTokens] a line. [Fold] and
-// [Conclusion] make one line of an output or a report. [KeyLines] chooses the lines of a history that
-// may be needed again. [Chunks], [Passages] and [Paragraphs] take a text apart; an [Index] ranks
-// texts for a query, and a [Finder] finds out which have none of its terms. Results of tools are
-// shortened by their kind in compress/result, what is derived from records (facts, decisions, items)
-// is found in compress/notes; both use this package, which knows neither.
+//	any text            ─► HeadTail, Head, Clip, ClipTokens       headtail.go, fold.go
+//	output or report    ─► Fold, Conclusion: one line             fold.go
+//	lines of a history  ─► Vocabulary.KeyLines                    vocabulary.go, keylines.go
+//	texts and a query   ─► Terms ─► Index ─► Corpus.Rank (BM25)   terms.go, relevance.go
+//	text into parts     ─► Paragraphs, Passages, Chunks           paragraph.go, passages.go
 //
-// Tokens are those of [ctxabi.Weight], an estimate that never changes.
+// # Where it is decided
 //
-// # Files
+//   - What a term is (words, identifiers, scripts without spaces): terms.go (Terms). Stop words:
+//     terms.go (IsStopWord). Endings: stem.go (Stem).
+//   - Constants of BM25: relevance.go (bm25K1, bm25B). A query that changes little: running.go
+//     (Running). Texts without a term: finder.go (Finder).
+//   - Which lines of a history are key lines: keylines.go (Vocabulary.KeyLines). What an identifier
+//     is: identifiers.go (EachWord, KindOfWord).
+//   - Which line tells a failure: fold.go (Tells, TellsFailure). Which lines define something:
+//     outline.go.
+//   - Where a text is cut, and the line that reports the omission: headtail.go (HeadTail, LeftOut).
+//   - Sizes of chunks and their algorithm, which must not change: chunks.go.
+//   - Kinds of tools by their names (file, search, shell, sub-agent): tools.go.
+//   - Lines of Markdown: markdown.go. Times taken out of a text: times.go (LiftTimes). First
+//     sentence: summary.go.
 //
-// From callers to callees:
+// Limits are in tokens as [ctxabi.Weight] estimates them; the estimate never changes. An index on
+// disk is usable only with equal [TermsVersion]. A [Corpus] and a [Finder] are safe for concurrent
+// use; a [Running] is not.
 //
-//	summary.go      first sentences
-//	fold.go         a line for an output, for a report
-//	passages.go     parts of a text by size
-//	keylines.go     lines of a history that may be needed again
-//	vocabulary.go   texts as numbers of their words and lines
-//	lines.go        lines of a text as they are read for their words
-//	running.go      BM25 of a query that changes a little
-//	relevance.go    BM25 over texts
-//	paragraph.go    parts of Markdown
-//	headtail.go     both ends of a text
-//	outline.go      lines that tell what is in a file
-//	chunks.go       parts of a content by its bytes
-//	times.go        texts without the present time
-//	tools.go        tools by their names
-//	identifiers.go  words and identifiers of a line
-//	finder.go       texts that lack the terms of others
-//	terms.go        terms of a ranking
-//	memo.go         terms of plain words that were met before
-//	stem.go         English endings
-//	markdown.go     lines of Markdown
+// # Packages
+//
+//	result    results of tools, shortened by their kind
+//	notes     facts, decisions, and items found in records
+//	ledger    files: what the calls of a session did to them
+//	verdicts  newest result of each test, build, and other command
+//	acts      changes of things that are not files
+//	toolcall  calls of tools, their results, and how they ended
 //
 // # Own code
 //
-// A pack's bytes may not change with a dependency, so that what decides about them stands here: the
-// ranking (BM25 over terms that keep identifiers whole, with bits that are the same on every
-// machine), the stemmer (light and in place; Porter's joins too much), and the reading of Markdown (a
-// line at a time, where a parser's tree would lose which bytes a block has). Chunks are cut by a
-// library, whose algorithm is named with its version.
+// The bytes of a pack must not change with a dependency, so ranking, stemmer, and Markdown reader
+// are own code. A library cuts chunks; chunks.go names its algorithm and version.
+//
+// # Files to read first
+//
+//	headtail.go   texts cut to a number of tokens
+//	keylines.go   lines of a history that may be needed again
+//	terms.go      terms of a text
+//	relevance.go  ranking of texts for a query
+//	paragraph.go  parts of Markdown
 package compress

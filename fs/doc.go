@@ -73,7 +73,7 @@
 // The kernel checks modes and owners (default_permissions) before a request comes here, so every
 // attribute shown is one that counts. No answer depends on who asks, because all share the kernel's
 // caches, with two exceptions: a process that a generator started does not wait for the pack that
-// the generator is part of (build.WithCaller), and a process that has removed a file which comes back
+// the generator is part of (builder.WithCaller), and a process that has removed a file which comes back
 // finds it gone once (note.go). No look-up of a pack waits for generators (awaited.go), so that the
 // kernel does not hold up such a process either. Paths of the store are opened as beneath.go
 // describes, because the names in a home are in its owner's hands and the daemon may be root.

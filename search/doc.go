@@ -1,39 +1,51 @@
-// Package search finds records again by what they say. It promises:
+// Package search finds records by what they say. [Engine.Session] searches one session and
+// [Engine.Owner] all sessions of an owner or an agent; a [Query] names the words, filters, and
+// tokens, and [Engine.Render] writes the [Result] as text or JSON. The mount serves it as
+// context/search, the command line as a verb.
 //
-//   - One index of all sessions of an owner, in the owner's internal directory: made when somebody asks, brought up to date by
-//     what is new alone, rebuilt where it is lost or damaged. Appends and packs never wait for it. A session that is removed is
-//     found no more from that moment on, and its words leave the files soon after.
-//   - Ranked excerpts, word by word, each with the record it stands in, within a number of tokens.
-//   - The same for all sessions of an agent and of an owner, and never for those of another owner.
+//	Query ─► index of the owner, brought up to date within the wait   owner.go, session.go
+//	      ─► matcher: best records of all segments                    match.go, walk.go
+//	      ─► finder: verbatim texts, passages, groups of hits         search.go, rank.go
+//	      ─► records that belong to a hit                             with.go
+//	      ─► Render: excerpts within the tokens                       render.go, search/excerpt
+//	new records ─► tail ─► segment files ─► merged segments           index_read.go, save.go
 //
-// Searches fail with ctxabi.ErrMalformed when the query is wrong, with the error of the context when that ends, and with ctxabi.ErrIO when the
-// records cannot be read. An index that is damaged, or not made yet, is no error: the [Result] says what was not looked at.
+// # Where it is decided
 //
-// # Files, from top to bottom
+//   - Filters after the "?", limits of a query, default number of hits and tokens: query.go.
+//   - Order of the hits: match.go (hit.better), then rank.go (finder.before, finder.settle). When
+//     records are one hit: rank.go (finder.group).
+//   - How long a search waits for the index: engine.go (Config.Wait). Afterwards it searches what
+//     is indexed, and the newest records of one session (index_read.go: snapshot.behind); the
+//     Result says what is missing.
+//   - How new records are indexed: a search reads up to inlineBytes of a session itself (index.go);
+//     a builder in the background reads more, one at a time (index_build.go). Appends and packs
+//     never wait for it.
+//   - When segments are written and merged: index.go (tailBytes, chunkBytes), save.go,
+//     segment/merge.go (Due).
+//   - Which sessions changed, moved, or were removed: changes.go. When words of a removed session
+//     leave the files: tidy.go (index.purge).
+//   - What happens to a damaged index: session.go (gathered.repair), index.go (index.dropSegment):
+//     it is dropped and rebuilt. What fsck checks: check.go.
+//   - Files of an index, search/ in the owner's internal directory, and their version: manifest.go.
+//   - Which indexes stay in memory: engine.go (Engine.grown). Secrets in answers: redaction.go.
+//   - What a search sees of a session at one moment: sessions.go (snapshot).
 //
-// Looking:
+// Errors: ErrMalformed for a wrong query, ErrIO if records cannot be read, ErrNoMemory if there is
+// no memory for the search, or the error of the context. A damaged or missing index is no error. A
+// search never opens sessions of another owner.
 //
-//	owner.go          all sessions of an owner
-//	session.go        one session, and what a search does about a damage
-//	search.go         the hits
-//	with.go           what belongs to a hit
-//	rank.go           the order of the best records, and which of them are one hit
-//	redaction.go      without secrets
-//	match.go          the best records of all segments
-//	walk.go           a walk over the postings
-//	render.go         the answer as text
-//	query.go          what is looked for
+// # Locks
 //
-// Indexing:
+// An [Engine] is safe for concurrent use. The order in an index is looking, work, mu; news is a
+// leaf. The holder of work brings the index up to date; mu guards its tables. A search reads a
+// snapshot, which stays readable while segments are merged.
 //
-//	check.go          the files of an index, checked
-//	index_read.go     new records are read
-//	index_build.go    the builder
-//	tidy.go           segments are merged, and rid of removed sessions
-//	save.go           what was read goes to the disk
-//	changes.go        which sessions are not as they were
-//	engine.go         the indexes in memory
-//	index.go          the index of an owner
-//	sessions.go       its sessions at one moment
-//	manifest.go       what it consists of
+// # Files to read first
+//
+//	engine.go      Engine, configuration, memory
+//	session.go     path of a search, and repair
+//	search.go      hits of a query
+//	index.go       index of an owner
+//	index_read.go  new records in the index
 package search

@@ -1,16 +1,22 @@
-// Package acts keeps what calls did to things that are no files: a reservation that was changed, a
-// ticket that was closed, a message that was sent. Each is one line with what it changed.
+// Package acts keeps what calls did to things that are not files: a changed reservation, a closed
+// ticket, a sent message. [State.Apply] takes the next record; [State.Lines] returns a line for
+// each act with what it changed. Package pack/journal shows the lines.
 //
-// A [State] is folded over records, of which it reads calls and results alone. A call acts if its tool's
-// name has no verb of reading or thinking (get, search, calculate), and if it is no call of a shell, a test
-// or a file. Of a result that is a JSON object the line has the values that differ from those of the newest
-// earlier result about the same object, of any tool: what the call changed. Of another result it has the
-// first line; of a call that failed, the reason. An act takes the place of an earlier one by the same tool on
-// the same object.
+// # Where it is decided
+//
+//   - Which call is an act: state.go (State.after). A tool with a verb of reading or thinking in
+//     its name (get, search, calculate) does not act, nor does a shell, a test, or a file tool.
+//   - Which act replaces an earlier one (same tool, same object): state.go (State.with).
+//   - Which object a call is about: object.go (idOf). What the line says: state.go (State.after):
+//     the values that differ from the newest earlier result about the object (object.go: changed).
+//     A failed call, or a result that is no JSON object, gives the first line of the result.
+//   - Limits: state.go (MaxActs), object.go (maxRead, maxLeaves). Length of the lines: lines.go.
+//
+// A State is a value; Apply does not change its receiver.
 //
 // # Files, from top to bottom
 //
-//	lines.go   a line for each act
-//	state.go   State
-//	object.go  what a JSON object says, and what differs
+//	lines.go   line of each act
+//	state.go   State and its acts
+//	object.go  values of a JSON object, and their differences
 package acts

@@ -1,66 +1,45 @@
-// Package ledger keeps a ledger of files: which were created, changed, moved and deleted by what the calls
-// of a session did, what stands in them, and where that was seen.
+// Package ledger keeps a ledger of files: which ones the calls of a session created, changed,
+// moved, and deleted, their content, and where that was seen. [State.Apply] takes the next record;
+// [State.Lines] returns a line for each file. Package pack/journal shows the lines in the zone of
+// files and runs.
 //
-// A [State] is folded over records, of which it reads calls and results alone ([toolcall.Record]). It says
-// that a file is there, is gone, or has a content only where the calls and their results show that. All
-// else is [Unsure], or a text that is nil: a script of which a part may not have run, a program that
-// writes files of its own, a pattern whose matches are not known. [State.Sure] and [State.SureText] also say
-// whether a program ran since that may have changed files without a trace.
+//	call and result ─► run.follow: by tool                      tools.go
+//	  file tool     ─► read, edit, move                         tools.go
+//	  shell         ─► parse ─► statements ─► commands          shell.go, walk.go, call.go
+//	effects on files, sure or unsure                            effects.go, names.go
+//	State ─► lines within a limit                               lines.go
 //
-// # Scripts
+// # Where it is decided
 //
-// A script is followed as bash would run it ([run]), with what is known of files, variables and the
-// directory. Each command went well, failed, or may have done either (tri): by the exit status, by its
-// place in && and ||, by set -e, and since cp, mv, rm and their like complain where others are silent. What may
-// have run is followed, too, but leaves what it touches unsure. A program that is not known better makes
-// the files unsure that it writes by its options, and counts as one without a trace.
+//   - Which commands are followed: call.go (commands). One file for each group: coreutils.go,
+//     copy.go, builtins.go, git.go. Other programs: programs.go.
+//   - Whether a command ran and succeeded: outcome.go (tri, res), walk.go (&&, ||, pipes, loops),
+//     redirect.go.
+//   - What a word names: words.go, match.go (patterns), vars.go, operands.go. Agents' own shells:
+//     agent.go.
+//   - When a file is unsure: effects.go (desk). Two paths of one file: names.go, store.go
+//     (State.canonical).
+//   - Whether presence and content are certain: store.go (State.Sure, State.SureText).
+//   - Limits: state.go (MaxFiles, 64 KiB of a content, 2 MiB of all), script.go (128 KiB, nesting,
+//     steps). What leaves first: bound.go.
+//   - Which files get lines and excerpts: lines.go.
 //
-// Two things are taken on trust: that the result of a call shows what its commands complain of where the
-// script does not send it elsewhere, and that a name that was never heard of and has an extension
-// is no directory.
+// # Invariants
 //
-// # Paths
+// A State is a value; Apply does not change its receiver. It states presence or content only if
+// calls and results prove it; everything else is [Unsure], or a nil text. A part of a script that
+// may have run leaves the files that it touches unsure. Two assumptions are made: a result shows
+// the errors of its commands unless the script redirects them, and an unknown name with an
+// extension is no directory.
 //
-// A path is relative to where the session began unless that is known ([State.In], or pwd showed it). Two
-// paths of different roots, of which one ends like the other, may be the same file, and an effect on one
-// makes the other unsure.
+// Scripts are parsed by mvdan.cc/sh/v3/syntax. Its interpreter is not used: it runs scripts on real
+// files and knows no command that may or may not have run.
 //
-// # Bounds
+// # Files to read first
 //
-// A state holds [MaxFiles] files, of which the least recently touched leave, 64 KiB of a content and
-// 2 MiB of all. Scripts of more than 128 KiB, or with brackets nested a hundred deep, are not read, since the
-// parser takes time in the square of the depth.
-//
-// # Own code
-//
-// Scripts are parsed by mvdan.cc/sh/v3/syntax, as elsewhere in this project, and their braces expanded by
-// its package expand. Its interpreter is not used: it runs scripts, on the files of the machine, and
-// knows no command that may or may not have run.
-//
-// # Files, from top to bottom
-//
-//	lines.go      a line for each file
-//	state.go      State
-//	tools.go      calls of tools for files
-//	agent.go      commands of an agent's own shell
-//	shell.go      calls that run scripts
-//	script.go     scripts
-//	walk.go       statements
-//	redirect.go   redirections
-//	call.go       commands
-//	git.go        git and patches
-//	programs.go   programs that are not followed
-//	copy.go       cp and mv
-//	coreutils.go  rm, mkdir, touch, ln
-//	builtins.go   cd, echo, cat, set
-//	operands.go   options and operands of commands
-//	match.go      the files that words name
-//	vars.go       variables
-//	words.go      words and patterns
-//	outcome.go    how a part of a script went
-//	bound.go      what leaves a state
-//	effects.go    effects on files
-//	names.go      second names: links, roots
-//	store.go      files by their paths
-//	file.go       files, contents, paths
+//	state.go    State and its limits
+//	tools.go    calls of tools, the entry to the package
+//	script.go   scripts
+//	effects.go  effects on files
+//	lines.go    lines that a pack shows
 package ledger

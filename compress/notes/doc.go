@@ -1,46 +1,43 @@
-// Package notes derives notes from records: facts, decisions, items to do, files and a summary.
+// Package notes derives notes from records: facts, decisions, items to do, files, and a summary.
+// [Find] reads one record and returns its findings. A [State] folds findings in the order of the
+// history into rows. Package pack/finds stores the findings and folds them.
 //
-// [Find] reads one record and returns its findings: sentences that state a constraint, a preference
-// or a value, that choose or accept, items of lists, files, large outputs. It knows nothing but that
-// record, so that its findings can be kept on disk ([FindVersion] tells which are still of use). A
-// [State] folds findings in the order of the timeline into rows: an acceptance meets the proposal
-// before it, a later statement about the same takes the place of an earlier one, an item has its last
-// state, a file what happened to it last. Rows are bounded by parts of the history's size.
+//	Record ─► OwnWords: without text that programs inserted     own.go
+//	       ─► prose: sentences and list items                   prose.go, clauses.go
+//	       ─► rules by phrases of phrases.txt ─► Finding        find.go, facts.go, decisions.go
+//	Findings ─► State.Add: replace, accept, bound ─► rows       state.go, rows.go, bound.go
 //
-// Two more readers of records stand beside it: [ActionOf] tells whether the success of a call makes
-// up for the failure of another, [SenseOf] whether a message of the user says something by itself.
+// # Where it is decided
 //
-// # Precision before recall
+//   - What a sentence states: facts.go (rules, preferences, permissions), values.go and
+//     statements.go (values). What it chooses or proposes: decisions.go. Yes to a proposal:
+//     acceptance.go. Consent to a single act, which is no rule: consent.go.
+//   - Items to do: todo.go (lists and words), tasks.go (numbered items). Replies to question tools:
+//     replies.go.
+//   - What states nothing (questions, guesses, quotations, code, logs): clauses.go, prose.go.
+//   - Which rows replace each other, and how many stay: state.go (supersedes), topics.go, bound.go.
+//   - What happened to files: files.go, touched.go. What events state: events.go.
+//   - Whether a success makes up for a failure: action.go (Action.Mends). What a script is for:
+//     what.go. Commands of a script: script.go.
+//   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Sentences
+//     that zones show: said.go.
+//   - When stored findings are of no use: notes.go (FindVersion).
 //
-// A sentence is taken verbatim or not at all. Questions, conjectures, reported speech, quotations,
-// code, logs and outputs of tools state nothing. What is looked for are phrases in sets
-// (phrases.txt), most of them English and some German; in other languages nothing is found. Rules say
-// where in a clause a phrase counts. They stand in tables (facts.go, values.go, statements.go,
-// decisions.go), each with a sentence for which it holds and one that only looks like it, which
-// are its tests.
-//
-// # Files
-//
-// From callers to callees:
-//
-//	find.go events.go own.go         Find: one record, of an event, without a program's words
-//	state.go bound.go rows.go        State: rows from findings, their bounds, what is read of them
-//	facts.go values.go statements.go what a sentence states
-//	decisions.go acceptance.go       what it chooses, proposes, says yes to
-//	replies.go                       answers of the user to question tools
-//	consent.go                       consent to single acts, and limits of a statement
-//	tasks.go todo.go                 what is to do, in lists and in words
-//	rules.go topics.go               tables of rules; what a row is about
-//	prose.go clauses.go              sentences of a text, clauses of a sentence
-//	what.go                          what a script is for
-//	action.go script.go files.go     what calls, shell scripts and their commands do
-//	sense.go said.go                 what a message says, short and long
-//	touched.go                       the file of one call
-//	words.go lists.go notes.go       words and phrases; records and findings
+// Find knows only the one record, so its findings can be stored. Precision comes before recall: a
+// sentence is taken verbatim or not at all. Phrases are mostly English and some German; other
+// languages have no findings. Each rule in a table has an example and a counterexample, which are
+// its tests.
 //
 // # Own code
 //
-// Findings enter packs, whose bytes may not change with a model or a library, and each pack reads all
-// records that are new: phrases and clauses are enough for that, and take microseconds a sentence.
-// Shell scripts are read by mvdan.cc/sh.
+// The bytes of a pack must not change with a model or a library, so rules over phrases are own
+// code. Shell scripts are parsed by mvdan.cc/sh.
+//
+// # Files to read first
+//
+//	notes.go  records, findings, and their kinds
+//	find.go   Find: one record
+//	state.go  State: rows from findings
+//	facts.go  rules for facts, as an example of a table
+//	prose.go  sentences of a text
 package notes

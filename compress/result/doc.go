@@ -1,44 +1,43 @@
-// Package result shortens results of tools by what they are made of: [Recognise] finds the kind of a
-// result, [Shorten] shows the lines, rows or fields of it that say the most within a limit, [Repeat]
-// what is new in a content that its reader has before him, [FoldSearch] one line for what a search
-// found.
+// Package result shortens results of tools by their kind. The caller gives a text, what is known of
+// the call ([Hint]), and a [Limit]. [Recognise] returns the kind, [Shorten] a text within the
+// limit, [Repeat] the difference from an earlier content, [FoldSearch] one line for a search. The
+// functions are pure. docs/compression.md shows each kind before and after.
 //
-// The functions are pure: the same arguments have the same result on every machine. What is shown
-// are lines of the text as they stand there, in their order, beside lines that begin with "[" or "…"
-// for what is not shown; JSON stays JSON. Each shortened text counts what is left out and names the
-// path where all of it stands. docs/compression.md shows each kind before and after.
+//	text ─► Recognise: kind by content, else by the call          kind.go, shapes.go, call.go
+//	     ─► plainText: without codes of a terminal                plain.go
+//	     ─► one function for each kind chooses lines on a sheet   result.go (result.shorten)
+//	     ─► cover: lines with the most new identifiers            cover.go, features.go
+//	     ─► write: lines, gaps, note with the path of the whole   sheet_write.go
 //
-// # How lines are chosen
+// # Where it is decided
 //
-// A sheet holds the lines of a result and how much may still be shown. Each kind shows first what
-// its readers look for (of a test run what failed and why, of a file its outline), then covers the
-// rest: greedily the lines with the most identifiers that are not shown yet, for what they take. What
-// is written is counted, and lines are added or taken back until it nearly has the size of the limit.
+//   - Kind of a result: kind.go (Recognise). List of kinds: kinds.go. Order of attempts and the
+//     fall back to head and tail: result.go (Shorten).
+//   - Lines of a log or a test run: log.go, failures.go. What a line of a log says: lines.go
+//     (classify, lineRules).
+//   - Lines of a file: file.go. Matches, tables, and diffs: rows.go. Listings: listing.go. Pages:
+//     html.go. Bytes: binary.go.
+//   - Fields of JSON: json.go (by shape), json_table.go (lists as tables), tree.go (leaf by leaf),
+//     json_values.go (order of fields, sample of a list).
+//   - Results of a search: search.go (text), hits.go (JSON and rank).
+//   - When a content counts as a repeat: repeat.go (repeatShare, repeatText), repeat_json.go,
+//     repeat_match.go.
+//   - Count of similar lines that are not shown: log.go (sheet.count).
 //
-// # Files
-//
-// From callers to callees:
-//
-//	result.go                        Shorten, and texts of no other kind
-//	kind.go                          Recognise
-//	log.go failures.go               what ran, and what failed in it
-//	file.go html.go rows.go          a kind each; rows.go has tables, matches and diffs
-//	listing.go
-//	search.go hits.go                results of searches, in lines and in JSON
-//	json.go                          responses by their shape, and leaf by leaf
-//	json_table.go json_writer.go
-//	tree.go tree_write.go
-//	repeat.go repeat_json.go         contents that repeat earlier ones
-//	repeat_match.go                  a longest common subsequence
-//	call.go shapes.go lines.go       what calls, texts and lines of logs are
-//	binary.go
-//	sheet.go cover.go sheet_write.go which lines are shown, until the limit is reached
-//	json_values.go features.go       values of JSON; what a line is about
-//	plain.go kinds.go                text without a terminal's codes; kinds and limits
+// The shown lines are lines of the text in their order; lines of the package begin with "[" or "…".
+// JSON stays valid JSON. Every shortened text counts the omission and names the path of the whole.
 //
 // # Own code
 //
-// JSON is read by gjson, which returns values as they are written, and HTML by the tokenizer of
-// golang.org/x/net. The difference of two contents is Myers' algorithm in hundred lines here: it works
-// on lines by a key, and ends early when too much differs, which libraries for diffs do not offer.
+// JSON is read by gjson, which keeps values as they are written, HTML by the tokenizer of
+// golang.org/x/net. The difference of two contents (Myers) is own code: it compares lines by a key
+// and stops early if too much differs.
+//
+// # Files to read first
+//
+//	result.go    Shorten, and the function of each kind
+//	kind.go      Recognise
+//	kinds.go     kinds, hint, limit
+//	sheet.go     lines that are shown, and their cost
+//	failures.go  failures in the log of a run
 package result

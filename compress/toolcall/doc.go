@@ -1,14 +1,22 @@
-// Package toolcall reads calls of tools and their results: which result answers which call, what
-// script a call runs, what it does to a file by its tool's name, and how it ended.
+// Package toolcall reads calls of tools and their results. [Open.Next] pairs the results of a
+// record with their calls; the other functions say what one call does and how it ended. Packages
+// ledger, verdicts, acts, and notes use it. All functions are pure.
 //
-// An [Open] pairs calls with results over the records of a session. All functions are pure.
+// # Where it is decided
+//
+//   - Which result answers which call, and how many calls are open: pair.go (Open.Next, maxOpen).
+//   - Script of a call: script.go (Script). Wrappers such as sudo and timeout: argv.go (Unwrapped).
+//   - What a tool does to a file, by its name: file.go (FileAct).
+//   - Whether a call succeeded, failed, was stopped, or was refused: ended.go (StatusOf, HowEnded,
+//     End.Failed).
+//   - Text that tools write around an output: frame.go (Body).
 //
 // # Files, from top to bottom
 //
 //	pair.go    calls and their results
-//	script.go  the script that a call runs
+//	script.go  script of a call
 //	argv.go    wrappers of commands
-//	file.go    what a tool does to a file, by its name
-//	ended.go   how a call ended
-//	frame.go   what tools write around an output
+//	file.go    effect of a tool on a file
+//	ended.go   end of a call
+//	frame.go   frames around outputs
 package toolcall

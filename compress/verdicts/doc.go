@@ -1,18 +1,23 @@
-// Package verdicts keeps the newest result of each command that decides something: a test, a build, an
-// installation, a run of a program. Each is one line with its counts and what failed.
+// Package verdicts keeps the newest result of each command that decides something: a test, a build,
+// an installation, a run of a program. [State.Apply] takes the next record; [State.Lines] returns a
+// line for each verdict, with counts and what failed. Package pack/journal shows the lines.
 //
-// A [State] is folded over records, of which it reads calls and results alone. A verdict takes the place of
-// an earlier one of the same command, and of one that it includes; one that failed is mended when a
-// later run of the same program on the same target, or of more, succeeds ([notes.Action.Mends]).
-// [Read] reads what test runners, compilers and package managers print; its rules stand in a table
-// (rules.go), each with a line that it is for, which are its tests. What the lines of logs say otherwise is
-// decided by [result.FailureLine].
+// # Where it is decided
+//
+//   - Which calls give a verdict, and how a call ended: state.go (State.after, verdictOf).
+//   - Which verdict replaces an earlier one: state.go (Verdict.same, Verdict.includes). Which
+//     success makes up for a failure: compress/notes (Action.Mends).
+//   - What the output of test runners, compilers, and package managers says: rules.go (rules), each
+//     with a line as its test; read by report.go (Read). Other lines of logs: [result.FailureLine].
+//   - Order and length of the lines: lines.go. Number of verdicts: state.go (MaxVerdicts).
+//
+// A State is a value; Apply does not change its receiver. It reads only calls and results.
 //
 // # Files, from top to bottom
 //
-//	lines.go    a line for each verdict
-//	state.go    State
-//	report.go   Read
-//	rules.go    what tools print
-//	first.go    what a line begins with
+//	lines.go    line of each verdict
+//	state.go    State and its verdicts
+//	report.go   Read: tests and errors in an output
+//	rules.go    formats of tools
+//	first.go    rules by the first byte of a line
 package verdicts

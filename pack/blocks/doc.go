@@ -1,18 +1,36 @@
-// Package blocks makes what the built-in sources of a recipe show of their files: text alone, by functions that look at nothing but
-// their arguments. It also has the conditions and strategies by which sources are chosen.
+// Package blocks renders the text of the built-in sources of a recipe: skills, memories, knowledge,
+// playbooks, plan, todos, errors, children. Package pack gives files and a task, and a function
+// that says which text fits; the functions look at nothing but their arguments. The package also
+// evaluates conditions and chooses the strategy.
+//
+// # Where it is decided
+//
+//   - Which memories, passages of knowledge, and playbook suit the task: select.go (MemoryText,
+//     KnowledgeText, PlaybookText); below which score none does: builtin.go (RelevantShare).
+//   - Which skills are active: skills.go (SkillsText).
+//   - Which strategy applies (recipe, name of the agent, general) and the text of its sections:
+//     strategy.go.
+//   - When a condition holds: condition.go (Facts.Holds); whether it can ever hold: Facts.Possible.
+//   - Text of plan and errors: state.go. Folded todo list: todo.go. Result of a child: children.go,
+//     children_text.go.
+//   - Default files of built-in sources: file.go (BuiltinPaths). What a pack id takes from a file:
+//     file.go (File.AppendTo).
+//   - Front matter of Markdown: frontmatter.go. Memory for split files: corpora.go (MaxCorpora).
+//
+// Only [Corpora] has state; it is safe for concurrent use and changes no result.
 //
 // # Files, from top to bottom
 //
 //	state.go          plan and errors
-//	skills.go         skills
-//	strategy.go       strategies and their sections
-//	children_text.go  children of the session
-//	children.go       a child's result
+//	skills.go         active skills
+//	strategy.go       choice of a strategy, text of its sections
+//	children_text.go  list of children with their results
+//	children.go       result of one child
 //	condition.go      conditions of sources
-//	select.go         memories, knowledge, playbooks: what suits the task
-//	corpora.go        files split and indexed, kept
-//	file.go           a file as it was read
-//	builtin.go        selections and snippets
+//	select.go         memories, knowledge, and playbooks for a task
+//	corpora.go        split and indexed files, cached
+//	file.go           input file of a source
+//	builtin.go        selections and snippets within a limit
 //	todo.go           todo lists
 //	frontmatter.go    front matter of Markdown
 package blocks

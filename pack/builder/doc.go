@@ -1,39 +1,57 @@
-// Package build keeps the packs of sessions up to date. A [Builder] gathers the inputs of a session, runs the generators of its
-// recipe, compiles them with package pack and returns the same build until something changed.
+// Package builder keeps the packs of sessions current for the mount and the command line. The
+// caller gives a session. [Builder.Current] returns its pack: the same [pack.Build] again until an
+// input changes. The builder runs generators and the summarizer, and stores derived content with
+// the session.
 //
-// One build of a session is made at a time; whoever comes meanwhile shares the next one. A source that runs a command has one run at
-// a time. What is remembered of sessions is bounded: the least recently used go first.
+// # Read of a pack
 //
-// # Files, from top to bottom
+//	Current   waits for the build in progress; callers that wait share the next one (present)
+//	current   1. inputs.Gather          recipe, files, settings; nothing changed: last build
+//	          2. Snapshot, Redact       both logs at one moment, without secrets (source/logs.go)
+//	          3. addProject, compute    workspace memory, outputs of generators (computed.go)
+//	          4. summarize              accepted summaries (summarizer.go); equal id: last build
+//	          5. compileEpoch           pack.Input.CompileEpoch, reason of an epoch (epochs.go)
+//	          6. foldAhead, indexAhead  background work for later packs (kept.go, room.go)
+//	Opened    appends a row to packs.jsonl for each build that was opened (served.go)
 //
-//	at.go                packs of earlier moments
-//	summarizer_note.go   summary.md
-//	served.go            packs that were read are written down
-//	native.go            native renderings of a build
-//	nodes.go             swap and dedup, as they are now
-//	builder.go           Builder: one flight a session; the report while there is no pack
-//	watch.go             recipes checked when they change
-//	epochs.go            epochs that outlive the process
-//	summarizer.go        the recipe's summarizer
-//	computed.go          what generators make for a pack
-//	project_pack.go      what packs show of the memory of a workspace
-//	project.go           the memory of a workspace
-//	outputs.go           outputs of generators, one run at a time
-//	outputs_run.go       runs and their turns
-//	summarizer_check.go  whether a summary can be accepted
-//	summarizer_input.go  what a summarizer reads
-//	fits.go              whether a pin or a budget can be set
-//	check.go             kinds of files for fsck
-//	outputs_look.go      what the cache of an output goes by
-//	remembered.go        what is remembered of a session, and records that lie among the objects of a cluster
-//	notes.go             notes that are derived
-//	room.go              memory kept free, and work that nobody waits for
-//	notes_events.go      notes of events
-//	entries.go           entries of sessions, and their eviction
-//	summarizer_store.go  summaries that are kept
-//	outputs_entries.go   what is remembered of outputs
-//	outputs_store.go     outputs on the disk
-//	redacted.go          derived files without secrets
-//	shared.go            what packs of all hosts show
-//	kept.go              findings, and the index by which questions are answered, that are kept
+// # Where it is decided
+//
+//   - Whether a pack is built again: builder.go (Builder.current). How callers share a build:
+//     builder.go (Builder.present).
+//   - When a generator runs again: outputs.go (outputs.due). Cache key: outputs_look.go (want.key).
+//     Pause after a failure: outputs.go (firstPause, maxPause).
+//   - How long a pack waits for generators: source/outside_read.go (Gatherer.WaitFor), for a
+//     required source computed.go (startGrace and its timeouts). Then it takes the last good
+//     output, marked stale, except for a required source.
+//   - How many generators run at once in the process, per user, and per session: outputs_run.go
+//     (maxRuns). Environment and PATH: computed.go (Builder.environment). Stored outputs:
+//     outputs_store.go.
+//   - What a generator gets that reads its own pack: computed.go (Builder.inside). Under [AtOnce],
+//     which look-ups of the mount use, Current returns an error instead of waiting for generators.
+//   - When the summarizer runs: summarizer.go. Its input: summarizer_input.go. Which summaries are
+//     accepted: summarizer_check.go. Text of summary.md: summarizer_note.go.
+//   - Packs of earlier moments, context/at: at.go (maxPast are kept for each session).
+//   - Derived facts, decisions, refs, and todos: notes.go; from events: notes_events.go.
+//   - Memory of a workspace: project.go. When a pack takes it again: project_pack.go.
+//   - Which pin or budget is refused: fits.go. When a changed recipe is checked: watch.go.
+//   - Report while there is no pack: builder.go (Builder.FailureReport).
+//   - Which sessions leave memory: entries.go (Builder.trim). Memory for a build: room.go
+//     (ErrNoMemory).
+//   - Which findings, folds, and indexes are stored under notes/: kept.go. What redaction does to
+//     small derived files: redacted.go.
+//
+// # Locks
+//
+// A [Builder] is safe for concurrent use. The holder of entry.busy, one at a time for each session,
+// owns the fields below it in entry; past.busy does the same for packs of earlier moments.
+// Builder.mu guards the map of sessions and outputs.mu the runs; both are held only for short
+// updates.
+//
+// # Files to read first
+//
+//	builder.go     Current: one build from Gather to CompileEpoch
+//	computed.go    generators of one pack
+//	outputs.go     cache of generator outputs
+//	entries.go     state of one session, eviction
+//	summarizer.go  summaries by the recipe's command
 package builder

@@ -1,38 +1,45 @@
-// Package journal folds the history of a session over its index, so that it fits its room, and renders what is left.
+// Package journal fits the history of a session into its tokens and renders it. The caller, package
+// pack, gives the records and the [Rules]. A [Fold] says which records are live, which are
+// compacted, and how much of each is shown; [Memo.RenderJournal] returns the parts of the pack.
 //
-// A fold ([Fold]) decides by weights which records are live, which ones a compaction takes behind the boundary, and how much is shown
-// of each. Zones stand for the records behind the boundary, in generations: a minor compaction keeps what earlier ones left, byte for
-// byte. A [Memo] has what one build may reuse of those before it: it changes how long a build takes, never what it is.
+//	records (weights) ─► Fold.add: boundary, shares, generations     history.go, history_compact.go
+//	Fold ─► pieces: which record or omission comes where              pieces.go
+//	compacted records ─► Zones: blocks and folded lines               zones.go, zones_*.go
+//	live records ─► text, or a reference to an equal earlier result   render.go, repeats.go
+//	─► []Part with exact tokens                                       render.go
 //
-// # Files, from top to bottom
+// # Where it is decided
 //
-//	ahead.go            folds before they are needed
-//	memo.go             what a journal reuses of those before
-//	saved.go            what outlives the process: folds and zones
-//	coder.go            the form in which they are kept
-//	zones.go            what stands for records behind the boundary
-//	zones_said.go       the user's words
-//	zones_state.go      files and runs
-//	zones_summary.go    the summary
-//	zones_lines.go      key lines
-//	digests.go          what zones need to know of a record
-//	states.go           what records say of files and runs; it outlives the process, too
-//	render.go           the journal as it stands in the pack
-//	zones_images.go     records and images in zones
-//	zones_notes.go      derived notes and recorded decisions
-//	asked.go            what the user asked last
-//	repeats.go          results that repeat earlier ones
-//	pieces.go           the journal as pieces
-//	history.go          the fold over the index
-//	history_compact.go  compactions
-//	generations.go      minor compactions, which keep what earlier ones left
-//	summary.go          a summary of the recipe's summarizer
-//	items.go            items of derived lists
-//	found.go            what records hold that is worth a note
-//	lead.go             leading records
-//	history_rules.go    the numbers of a fold
-//	outline.go          parts of a record for native renderings
-//	zones_rules.go      shares of zones
-//	decided.go          recorded decisions
-//	attempts.go         how calls ended
+//   - When a compaction happens: history.go (Fold.add). How far it moves the boundary:
+//     history_compact.go (Fold.compact). How much it frees: Fold.low, Fold.leastGain.
+//   - Minor or major compaction: generations.go (Fold.minorTo). A minor one keeps the zones of
+//     earlier ones byte for byte; at most maxMinors follow a major one.
+//   - How much of a record is shown: history_rules.go (Policy.Rules, Fold.arriving). Shares of
+//     results after a turn: history_compact.go (Fold.endTurn).
+//   - What the steps of a tighter fold change: history_rules.go (Policy.Rules, MaxStep).
+//   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
+//   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
+//     files and runs zones_state.go, key lines zones_lines.go, notes zones_notes.go and decided.go,
+//     images zones_images.go.
+//   - Leading system and developer records: lead.go. Last request, and whether a message is one:
+//     asked.go.
+//   - Failed attempts that still count: attempts.go. Results shown as references: repeats.go.
+//   - How long images stay: history_compact.go (ImageTurns, Fold.KeepsImages).
+//   - When folds, zones, and states are stored with the session, and their format: saved.go,
+//     states.go, coder.go. Folds in advance of long histories: ahead.go.
+//
+// # Invariants
+//
+// A fold decides by the weights of the index and depends on the prefix of the records alone; until
+// the first compaction it counts exactly. Zones depend on the records up to their compaction and do
+// not change afterwards. A [Memo] changes only the duration of a build. It belongs to one
+// goroutine; only [Ahead.Make] may run next to it.
+//
+// # Files to read first
+//
+//	history.go          Fold, and how it takes the next record
+//	history_compact.go  compactions and the boundary
+//	history_rules.go    numbers of a fold
+//	zones.go            what replaces compacted records
+//	render.go           the journal as parts of a pack
 package journal

@@ -1,24 +1,36 @@
-// Package native writes prompts in the formats of providers.
+// Package native writes a prompt as request bodies of providers: OpenAI Chat Completions and
+// Responses, Anthropic Messages, Gemini generateContent and its SDK form. Package pack gives the
+// lines of a pack; [Prompt.Body] returns the body in a [Format].
 //
-//	what pack.md shows ──► script ──► dialogue ──► the provider's JSON
+//	lines of pack.md ─► NewScript ─► Script: turns, paired calls and results, repairs   script.go
+//	Script ─► Prompt.Dialogue: texts, read again from the logs                          dialogue.go
+//	dialogue ─► openai.go, responses.go, anthropic.go, gemini.go ─► JSON                json.go
 //
-// The script knows of each record only what its parts are; the texts are read again when somebody asks for a rendering.
+// # Where it is decided
 //
-// # Files, from top to bottom
+//   - Which bodies exist, and when one is made: render.go (Formats, Prompt.Body). A body is made at
+//     the first request and kept with the build.
+//   - Order of turns, pairs of calls and results, missing results: script.go. Ids and names of
+//     calls: calls.go.
+//   - What is changed so that providers accept a history: script.go (scripter), reported by
+//     repair.go.
+//   - Which text has the system's authority, and what is quoted: dialogue.go
+//     (utterance.withoutAuthority), for two roles that take turns alternate.go.
+//   - Cache marks of Anthropic: anthropic.go. Items of Responses: items.go, responses.go.
+//   - Which images each provider gets: images.go. Thinking that is sent back: thought.go.
+//   - Definitions of tools: tools.go. Text of tools.json in pack.md: json.go (ToolsText).
+//   - Upper bound of tokens: script.go (Script.Bound), dialogue.go (constants). Limit that a body
+//     is checked against: render.go (Prompt.Render, Prompt.Count).
 //
-//	render.go     Prompt: a rendering, and what it costs
-//	gemini.go     generateContent
-//	script.go     who speaks, in which turn; calls and results together
-//	calls.go      the calls of a turn
-//	responses.go  Responses
-//	items.go      items of Responses as they are
-//	openai.go     Chat Completions
-//	anthropic.go  Messages
-//	thought.go    thoughts of models
-//	images.go     the images that each provider gets
-//	repair.go     what was repaired
-//	alternate.go  two roles in turn
-//	tools.go      tools.json
-//	json.go       JSON with sorted keys
-//	dialogue.go   the script with its texts
+// Render returns ErrOverBudget if the body exceeds the limit and ErrIO if a record cannot be read.
+// The Script is made with every pack and holds no texts. A [Prompt] is safe for concurrent use of
+// Body.
+//
+// # Files to read first
+//
+//	render.go     Prompt, formats, token limit
+//	script.go     turns, calls, and results
+//	dialogue.go   script with texts
+//	anthropic.go  one provider as an example
+//	repair.go     changes that make a history valid
 package native

@@ -1,13 +1,17 @@
-// Package packtest has histories for the tests of packs: logs in memory, sessions of several kinds, and
-// generators that draw them, the hostile included. It does not know the compiler.
+// Package packtest provides histories for tests of packs: logs in memory, sample sessions, and
+// generators that draw random and hostile histories. It does not import the compiler.
+//
+// Sample sessions are in log.go, random histories in draw.go, and records that providers refuse in
+// poisons.go. golden.go decides when a golden file is compared and when it is written (flag
+// -update).
 //
 // # Files, from top to bottom
 //
-//	draw.go      what is drawn
-//	history.go   both logs of a session
+//	draw.go      random histories and texts
+//	history.go   both logs of a session in memory
 //	poisons.go   records that providers refuse
 //	picture.go   images
-//	log.go       logs in memory, and sessions of a kind
-//	findings.go  what was found in a history, kept
-//	golden.go    what was written down once
+//	log.go       a log in memory, sample sessions
+//	findings.go  findings kept in memory
+//	golden.go    golden files
 package packtest

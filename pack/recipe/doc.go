@@ -1,47 +1,43 @@
-// Package recipe reads what a pack is made of. A recipe is a YAML file,
-// context.yaml; [Load] reads it with all that it imports, checks every key and
-// value, and gives the effective [Recipe]: a flat list of sources with every
-// default filled in and the place of every line remembered.
+// Package recipe reads context.yaml, the recipe of a prompt. [Load] takes the path of a file and a
+// function that reads files. It returns the effective [Recipe]: imports merged, defaults filled in,
+// every key checked. The result is plain data that can be stored as JSON. The package knows no
+// sessions, tokens, or processes.
 //
-// It knows nothing of sessions, tokens or processes: it reads files through a
-// function it is given, and its results are plain data that can be stored as JSON.
+//	file ─► nodes                            node.go
+//	     ─► imports, then its own keys       load.go
+//	     ─► values by the table of keys      fields.go, read.go, scalar.go
+//	     ─► sources over imported ones       sources.go
+//	     ─► phases, block ids, hash          finish.go
+//	     ─► Recipe, or Problems              recipe.go, problem.go
 //
-// # How a file becomes a recipe
+// # Where it is decided
 //
-// [Load] parses a file to nodes (node.go), reads what it imports, then turns its own
-// nodes into values as the table of keys says (fields.go, read.go), over those of the
-// imports: scalars and env by key, strategies by name, sources by id and in place
-// (sources.go). When all files are read, phases, the ids of blocks and the hash are
-// found (finish.go). A source without a type changes how an imported one is used,
-// never what it runs: its origin stays that of the imported file.
+//   - Which keys exist, with their types, ranges, defaults, and descriptions: fields.go. The JSON
+//     Schema (schema.go) comes from the same table, and a test compares docs/recipe.md with it.
+//   - Which imported source a source replaces: load.go (group.key, unnamed). What a source without
+//     a type may change: sources.go (reader.tuned).
+//   - Phase of a source: finish.go (Source.place). Id of a block: finish.go (loader.blocks).
+//   - Recipe of a session without one: default.yaml. Built-in strategies: strategies.yaml.
+//   - Limits: load.go (maxFiles, maxSources), node.go (size and depth of a file).
+//   - Rules that concern several keys: check.go. Allowed but unwise: warn.go.
+//   - Variables: expand.go, template.go. Message for broken YAML: syntax.go.
+//   - Which changes give another pack: finish.go (Recipe.hash).
 //
-// # Promises
+// Which file is the recipe of a session is decided in pack/source/recipe_file.go.
 //
-//   - Strict: an unknown key, a wrong type, a value out of range, a duplicate id,
-//     a pattern that does not compile or a cycle of imports is a [Problem] with file,
-//     line, column and, where there is a choice, what is allowed. All problems of a
-//     file are found in one go.
-//   - What a recipe does not say has a default that [Recipe.YAML] shows.
-//   - Two recipes with the same [Recipe.Hash] compile to the same packs.
-//   - The JSON Schema, the reference in docs/recipe.md and the parser come from
-//     one table (fields.go), so that they cannot disagree.
+// # Invariants
 //
-// # Files, from top to bottom
+//   - An unknown key, a wrong type, a value out of range, a duplicate id, or an import cycle is a
+//     [Problem]. Load returns all problems of a file together.
+//   - [Recipe.YAML] (yaml.go) shows every default; Load reads it to a recipe of the same Hash.
+//   - Two recipes of the same [Recipe.Hash] compile to the same packs.
+//   - [Default] is shared; callers must not change it.
 //
-//	template.go  strings with variables
-//	load.go      Load: files and what they import
-//	sources.go   the sources of a file
-//	syntax.go    where a file is no YAML
-//	warn.go      what is allowed but unwise
-//	check.go     what does not fit together
-//	read.go      nodes as values
-//	finish.go    what depends on all of it
-//	recipe.go    Recipe: the result
-//	yaml.go      a recipe as YAML
-//	schema.go    a recipe as JSON Schema
-//	fields.go    the table of all keys
-//	scalar.go    values of one key
-//	node.go      YAML as nodes
-//	expand.go    variables and their values
-//	problem.go   what is wrong
+// # Files to read first
+//
+//	recipe.go   Recipe, Source, Condition, Strategy: the result
+//	fields.go   table of all keys
+//	load.go     Load: files and imports
+//	sources.go  sources of a file, over imported ones
+//	finish.go   phases, block ids, hash
 package recipe

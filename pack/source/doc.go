@@ -1,32 +1,43 @@
-// Package source gathers the inputs of packs: the recipe, the files that it names in the agent's home and outside of it, the
-// settings of a session, its children and both of its logs, without secrets where these are not to be shown. It is the half that
-// reads disks; package pack compiles what it finds.
+// Package source gathers the inputs of a pack from disk. [Gatherer.Gather] takes a session and
+// returns a [Gathered]: recipe, settings, files of the agent's home and of the workspace, children.
+// [Logs] returns both logs as packs show them. Package pack/builder calls it; package pack compiles
+// the result.
 //
-// All of a home is opened beneath its descriptor: a link may lead about within the home, and never out of it. What did not change
-// since the last scan is not read again.
+//	Gather ─► Unchanged? ─► the last Gathered              unchanged.go
+//	       ─► openHome, choose the recipe, settings        home.go, recipe_file.go, session.go
+//	       ─► files of each source, children               list.go, home_file.go, children.go
+//	       ─► files of the workspace                       outside_read.go
+//	       ─► which generators are refused                 trust.go
+//	Snapshot, Redact ─► both logs at one moment            logs.go, readable.go, mask.go
 //
-// # Files, from top to bottom
+// # Where it is decided
 //
-//	gatherer.go      Gatherer and its settings
-//	list.go          the files of each source
-//	session.go       what is gathered of a session
-//	mask.go          inputs without secrets
-//	unchanged.go     whether anything changed since
-//	outside_read.go  files of the workspace
-//	trust.go         what may run as the owner
-//	batches.go       what reading taught, kept in batches
-//	trust_held.go    scripts as they were looked at
-//	decided.go       decisions that events record
-//	errors.go        failures that events tell of
-//	logs.go          both logs as packs show them
-//	recipe_file.go   the recipe of a session
-//	home_file.go     a file of an agent's home
-//	home.go          an agent's home
-//	home_dir.go      its directories
-//	sign.go          identity of a file
-//	variables.go     variables of a recipe
-//	summarizer.go    the summarizer as a source
-//	children.go      results of children
-//	readable.go      records with stand-ins for damaged ones
-//	outside.go       workspace and generators: interfaces
+//   - Which recipe applies (session, agent, last good one, default): recipe_file.go (choose).
+//   - Budget, encoding, state, and active skills: session.go (Gatherer.settings). The budget is the
+//     first of Config.Instead, context/budget, the recipe, and the default (Gatherer.Fallback).
+//   - Which files a source takes: list.go. Limits of a directory: home_dir.go; of a file: sign.go
+//     (maxFile), outside_read.go (maxWorkspaceFile).
+//   - Why a file yields nothing: home_file.go (reasonNoText and its neighbors).
+//   - Whether a file is read again: unchanged.go, sign.go (Sign, tick).
+//   - What may run or be read as the owner: trust.go (trust.ask, trust.generator, trust.outside).
+//     Which files a command gets in a shared space: trust_held.go.
+//   - How long a read waits for the workspace and for generators: outside_read.go
+//     (Gatherer.WaitFor).
+//   - What variables mean: variables.go. Failures and decisions in events: errors.go, decided.go.
+//   - When a tool event has its place, and which snapshot packs see: logs.go (Logs.Snapshot).
+//     Stand-in for a damaged record: readable.go. Secrets: mask.go.
+//   - How child results are chosen: children.go. The summarizer as a source: summarizer.go. Format
+//     of stored batches: batches.go.
+//
+// Every path of a home is opened beneath the descriptor of the home; a link cannot lead out of it.
+// A [Gatherer] is safe for concurrent use. Gather may update the Gathered of the previous call, so
+// calls for one session run one at a time.
+//
+// # Files to read first
+//
+//	session.go      Gather and the settings
+//	list.go         files of each source
+//	recipe_file.go  choice of the recipe
+//	trust.go        rights of recipes and scripts
+//	logs.go         both logs as packs show them
 package source

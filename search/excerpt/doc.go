@@ -1,13 +1,20 @@
-// Package excerpt chooses what is shown of a record that answers a query. It promises:
+// Package excerpt chooses the lines of a record that answer a query. [Look] reads a [Record] for a
+// [Query] and returns a [Sight]; [Sight.Excerpt] returns whole lines, verbatim and in their order,
+// with … for omissions, within a number of tokens.
 //
-//   - Whole lines, verbatim and in their order: those with the most of the query and those around the best, with … where something
-//     is left out, within a number of tokens.
-//   - With a result the line that tells how it ended, and with a row of numbers the words above it.
-//   - What two records answer with can be compared, and what the best passage of a long one is worth.
+// # Where it is decided
+//
+//   - When a record is shown whole: excerpt.go (Record.Whole, wholeBytes).
+//   - Which lines are shown: excerpt.go (picker.pick): lines with the most new terms, then their
+//     neighbors; of a result the line that tells how it ended (picker.ending), of a row of numbers
+//     its label (picker.label).
+//   - Score of the best passage of a long record: sight.go (Sight.BestWindow).
+//   - When two records answer with the same lines: sight.go (Alike). Number of terms: sight.go
+//     (MaxTerms).
 //
 // # Files, from top to bottom
 //
-//	excerpt.go    the lines that are shown
-//	sight.go      what a record has of a query, line by line
-//	unescape.go   the escapes of JSON's strings
+//	excerpt.go    choice of lines
+//	sight.go      terms of the query, line by line
+//	unescape.go   escapes of JSON strings
 package excerpt
