@@ -6,8 +6,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 const path = "context/line/97.txt"

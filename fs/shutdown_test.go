@@ -2,7 +2,6 @@ package fs
 
 import (
 	"bufio"
-	"github.com/ctxfs/ctxfs/fs/mountpoint"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/fs/mountpoint"
 )
 
 // A directory that is gone from under a rename once stopped every request: the

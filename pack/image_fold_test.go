@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"pgregory.net/rapid"
 )
 
 // distinctLines is the output of a tool, as JSON writes it: no two of its lines are equal, nor those of two salts.

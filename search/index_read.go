@@ -3,11 +3,11 @@ package search
 import (
 	"context"
 	"errors"
-	"github.com/ctxfs/ctxfs/search/document"
-	"github.com/ctxfs/ctxfs/search/segment"
 	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/search/document"
+	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 )
 

@@ -3,10 +3,10 @@ package search
 import (
 	"context"
 	"errors"
-	"github.com/ctxfs/ctxfs/search/segment"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/search/segment"
 )
 
 // hit is a record that answers a query, before it was read.

@@ -1,10 +1,10 @@
 package search
 
 import (
-	"github.com/ctxfs/ctxfs/search/document"
 	"math/bits"
 	"slices"
 
+	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/excerpt"
 )
 

@@ -3,11 +3,11 @@ package search
 import (
 	"cmp"
 	"context"
-	"github.com/ctxfs/ctxfs/search/document"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
+	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/excerpt"
 	"github.com/ctxfs/ctxfs/search/segment"
 )

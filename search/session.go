@@ -3,9 +3,9 @@ package search
 import (
 	"context"
 	"errors"
-	"github.com/ctxfs/ctxfs/search/document"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/excerpt"
 	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"

@@ -3,10 +3,10 @@ package search
 import (
 	"context"
 	"errors"
-	"github.com/ctxfs/ctxfs/search/segment"
 	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/search/segment"
 )
 
 // tidy merges segments until none are due, and writes those anew that have records of sessions which

@@ -2,12 +2,12 @@ package search
 
 import (
 	"container/heap"
-	"github.com/ctxfs/ctxfs/search/segment"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/search/segment"
 )
 
 // search is one walk over all sources.

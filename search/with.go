@@ -2,11 +2,11 @@ package search
 
 import (
 	"cmp"
-	"github.com/ctxfs/ctxfs/search/document"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/excerpt"
 	"github.com/ctxfs/ctxfs/session"
 )

@@ -10,21 +10,21 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// storeHeader is the content of [StoreFile], a summed line.
-type storeHeader struct {
+// StoreHeader is the content of [StoreFile]: one line with a checksum.
+type StoreHeader struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"`
 }
 
 // headerLine is the header of a store of the present format.
 func headerLine(id string) []byte {
-	line, _ := json.Marshal(storeHeader{Version: ctxabi.FormatVersion, ID: id})
+	line, _ := json.Marshal(StoreHeader{Version: ctxabi.FormatVersion, ID: id})
 	return append(vfs.Summed(line), '\n')
 }
 
 // ParseHeader reads a store's header. It fails with ctxabi.ErrVersion when the format is newer than
 // this program, and with ctxabi.ErrMalformed when this is no header.
-func ParseHeader(dir string, raw []byte) (h storeHeader, err error) {
+func ParseHeader(dir string, raw []byte) (h StoreHeader, err error) {
 	line := bytes.TrimSuffix(raw, []byte("\n"))
 	damaged := json.Unmarshal(line, &h) != nil || h.Version < 1 || len(h.ID) != 32
 	if !damaged && h.Version > ctxabi.FormatVersion {

@@ -91,7 +91,7 @@ func isImagePart(raw []byte) bool {
 
 // refusesFile returns the reason why the provider refuses a document or a file; "" if no reason is
 // known.
-func refusesFile(v picture.Provider, d datum) string {
+func refusesFile(v picture.Provider, d Datum) string {
 	if d.Url != "" {
 		return ""
 	}

@@ -280,28 +280,30 @@ func TextOf(parts []ctxabi.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// datum is an image, a sound or a file in any of the forms of parts.
-type datum struct {
+// Datum is an image, a sound, or a file of a message part.
+type Datum struct {
 	Mime   string // "" when an address is all that is known
 	Base64 string
 	Url    string
 	Name   string
 }
 
-func (d datum) DataURL() string {
+// DataURL returns Url, or a data URL that contains Base64.
+func (d Datum) DataURL() string {
 	if d.Url != "" {
 		return d.Url
 	}
 	return "data:" + d.Mime + ";base64," + d.Base64
 }
 
-func (d datum) IsImage() bool {
+// IsImage reports whether the type is an image type that every provider accepts, or unknown.
+func (d Datum) IsImage() bool {
 	return d.Mime == "" || slices.Contains([]string{"image/png", "image/jpeg", "image/webp", "image/gif"}, d.Mime)
 }
 
 // ReadDatum reads a part in the form of one of OpenAI's two APIs or of Anthropic's; ok is false for
 // any other part.
-func ReadDatum(raw []byte) (d datum, ok bool) {
+func ReadDatum(raw []byte) (d Datum, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {
 		return d, false

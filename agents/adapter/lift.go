@@ -33,31 +33,32 @@ const (
 	liftDepth = 10 // how deep values are compared; what lies deeper stands where it is
 )
 
-// lifter knows where values are that a source record need not hold.
-type lifter struct {
+// Lifter finds values of a source record that a record already holds, so that they can be replaced
+// by a path.
+type Lifter struct {
 	places map[string]string // of values, by placeKey
 
 	base     map[string][]gjson.Result // lists of an earlier source record, by their paths there
 	baseName string                    // its "@ID"
 
-	earlier *lifter // what it knows as well; nil for nothing
+	earlier *Lifter // what it knows as well; nil for nothing
 }
 
 // place returns where a value stands, "" for nowhere.
-func (l *lifter) place(key string) string {
+func (l *Lifter) place(key string) string {
 	if at := l.places[key]; at != "" || l.earlier == nil {
 		return at
 	}
 	return l.earlier.place(key)
 }
 
-func NewLifter() *lifter { return &lifter{places: map[string]string{}} }
+func NewLifter() *Lifter { return &Lifter{places: map[string]string{}} }
 
 // Add makes known the values in v, which is compact. name is the path of v;
 // "" is the session's own record.
-func (l *lifter) Add(name string, v json.RawMessage) { l.note(name, gjson.ParseBytes(v), 0) }
+func (l *Lifter) Add(name string, v json.RawMessage) { l.note(name, gjson.ParseBytes(v), 0) }
 
-func (l *lifter) note(path string, v gjson.Result, depth int) {
+func (l *Lifter) note(path string, v gjson.Result, depth int) {
 	if len(v.Raw) < minLift || depth > liftDepth {
 		return
 	}
@@ -135,7 +136,7 @@ func joinPath(path, key string) string {
 
 // SetBase makes known the lists at the paths of an earlier source record, which
 // the next one may begin with.
-func (l *lifter) SetBase(id string, source json.RawMessage, paths ...string) {
+func (l *Lifter) SetBase(id string, source json.RawMessage, paths ...string) {
 	l.baseName, l.base = "@"+id, map[string][]gjson.Result{}
 	for _, p := range paths {
 		if list := gjson.GetBytes(source, p); list.IsArray() {
@@ -145,7 +146,7 @@ func (l *lifter) SetBase(id string, source json.RawMessage, paths ...string) {
 }
 
 // lift returns source without what l knows a place for: the rest of a stamp.
-func (l *lifter) lift(source json.RawMessage) json.RawMessage {
+func (l *Lifter) lift(source json.RawMessage) json.RawMessage {
 	var compact bytes.Buffer
 	if json.Compact(&compact, source) != nil {
 		return Raw(string(source))
@@ -179,7 +180,7 @@ func hasKey(v gjson.Result, key string) (has bool) {
 }
 
 type liftWriter struct {
-	l    *lifter
+	l    *Lifter
 	b    bytes.Buffer
 	from Object
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// shape is what the beginning of a transcript shows of its structure: the
-// paths of its keys, such as "$.messages[].role", and the short strings there.
-// JSON lines are so many documents, each at "$".
-type shape struct {
+// Shape describes the structure of the first bytes of a transcript: the paths of its keys, such as
+// "$.messages[].role", and the short strings at each path. Each JSON line is a document at "$".
+type Shape struct {
 	keys    map[string]bool
 	Strings map[string][]string
 }
@@ -23,8 +22,8 @@ const (
 
 // ShapeOf returns the shape of the beginning of a transcript, which may be cut anywhere. It skips text
 // that is not JSON up to the next line.
-func ShapeOf(head []byte) *shape {
-	s := &shape{map[string]bool{}, map[string][]string{}}
+func ShapeOf(head []byte) *Shape {
+	s := &Shape{map[string]bool{}, map[string][]string{}}
 	if s.walk(head) {
 		return s
 	}
@@ -39,7 +38,7 @@ func ShapeOf(head []byte) *shape {
 }
 
 // walk notes one JSON value or several; ok says that there was nothing else.
-func (s *shape) walk(data []byte) (ok bool) {
+func (s *Shape) walk(data []byte) (ok bool) {
 	type level struct {
 		path  string
 		list  bool
@@ -94,7 +93,7 @@ func (s *shape) walk(data []byte) (ok bool) {
 }
 
 // Has reports whether one of the paths is there.
-func (s *shape) Has(paths ...string) bool {
+func (s *Shape) Has(paths ...string) bool {
 	for _, p := range paths {
 		if s.keys[p] {
 			return true
@@ -105,7 +104,7 @@ func (s *shape) Has(paths ...string) bool {
 
 // Says reports whether a string at the path is one of the words; a word that ends in "*" matches as
 // a prefix.
-func (s *shape) Says(path string, words ...string) bool {
+func (s *Shape) Says(path string, words ...string) bool {
 	for _, v := range s.Strings[path] {
 		for _, w := range words {
 			if start, is := strings.CutSuffix(w, "*"); v == w || is && strings.HasPrefix(v, start) {

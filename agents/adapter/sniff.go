@@ -55,13 +55,13 @@ func sureOfBodies(ours, theirs, loose, dated bool) (openAI, anthropic int) {
 }
 
 // hasOpenAI reports whether a message at path p has what only OpenAI's API has.
-func (s *shape) hasOpenAI(p string) bool {
+func (s *Shape) hasOpenAI(p string) bool {
 	return s.Has(p+".content[].toolCallId", p+".tool_calls", p+".tool_call_id", p+".function_call", p+".refusal", p+".content[].image_url",
 		p+".content[].input_audio", p+".content[].file") || s.Says(p+".role", "function", "tool", "developer")
 }
 
 // hasAnthropic reports whether a message at path p has what only Anthropic's API has.
-func (s *shape) hasAnthropic(p string) bool {
+func (s *Shape) hasAnthropic(p string) bool {
 	return s.Has(p+".content[].source", p+".content[].cache_control", p+".content[].tool_use_id", p+".stop_reason") ||
 		s.Says(p+".content[].type", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "mcp_tool_use", "document")
 }

@@ -26,9 +26,9 @@ type Emitter struct {
 	Out     Output
 	Format  string
 	Emitted map[[2]string]bool
-	Common  *lifter        // what events may leave out; nil for what stands in them
+	Common  *Lifter        // what events may leave out; nil for what stands in them
 	Also    []SourceRecord // what the next record may leave out beside what stands in it; these are imported
-	Earlier *lifter        // what every record may leave out: source records that are imported; nil for nothing
+	Earlier *Lifter        // what every record may leave out: source records that are imported; nil for nothing
 }
 
 func NewEmitter(in *Input, out Output, format string) *Emitter {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// toolDefinition is one of the tools that a request offers.
-type toolDefinition struct {
+// ToolDefinition is a tool that a request offers to the model.
+type ToolDefinition struct {
 	name        json.RawMessage
 	description json.RawMessage // nil for none
 	schema      json.RawMessage
@@ -23,7 +23,7 @@ func isBodyDocument(r Record) bool {
 
 // Definitions returns the tools of the last request among records. What else
 // requests hold is lost.
-func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
+func Definitions(records []Record, lost *Tally) (tools []ToolDefinition) {
 	for _, r := range records {
 		if !isBodyDocument(r) {
 			continue
@@ -46,7 +46,7 @@ func Definitions(records []Record, lost *Tally) (tools []toolDefinition) {
 			}
 			for _, raw := range declared(fields.Array(f.Key)) {
 				t, ok := readDefinition(raw)
-				if ok = ok && !slices.ContainsFunc(tools, func(u toolDefinition) bool { return string(u.name) == string(t.name) }); ok {
+				if ok = ok && !slices.ContainsFunc(tools, func(u ToolDefinition) bool { return string(u.name) == string(t.name) }); ok {
 					tools = append(tools, t)
 				} else {
 					lost.Add("events.jsonl", "a tool that only its own API knows is not defined")
@@ -75,7 +75,7 @@ func declared(tools []json.RawMessage) (all []json.RawMessage) {
 
 // readDefinition reads {"function": {"name", "parameters"}}, the same without
 // its envelope, {"name", "input_schema"}, and {"toolSpec": {"name", "inputSchema": {"json"}}}.
-func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
+func readDefinition(raw json.RawMessage) (t ToolDefinition, ok bool) {
 	o, err := ParseObject(raw)
 	if err != nil {
 		return t, false
@@ -106,7 +106,7 @@ func readDefinition(raw json.RawMessage) (t toolDefinition, ok bool) {
 }
 
 // Gemini is the definition in the form of generateContent.
-func (t toolDefinition) Gemini() Object {
+func (t ToolDefinition) Gemini() Object {
 	f := Object{{"name", t.name}}
 	if t.description != nil {
 		f = append(f, Field{"description", t.description})
@@ -115,7 +115,7 @@ func (t toolDefinition) Gemini() Object {
 }
 
 // Converse returns the definition in the form of Bedrock Converse.
-func (t toolDefinition) Converse() Object {
+func (t ToolDefinition) Converse() Object {
 	o := Object{{"name", t.name}}
 	if t.description != nil {
 		o = append(o, Field{"description", t.description})
@@ -124,7 +124,7 @@ func (t toolDefinition) Converse() Object {
 }
 
 // OpenAI is the definition in the form of Chat Completions.
-func (t toolDefinition) OpenAI() Object {
+func (t ToolDefinition) OpenAI() Object {
 	f := Object{{"name", t.name}}
 	if t.description != nil {
 		f = append(f, Field{"description", t.description})
@@ -133,7 +133,7 @@ func (t toolDefinition) OpenAI() Object {
 }
 
 // Responses is the definition in the form of Responses.
-func (t toolDefinition) Responses() Object {
+func (t ToolDefinition) Responses() Object {
 	o := Object{{"type", Raw("function")}, {"name", t.name}}
 	if t.description != nil {
 		o = append(o, Field{"description", t.description})
@@ -142,7 +142,7 @@ func (t toolDefinition) Responses() Object {
 }
 
 // Anthropic is the definition in the form of Messages.
-func (t toolDefinition) Anthropic() Object {
+func (t ToolDefinition) Anthropic() Object {
 	o := Object{{"name", t.name}}
 	if t.description != nil {
 		o = append(o, Field{"description", t.description})

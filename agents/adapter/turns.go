@@ -270,15 +270,16 @@ func imagePart(raw []byte) (p TurnPart, ok bool) {
 	return p, false
 }
 
-// thought is what a part of thinking says, and what a reader needs beside its words.
-type thought struct {
+// Thought is a thinking part of an assistant message.
+type Thought struct {
 	Text      string
-	Signature bool // it has one, or is encrypted
+	Signature bool // the part is signed or encrypted
 }
 
-func ThoughtOf(raw json.RawMessage) thought {
+// ThoughtOf parses a thinking part; fields that are missing stay empty.
+func ThoughtOf(raw json.RawMessage) Thought {
 	o, _ := ParseObject(raw)
-	t := thought{Text: o.Text("thinking")}
+	t := Thought{Text: o.Text("thinking")}
 	if t.Text == "" {
 		t.Text = o.Text("text")
 	}

@@ -64,8 +64,9 @@ func (ts Transcripts) Names() string {
 // HeadSize is how many bytes of a transcript are looked at to know its format.
 const HeadSize = 64 << 10
 
-// detect decides which format each one has; forced is what the user says, or nil. A session keeps for ever what was imported into it, so
-// what is clearly something else than the user says, or no text at all, is refused before that.
+// Detect determines the format of each transcript. If forced is not nil, it is the format of all of
+// them, and Detect returns an error for a file that is clearly of another format or not text: a
+// session keeps imported records forever.
 func (ts Transcripts) Detect(forced *adapter.Format) error {
 	for _, t := range ts {
 		if t.format != nil {

@@ -90,7 +90,8 @@ func (c Counts) OnBranches() string {
 	return fmt.Sprintf("; %d records are on branches that were left", c.Left)
 }
 
-// read imports one transcript.
+// Read imports one transcript. It returns an error if the transcript cannot be read or a record
+// cannot be appended; records appended before the error stay.
 func (im *Importer) Read(t *Transcript) error {
 	if im.asked == nil {
 		im.asked, im.children, im.agents = map[string]bool{}, map[string]*target{}, map[string]subagent{}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/journal"
@@ -17,7 +19,6 @@ import (
 	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
-	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }

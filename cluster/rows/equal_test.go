@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
-	"pgregory.net/rapid"
 )
 
 // What one host printed is what the others show, and an output that is printed again does not cost its bytes.

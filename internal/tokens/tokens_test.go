@@ -11,11 +11,12 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/suite"
 	tiktoken "github.com/pkoukk/tiktoken-go"
 	loader "github.com/pkoukk/tiktoken-go-loader"
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
 var encodings = []string{"cl100k_base", "o200k_base"}

@@ -41,7 +41,7 @@ func (a *alternating) add(assistant bool, u *utterance, parts ...filled) {
 }
 
 // alternate returns d in two roles; thinks says which thoughts are shown.
-func (d *dialogue) alternate(thinks func(raw []byte) bool) *alternating {
+func (d *Dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 	a := &alternating{system: d.head}
 	for i := range d.turns {
 		u := &d.turns[i]

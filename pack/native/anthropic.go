@@ -11,7 +11,7 @@ const (
 
 // anthropic writes the body of a request to Anthropic's Messages. Its cache marks stand behind STABLE, behind all of SESSION,
 // behind the compacted past and on the last complete turn; those that coincide serve where two are far apart.
-func (d *dialogue) anthropic(tools Tools) (data []byte, stable int) {
+func (d *Dialogue) anthropic(tools Tools) (data []byte, stable int) {
 	a := d.alternate(func(raw []byte) bool { return thought(raw, Anthropic) != nil })
 	var blocks []object // all, in their order
 	var system []object

@@ -8,8 +8,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// dialogue is a script with its texts.
-type dialogue struct {
+// Dialogue is the conversation of a rendering: its head and its turns with their texts.
+type Dialogue struct {
 	head  []Head // what stands before the conversation
 	turns []utterance
 }
@@ -85,8 +85,8 @@ func Heads(blocks []Head, limit int) (texts []Head) {
 
 // Dialogue fills in the texts.
 // It returns ctxabi.ErrIO or ctxabi.ErrNotFound when a record cannot be read again as it was.
-func (n *Prompt) Dialogue(messages, events record.Records) (*dialogue, error) {
-	talk := &dialogue{head: Heads(n.Head, n.Limit)}
+func (n *Prompt) Dialogue(messages, events record.Records) (*Dialogue, error) {
+	talk := &Dialogue{head: Heads(n.Head, n.Limit)}
 	framed := false // what the head has of the user's role stands behind the leading messages
 	frame := func() {
 		if !framed && n.Quoted != "" {
@@ -163,7 +163,7 @@ func (u utterance) withoutAuthority() utterance {
 	return u
 }
 
-func (d *dialogue) add(u utterance) { d.turns = append(d.turns, u) }
+func (d *Dialogue) add(u utterance) { d.turns = append(d.turns, u) }
 
 // contents reads the records of the script again.
 func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, error) {
@@ -236,7 +236,7 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 }
 
 // withoutImagesInResults puts the images of results into a turn of the user behind them, for providers whose results are texts.
-func (d *dialogue) withoutImagesInResults() {
+func (d *Dialogue) withoutImagesInResults() {
 	var turns []utterance
 	var images []filled
 	for i, u := range d.turns {

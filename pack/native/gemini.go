@@ -9,7 +9,7 @@ import (
 // first call of a step has no thought signature. If another model made the call, gemini writes
 // [ctxabi.NoSignature], which Gemini documents for this case. It does so in all turns, so that the
 // next request of the user does not change earlier parts.
-func (d *dialogue) gemini(tools Tools) (body object, stable int) {
+func (d *Dialogue) gemini(tools Tools) (body object, stable int) {
 	d.withoutImagesInResults()
 	a := d.alternate(func([]byte) bool { return false })
 	var contents []object

@@ -98,7 +98,7 @@ func (w *scripter) chosen(s *Slot, n int, p *picture.Picture, why func(picture.P
 }
 
 // withoutRefused replaces the images that a provider refuses with their lines.
-func (d *dialogue) withoutRefused(v picture.Provider) {
+func (d *Dialogue) withoutRefused(v picture.Provider) {
 	for i := range d.turns {
 		for k := range d.turns[i].parts {
 			d.turns[i].parts[k].withoutRefused(v)

@@ -153,7 +153,7 @@ type itemsOf struct {
 }
 
 // itemsAt finds the items of turn i.
-func (d *dialogue) itemsAt(i int) (x itemsOf) {
+func (d *Dialogue) itemsAt(i int) (x itemsOf) {
 	if !slices.ContainsFunc(d.turns[i].parts, func(p filled) bool { return p.kind == record.CallPortion && p.raw != nil }) {
 		return x
 	}

@@ -142,7 +142,7 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error
 
 // Count returns the tokens of a dialogue, at least as many as any rendering has: its texts, the
 // names and arguments of calls, its images by an estimate, the definitions of tools, and 4 for each item of a list of messages.
-func (n *Prompt) Count(talk *dialogue) int {
+func (n *Prompt) Count(talk *Dialogue) int {
 	total := ExtraDialogue + n.Tools.Tokens(n.Counter)
 	for _, h := range talk.head {
 		total += MessageTokens + n.Counter.CountCached(h.Text)

@@ -7,7 +7,7 @@ import (
 )
 
 // goesOn reports whether the assistant says or calls something after part k of turn i, before others speak.
-func (d *dialogue) goesOn(i, k int) bool {
+func (d *Dialogue) goesOn(i, k int) bool {
 	for ; i < len(d.turns) && d.turns[i].by == byAssistant; i, k = i+1, -1 {
 		if slices.ContainsFunc(d.turns[i].parts[k+1:], func(p filled) bool { return p.kind != record.ThoughtPortion }) {
 			return true
@@ -17,7 +17,7 @@ func (d *dialogue) goesOn(i, k int) bool {
 }
 
 // responses writes the body of a request to OpenAI's Responses.
-func (d *dialogue) responses(tools Tools) (data []byte, stable int) {
+func (d *Dialogue) responses(tools Tools) (data []byte, stable int) {
 	d.withoutImagesInResults()
 	w := unitWriter{}
 	var input []object

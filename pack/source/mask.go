@@ -49,7 +49,7 @@ func newMask(r *redact.Redactor, id string) *mask {
 	return &mask{r: r, ledger: r.Ledger(id), weights: map[record.Address]int32{}, files: map[fileKey]maskedFile{}}
 }
 
-// Record returns a record without its secrets.
+// record returns raw with its secrets replaced by marks.
 func (v *mask) record(h redact.History, a record.Address, raw []byte) ([]byte, error) {
 	return v.ledger.Record(h, a.Event, a.Line, raw)
 }

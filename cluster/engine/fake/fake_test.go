@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }
