@@ -21,7 +21,8 @@ func TestExportedResultsHaveNames(t *testing.T) {
 	}
 }
 
-// hiddenResults returns one line for each unexported result type of an exported function or method in f.
+// hiddenResults returns one line for each unexported result type of an exported function or method
+// in f.
 func hiddenResults(t *testing.T, f source) (found []string) {
 	t.Helper()
 	fset := token.NewFileSet()
@@ -51,7 +52,8 @@ func hiddenResults(t *testing.T, f source) (found []string) {
 			if name == nil || name.IsExported() || parameters[name.Name] || predeclared[name.Name] {
 				continue
 			}
-			found = append(found, fset.Position(fn.Pos()).String()+": "+fn.Name.Name+" returns the unexported type "+name.Name)
+			place := fset.Position(fn.Pos()).String()
+			found = append(found, place+": "+fn.Name.Name+" returns the unexported type "+name.Name)
 		}
 	}
 	return found
@@ -59,13 +61,14 @@ func hiddenResults(t *testing.T, f source) (found []string) {
 
 // predeclared are the types of the language.
 var predeclared = map[string]bool{
-	"any": true, "bool": true, "byte": true, "error": true, "float32": true, "float64": true, "int": true, "int16": true,
-	"int32": true, "int64": true, "int8": true, "rune": true, "string": true, "uint": true, "uint16": true, "uint32": true,
-	"uint64": true, "uint8": true, "uintptr": true, "complex128": true, "complex64": true,
+	"any": true, "bool": true, "byte": true, "error": true, "rune": true, "string": true, "uintptr": true,
+	"int": true, "int8": true, "int16": true, "int32": true, "int64": true,
+	"uint": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true,
+	"float32": true, "float64": true, "complex64": true, "complex128": true,
 }
 
-// elementType returns the type name below pointers and slices; nil for another package's type and for
-// all other forms of types.
+// elementType returns the type name below pointers and slices. It returns nil for a type of another
+// package and for all other forms of types.
 func elementType(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
@@ -86,6 +89,7 @@ func onExported(f *ast.FuncDecl) bool {
 	if f.Recv == nil {
 		return true
 	}
+
 	of := f.Recv.List[0].Type
 	for {
 		switch x := of.(type) {
