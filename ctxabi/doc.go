@@ -1,59 +1,68 @@
-// Package ctxabi is the contract of ctxfs: the names, formats and rules that a
-// program relies on when it reads and writes the mount. It does no I/O and
-// imports nothing of ctxfs, so that every other package can agree on it.
+// Package ctxabi is the contract between ctxfs and the programs that use its mount: names, formats,
+// limits, checks, and errors. The package does no I/O and imports no other package of ctxfs, so
+// that all packages can share it.
 //
 // # Vocabulary
 //
-//   - A record is one line of messages.jsonl or events.jsonl: one JSON object,
-//     at most [MaxRecord] bytes, addressed by its 1-based line number.
-//   - A log is one of those two files. It only grows.
-//   - A span is a range of records of one log, written "messages:12-18".
-//   - A ref is the place of a session in the tree.
-//   - A weight is a deterministic estimate of a record's tokens.
+//   - A log is messages.jsonl or events.jsonl of a session. A log is append-only.
+//   - A record is one line of a log: one JSON object of at most [MaxRecord] bytes, addressed by its
+//     line number, from 1.
+//   - A span is a range of records of one log, such as "messages:12-18".
+//   - A [Ref] is the path of a session in the tree: owner, agent, session.
+//   - A weight is a deterministic estimate of the tokens of a text. Exact counts come from package
+//     internal/tokens.
 //
-// Check functions decide what may enter a log. Decode functions read what is
-// there: they never fail, because nothing that passed a check may break a
-// later read. Check, Parse and Valid functions fail with [ErrMalformed], or as
-// they say themselves. Errors are the sentinels of errors.go; only package fs
-// turns them into errno values.
+// # Flow
 //
-// # Files, from top to bottom
+//	bytes of a writer → CheckMessage, CheckEvent (check.go) → nil, ErrMalformed, or ErrTooLarge
+//	                       └ syntax of JSON in one pass (scan.go)
+//	stored record → DecodeMessage (decode.go) → Message: role, text, calls, results
+//	              → DecodeParts (ordered.go)  → the same with all parts in their order
+//	              → Outliner (outline.go)     → Outline: role, calls, weight, for the index
+//	stored event  → DecodeToolEvent (event.go), DecodeUsage (usage.go)
+//
+// Check functions decide which bytes enter a log. Decode functions return no errors: DecodeMessage
+// returns a line that it does not understand as text. If a key occurs twice, the last one counts.
+// Check, Parse, and Valid functions return an error of kind [ErrMalformed] unless they document
+// another kind.
+//
+// # Decisions
 //
 // Records:
 //
-//	payload.go  the images, sounds and files of a message, out of base64
-//	outline.go  what an index keeps of a message
-//	event.go    the events of tools in one form
-//	entry.go    what an index keeps of a record
-//	usage.go    what a provider says that a call took
-//	said.go     what a person or a search reads of a record
-//	ordered.go  a message as a list of parts, and what a provider wants back with them
-//	decode.go   a message with its strings
-//	weight.go   an estimate of tokens
-//	items.go    records without a role: items of Responses
-//	parts.go    the pieces of a message as they stand in the record
-//	check.go    what may enter a log
-//	record.go   the roles
-//	json.go     JSON that is no record
-//	scan.go     JSON, byte by byte
+//   - which roles and types a message may have: CheckMessage in check.go, roles in record.go
+//   - which records without a role are accepted (items of the Responses API): items.go
+//   - which forms of a call, a result, or an image are recognized in a message: parts.go
+//   - which fields of a call go back to its provider, such as signatures and reasoning: ordered.go
+//   - how images, sounds, and files are decoded from base64: payload.go
+//   - how tokens are estimated without a tokenizer: Weight in weight.go
+//   - which text of a record a person or a search reads: said.go
+//   - which fields of a usage event give input, output, and cached tokens: usage.go
+//   - the strict JSON parser of records: scan.go; JSON outside of records: json.go
 //
-// Other files that a program reads or writes:
+// Files and rows:
 //
-//	policy.go   a budget, and the policy of a session
-//	plan.go     context/plan.json
-//	notes.go    the rows of facts, decisions and the like
-//	nodes.go    the rows of context/swap
-//	journal.go  the journal of Delta Engine
-//	diff.go     context/review.diff
-//	env.go      context/env
-//	trust.go    trust.jsonl
+//   - keys and defaults of gc.policy, syntax of context/budget: policy.go
+//   - syntax of context/plan.json: plan.go; of context/review.diff: diff.go; of context/env: env.go
+//   - rows of facts.jsonl, decisions.jsonl, refs.jsonl, and the names of all notes: notes.go
+//   - rows of context/swap and context/dedup: nodes.go; of context/journal.jsonl: journal.go
+//   - rows of trust.jsonl: trust.go
 //
-// Names and limits:
+// Names, limits, and errors:
 //
-//	layout.go   the tree: names, paths, limits
-//	span.go     ranges of records
-//	ref.go      bytes of the history, and the names of content
-//	project.go  what the sessions of a workspace share, and marks around quoted text
-//	version.go  the versions of the program and of the store
-//	errors.go   the kinds of failure
+//   - file names, extended attributes, and valid names of agents and sessions: layout.go
+//   - maximum sizes (record 16 MiB, JSON nesting 1,000, control file 1 MiB, blob 256 MiB,
+//     unfinished writes of one user 256 MiB) and the default budget of 32,000 tokens: layout.go
+//   - syntax of sources such as "messages:tail:40": span.go; content ids and references: ref.go
+//   - the directory name of a workspace, the marks around quoted text: project.go
+//   - which kinds of errors exist and the errno of each: errors.go; only package fs returns errnos
+//   - version of the store format: FormatVersion in version.go
+//
+// # Files to read first
+//
+//	layout.go  names and limits: the table of contents of a session
+//	check.go   rules for records that enter a log
+//	record.go  Message, the normal form of all record formats
+//	errors.go  kinds of errors with their errnos
+//	parts.go   the parts of a message, shared by decoders and outlines
 package ctxabi

@@ -1,44 +1,52 @@
-// Package archive is the sealed parts of a log: records that were packed into files of their own,
-// and the log as one file over these parts and the tail behind them, which alone is written to.
+// Package archive reads and writes the sealed part of a log: records that were compressed into
+// files of their own. For package log it presents these files and the uncompressed tail as one file
+// with unchanged offsets ([Data]).
 //
-// # On disk
+//	log bytes 0 ─────────────────────────────────────────────► Len
+//	          │ part 1      │ part 2      │ tail              │
+//	          messages.jsonl.1.zst  .2.zst  messages.jsonl
+//	read → Data.ReadAt (data.go) → Part.ReadAt (part.go) → frame, checked, in a cache of 8 MiB
+//	                             → tail file
+//	seal (Seal in package log) → Write (format.go) → NamePart, ReplaceTail (swap.go)
+//	open → ReadList, Open (open.go) → settle (settle.go)
 //
-//	messages.jsonl.<n>.zst   a part, in Zstandard's seekable format (format.go)
-//	.ctxfs/segments          the list of parts, which says where the tail begins (list.go); derived from the parts
+// # Decisions
 //
-// The numbers of parts grow and leave gaps. A part never changes, so that a fork may have it under
-// a name of its own.
+//   - format of a part (Zstandard's seekable format) and frame size: format.go
+//   - where the tail begins: the list .ctxfs/segments, see list.go. A lost or old list is rebuilt
+//     from the parts
+//   - raw or sealed records after a crash in the middle of a seal: settle.go. It compares the tail
+//     with the length in the arrival rows ([Rows]). If both copies exist, the raw records win
+//   - number and name of a part: NamePart in swap.go, names.go. Numbers grow and may have gaps
+//   - a part without a file is fetched: source.go. [ErrAway] reports bytes that are not available
+//     now
+//   - damaged frames: part.go. A [DamageError] names the unreadable bytes; other frames stay
+//     readable
+//   - a log file read without a store, as by zstdcat: plain.go; memory-mapped reads: view.go
 //
-// # Promises
+// Package log decides when to seal (Seal) and verifies the new part before it replaces raw records.
 //
-//   - Offsets and sizes are those of the log, wherever its bytes are: sealing changes nothing that [Data] reads.
-//   - A frame is checked against its SHA-256 whenever it is inflated. What does not fit is a [DamageError], which names
-//     the bytes of the log that cannot be read; others can be.
-//   - While a part takes the place of raw records the list says that it is pending. Whatever a crash leaves, [Open] finds
-//     out which of both the tail is by where the arrival rows say that the log ends ([Rows]); where both are there, the
-//     raw records win. A part with records that the log does not have is moved to the quarantine.
-//   - A part that has no file is read from the [Source] of the log, and checked as others are. What cannot be fetched now is
-//     [ErrAway], and no damage: nothing stands in for it.
-//   - A list that is lost, or older than the parts, is made again from what the parts say about themselves.
+// A part never changes, so a fork may link it. Each read verifies a frame against its SHA-256 when
+// it is decompressed. A part with records that the log does not have is moved to the quarantine.
 //
 // # Locks
 //
-// Data.mu is held by whoever reads or writes the log, and for writing while the tail is swapped.
-// Its parts, pending and redundant change only by opening and by sealing, of which one goes on at a
-// time. Part.mu guards a part's table, and the lock of [Cache] its frames; each is taken last, as that of [Windows] is. A
-// part that is opened by its name takes Root.Moving for reading.
+// Readers and writers of the log hold Data.mu; the swap of the tail holds it for writing. Only an
+// open and a seal change the lists of parts, and only one of them runs at a time. Part.mu guards
+// the frame table of a part. Part.mu, the lock of [Cache], and the lock of [Windows] are taken
+// last. Opening a part by name takes Root.Moving for reading.
 //
 // # Files, from top to bottom
 //
-//	swap.go    raw records give way to a sealed part
-//	open.go    a log with its parts and its tail
-//	settle.go  what a crash left
+//	swap.go    a part replaces raw records
+//	open.go    parts and tail of a log at open
+//	settle.go  state of parts and tail after a crash
 //	data.go    parts and tail as one file
-//	view.go    bytes of the tail that nothing copies
-//	list.go    the list of parts
-//	plain.go   a log without a store
-//	part.go    one part, and the frames in memory
-//	source.go  parts that have no file
-//	format.go  the bytes of a part
-//	names.go   names of parts
+//	view.go    mapped bytes of the tail
+//	list.go    list of parts
+//	plain.go   reads of a log without a store
+//	part.go    one part, and the cache of frames
+//	source.go  parts without a file
+//	format.go  format of a part
+//	names.go   file names of parts
 package archive

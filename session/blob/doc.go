@@ -1,36 +1,53 @@
-// Package blob is content that a session keeps beside its history: what users stored under its own
-// hash, and packs that were read.
+// Package blob stores content of a session other than records: blobs that users stored under their
+// own hash ([Store]), and packs that were read ([Served]). Package session offers both; package fs
+// shows them in context/dedup/blob and in context/packs.jsonl and context/served.
+//
+//	a user writes a blob    → NewBlobStage, Flush (stage.go) → hash equals name? → .ctxfs/blobs/
+//	a user opens a blob     → OpenBlob (blob.go) → content with a verified hash
+//	a pack was read         → Served.Add (served_add.go) → row, frame of a segment; old rows go
+//	a user opens old packs  → Served.Pack (served.go) → frames joined, hash verified
 //
 // # On disk
 //
-//	.ctxfs/blobs/sha256-<hex>   what a user stored; the name is the SHA-256 of the content
-//	.ctxfs/served/rows          a summed line for each pack that was read, as packs.jsonl shows it (served_row.go)
-//	.ctxfs/served/<n>           a segment: frames of packs, each of which has what the one before it has not
+//	.ctxfs/blobs/sha256-<hex>   one blob; the name is the SHA-256 of the content
+//	.ctxfs/served/rows          one line, with a checksum, a pack that was read (served_row.go)
+//	.ctxfs/served/<n>           a segment: frames, each with the difference to the pack before
 //	                            (served_segment.go)
+//
+// # Decisions
+//
+//   - valid name and content of a blob, partial writes, close: stage.go
+//   - a blob's time of last use: BlobUsed in blob.go; permission to remove it: RemoveBlob
+//   - blobs that several hosts share, one order of their changes: shared.go
+//   - whether a pack is kept (pack_ttl of gc.policy), and removal of old rows: served_add.go
+//   - bytes that the collector could free: served_expire.go
+//   - when a new segment begins (256 frames, size, age, or a pack that is mostly new):
+//     served_segment.go
+//   - checks for fsck: served_check.go
+//
+// The collector of package gc decides which blobs go. [Store.SweepBlob] blocks all lookups of a
+// blob while it decides, so that it removes no blob that a user has seen in the meantime.
 //
 // # Promises
 //
-//   - A blob is there whole or not at all, survives the loss of power once [Stage.Flush] returned nil, and never changes.
-//   - [Store.OpenBlob] and [Served.Pack] return no bytes that do not have the hash they were kept under.
-//   - To ask for a blob is to use it: [Store.SweepBlob] holds up everybody who asks while it decides, so that no blob goes
-//     that somebody has seen since.
-//   - Nothing of what was served is synced. A row or a pack that lost power tore is not there; those in front of it are.
+// A blob exists whole or not at all, survives a power loss after [Stage.Flush] returned nil, and
+// never changes. Reads return no bytes with another hash. Packs that were read are not synced: a
+// row or pack that a power loss tore is ignored.
 //
 // # Locks
 //
-// Store.mu comes before Root.Move and is held for writing while a blob is judged and swept;
-// Served.mu and Stage.mu come before Root.Move, too. Store.lookedMu is held for moments, with no
-// other lock behind it.
+// Store.mu comes before Root.Move and is held for writing while a blob is judged and swept.
+// Served.mu and Stage.mu come before Root.Move, too. Store.lookedMu is a leaf.
 //
 // # Files, from top to bottom
 //
-//	served_check.go    packs that were read, checked
-//	served_add.go      one more of them
-//	served.go          all of them
-//	served_expire.go   their end
-//	served_segment.go  their bytes, which they share
-//	served_row.go      their rows
+//	served_check.go    checks of packs that were read
+//	served_add.go      adds a pack and drops old ones
+//	served.go          packs of a session that were read
+//	served_expire.go   expiry, and a pass over all packs
+//	served_segment.go  segments: frames of similar packs
+//	served_row.go      rows of context/packs.jsonl
 //	stage.go           a blob that is being written
-//	shared.go          blobs that other hosts have, too
+//	shared.go          blobs that several hosts share
 //	blob.go            blobs under their hashes
 package blob

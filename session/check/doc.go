@@ -1,36 +1,43 @@
-// Package check is the one checker of stores: [Verify] holds all of a session that has a hash
-// against it, [Fsck] looks at every file of a store, and repairs what can be.
+// Package check verifies stores. [Verify] compares everything of one session that has a hash with
+// that hash; [Fsck] checks every file of a store and, if asked, repairs it. The verbs verify and
+// fsck call it; other packages register their files and checks.
 //
-// Both read a log through the same [log.Audit]. Fsck knows the files of a session by their kinds;
-// other packages hand it those that they keep ([FsckOptions].Kinds), each with its class and a
-// function that looks at the content, and what they know to be wrong beyond single files
-// ([FsckOptions].Deep). A new file of a session is one [FileKind].
+//	Fsck (fsck.go) → header, homes, projects (store.go)
+//	  → each session: owners and modes (owner.go), directories (tree.go), id (id.go)
+//	    → each file by its kind (kinds.go, file.go) → logs (log.go), sealed parts (sealed.go)
+//	    → packs that were read (served.go) → checks of other packages (FsckOptions.Deep)
+//	  → Damage with Severity and Remedy (report.go) → repair, if asked
+//	Verify (verify.go) → chain, hash of each commit, records, index, blobs, packs → Problems
+//
+// # Decisions
+//
+//   - which files a session may contain, and the class of each (truth, control, cache, kept,
+//     report, agent): sessionKinds in kinds.go. A new file is one [FileKind]; other packages pass
+//     theirs in [FsckOptions].Kinds
+//   - which repair is allowed: remedies in file.go. A cache is removed and rebuilt when needed; any
+//     other file is moved to the quarantine before a new one is written. No repair changes a byte
+//     of a record
+//   - severity of a damage (lost, rebuildable, note, odd): report.go
+//   - an id that was damaged, and its recovery from the arrival rows: id.go
+//   - the end of a log: log.go reports the same findings that an open repairs
+//     (session/log/recover.go)
+//   - content derived of all sessions of an owner: owned.go
 //
 // # Promises
 //
-//   - Without Repair nothing is changed, no lock is taken and a daemon may serve the store: what is found is looked at
-//     twice, and counts if it is there both times.
-//   - A repair changes no byte of a record. What is no cache is moved to the session's quarantine before anything takes
-//     its place; a cache is removed, and made again when it is needed.
-//   - Each step reads the disk anew: what a step before it repaired is believed by none.
-//   - An error says that it could not look; what is wrong is a [Damage] or a [Problem].
+// Without Repair nothing changes, no lock is taken, and a daemon may serve the store: only damage
+// that is found twice counts. With Repair, each step reads the disk again, because an earlier step
+// may have changed it. An error means that a check was not possible; damage is a [Damage] or a
+// [Problem].
 //
-// Verify may be called for sessions of an open store; Fsck opens the store itself. A run of Fsck is
-// of one goroutine and has no locks.
+// Verify may run on sessions of an open store; Fsck opens the store itself. A run of Fsck uses one
+// goroutine and no locks.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
-//	fsck.go    the files of a store
-//	id.go      ids
-//	log.go     logs
-//	sealed.go  sealed parts
-//	served.go  packs that were read
-//	store.go   the store itself
-//	tree.go    directories
-//	owned.go   what is derived of all sessions of an owner
-//	owner.go   to whom files belong
-//	verify.go  every byte of the history
-//	kinds.go   kinds of files, and what a repair may do
-//	file.go    one file
-//	report.go  what was found
+//	fsck.go    one run: order of the checks
+//	kinds.go   table of all files of a session
+//	verify.go  hashes of a session
+//	report.go  Damage, Severity, Remedy
+//	file.go    checks and repairs of one file
 package check

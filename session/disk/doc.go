@@ -1,36 +1,42 @@
-// Package disk is the directories of a store and of its sessions, as all that is kept in them
-// shares these: to whom files belong, names for what is being built, the replacing of a whole file,
-// the quarantine, what users have staged, and errors.jsonl.
+// Package disk manages the directories of a store ([Root]) and of its sessions ([Dir]) for the
+// other packages of session/: owners and modes, temporary names, atomic replacement, quarantine,
+// quotas for unfinished writes, and context/errors.jsonl.
 //
-// A [Root] is the directory of a store, a [Dir] that of one session in it. A session may be renamed
-// while it is in use: [Dir.Path] is true while Root.Move is held for reading, and so an open file
-// is got by its name under that lock. What is renamed into a place lay in tmp/ of the store before,
-// which is cleared when a daemon opens it.
+//	Root  directory of the store      tmp/, home/, shared/; lock Move for renames of sessions
+//	 └ Dir  directory of one session  id, current path; Replace, Quarantine, Report
 //
-// # Promises
+// A session may be renamed while it is in use: [Dir.Path] is valid while Root.Move is held for
+// reading, so callers open files by name under that lock. New files and directories are built in
+// tmp/ and renamed to their place; a daemon clears tmp/ at its start.
 //
-//   - [Dir.Replace] replaces a file whole: readers see the old content or the new, also after a loss of power where
-//     durable is set.
-//   - [Root.Mkdir] shows a directory only once it belongs to its owner.
-//   - Nothing is destroyed that was found damaged: it is moved to the session's quarantine ([Root.SetAside],
-//     [Root.Exchange]) or copied there ([Dir.Quarantine]), under a name made of its content, so that the same is there
-//     once.
-//   - [Dir.Report] never fails and never blocks on anything but the disk. At most one row a second is written for each
-//     user after a burst of 20; what comes faster is folded into a row with a count.
+// # Decisions
+//
+//   - owner, group, and mode of files and directories: owner.go. [Root.Mkdir] shows a directory
+//     only after it belongs to its owner
+//   - replacement of a file: [Dir.Replace] in dir.go. Readers see the old or the new content, and
+//     so do they after a power loss if durable is set
+//   - where damaged bytes go: the quarantine in aside.go. Files are moved ([Root.SetAside],
+//     [Root.Exchange]) or copied ([Dir.Quarantine]) under a name made of their content
+//   - rate limit of errors.jsonl: report.go. A user may add 20 rows at once, then one a second;
+//     further rows are folded into one with a count. The last 100 rows are kept
+//   - how much unfinished data one user may have: quota.go, limits in ctxabi/layout.go
+//   - whether a store may be written: [Root.Writable] in root.go
+//
+// [Dir.Report] never fails and waits only for the disk.
 //
 // # Locks
 //
-// Root.Move is held for writing while directories of sessions are renamed, Root.Moving for the
-// rename alone, for who may hold Move already. Root.making, the lock of reports and that of
-// [Quotas] are taken last and hold none of the others.
+// Root.Move is held for writing while directories of sessions are renamed. Root.Moving is held for
+// the rename alone, for callers that may already hold Move. Root.making and the locks of reports
+// and [Quotas] are leaves.
 //
 // # Files, from top to bottom
 //
 //	aside.go   quarantine
 //	report.go  rows of context/errors.jsonl
-//	dir.go     the directory of a session
-//	lazy.go    what few sessions need
-//	owner.go   to whom files belong
-//	quota.go   who writes, and how much is staged
-//	root.go    the directory of a store
+//	dir.go     directory of a session
+//	lazy.go    values that few sessions need
+//	owner.go   owners and modes
+//	quota.go   writers, and the quota of unfinished writes
+//	root.go    directory of a store
 package disk

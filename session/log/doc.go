@@ -1,89 +1,75 @@
-// Package log is the append-only log of a session: messages.jsonl or events.jsonl, with the rows of
-// its commits, its index and its end, which it recovers.
+// Package log implements the append-only logs of a session: messages.jsonl and events.jsonl, with
+// their arrival rows and their index. A writer gives bytes of one open handle and gets whole
+// records committed; a reader gets committed bytes, an index of the records, and a timeline of both
+// logs.
 //
 //	s := log.NewStage(writer)      // of one open handle
 //	n, err := s.Write(ctx, p, 0, true, key)
 //	ix, err := log.Index()         // a snapshot of the records
 //	t, err := messages.Timeline()  // both logs in one order
 //
-// A write goes through these steps: a [Stage] gathers bytes to whole records and checks them; the
-// log's turn is waited for; the [Committer] decides where the batch comes to stand; its arrival row
-// and its data are written ([Log.Apply]); [Log.Advance] publishes the new length, which readers go
-// by.
+// # Path of a write
+//
+//	bytes of a handle
+//	  → Stage.Write (stage.go)     joins bytes to whole records, stages the incomplete rest
+//	  → checkLines (commit.go)     rules of package ctxabi; an invalid record ends the batch
+//	  → commit, place (commit.go)  waits for the turn of the log, detects a repeated request
+//	  → Committer.Commit           order of the batch: Local (order.go), or the cluster
+//	  → apply (order.go)           arrival row first, then data; rolls both back after a failure
+//	  → Advance (log.go)           publishes the new length; readers see the records
 //
 // # On disk
 //
-//	messages.jsonl .ctxfs/arrivals .ctxfs/index .ctxfs/tokens                    of messages
-//	events.jsonl .ctxfs/arrivals.events .ctxfs/index.events .ctxfs/tokens.events of events
+//	messages.jsonl .ctxfs/arrivals        .ctxfs/index        .ctxfs/tokens
+//	events.jsonl   .ctxfs/arrivals.events .ctxfs/index.events .ctxfs/tokens.events
 //
-// An arrival row (package arrival) is written before the data it announces. The forms of index and
-// counts stand in index_file.go; both are caches. What is sealed of a log is the matter of package
-// archive.
+// Package arrival defines the rows, index_file.go the formats of index and token counts, which are
+// caches. Package archive reads and writes the sealed part of a log.
 //
-// # Order and application
+// # Decisions
 //
-// Which commit comes next is decided by a [Committer], and by nobody else. [Local] decides that
-// what holds the turn stands behind the log's end, and writes it there. A committer that orders
-// records elsewhere has them applied through [Replica]: the same rows and bytes in the same order
-// make the same log, value for value. Rows of messages note how long the log of events was; a
-// committer that implements [SharedTurn] gets one turn for both logs, so that it can order them
-// together; a [Gatherer] is asked without it and can take many batches at once. Where the store is a
-// copy of what is elsewhere ([Copies]), nothing is adopted when a log is opened that was not applied.
+//   - position and order of a commit: the [Committer]; [Local] in order.go for a store without a
+//     cluster
+//   - commits that another host ordered: [Replica], Apply in order.go
+//   - mixed valid and invalid lines in one write, a record without newline at close: stage.go
+//   - an incomplete record moves from memory to a file above 64 KiB: [Limits] in set.go, put in
+//     stage.go
+//   - a repeated request is committed once: keys.go, the last [MaxKeys] requests of each log
+//   - fsync: Sync in log.go; the early start of writeback: pace in committer.go
+//   - a disk that failed (no appends until the store is reopened) or is full (reopened when the
+//     disk has space): broken.go
+//   - recovery at open (rows without data, data without a row, torn records): recover.go
+//   - when logs are closed (5 minutes unused, or too few descriptors): the janitor in set.go
+//   - sealing of records into a compressed part: seal.go, at least [SealMin] new bytes
+//   - one order of messages and events, and events that duplicate a message: timeline.go
+//   - the length of a log at an earlier time: LinesAt in prefix.go
+//   - which call a tool result answers (at most 1,024 records back): index_calls.go
+//   - when an index is loaded, extended, or rebuilt: index_load.go, index_build.go
+//   - files of a log for a fork: copy.go; whole-log check for verify and fsck: audit.go
 //
 // # Promises
 //
-//   - A returned Append of whole records survives the death of the process, a returned Sync the loss of power.
-//   - A record is in the log whole or not at all. After a short or failed write both files are cut back to where they
-//     ended; when even that fails, or a Sync fails, the log returns ctxabi.ErrIO until the store is opened anew.
-//     If the disk is full, the log returns ctxabi.ErrNoSpace or ctxabi.ErrQuota until it has space.
+//   - A record is in the log whole or not at all. A returned Append survives the death of the
+//     process, a returned Sync also a power loss.
 //   - Readers see exactly [0, Len), and Len only grows.
-//   - A request whose [Key] was committed among the last [MaxKeys] of its log is not committed again, after a restart
-//     either.
-//   - Opening costs the last arrivals and what follows them, and once the rows of an older version. Nothing that is
-//     found there is destroyed.
-//   - An index that was loaded, extended or built from nothing is the same, value for value. A snapshot never changes.
-//   - A [Timeline] begins with every earlier one of its session.
+//   - Recovery destroys nothing: it moves bytes that are no record to the quarantine.
+//   - A loaded, an extended, and a rebuilt index are equal. A snapshot never changes. A [Timeline]
+//     is a prefix of each later one.
 //
 // # Locks
 //
-// No lock is held across Committer.Commit: appends wait in line for the log's turn, a channel, and
-// may give up. A seal holds sealing, and the turn while files are swapped. [Hold] takes turns in
-// the order messages, events.
+// Appends wait for the turn of the log, a channel, and no lock is held across Committer.Commit.
+// [Hold] takes turns in the order messages, events. If the committer implements [SharedTurn], both
+// logs have one turn; a [Gatherer] takes turns itself. A seal holds sealing, and the turn while it
+// swaps files. Lock order: Stage.mu, logIndex.mu of messages, logIndex.mu of events, Log.mu of
+// messages, Log.mu of events, Root.Move, Root.Moving, Set.mu. The janitor only tries locks of a
+// log.
 //
-// The order of locks is: logIndex.mu of messages, that of events, Log.mu of messages, that of
-// events, Root.Move, Root.Moving; Set.mu is taken last and holds none of the others. Stage.mu comes
-// before all of them. The janitor of a [Set], which closes logs that are not used, only tries the
-// locks of a log.
+// # Files to read first
 //
-// # Files, from top to bottom
-//
-//	recover.go         what opening a log finds and mends
-//	convert.go         rows of an older version anew
-//	seal.go            records into a sealed part
-//	seal_check.go      its bytes against the rows
-//	audit.go           a log as a whole
-//	copy.go            a log for a fork
-//	prefix.go          an index as it was
-//	timeline.go        both logs in one order
-//	order.go           who orders commits, and a log as a replica
-//	stage.go           what a handle has written
-//	commit.go          a batch into the log
-//	memlog.go          a log in memory
-//	broken.go          failed logs, and reopening a log after its disk was full
-//	index_load.go      what is read of an index, and when
-//	index_build.go     the index from records
-//	index_calls.go     which call a result answers
-//	index_tokens.go    counts of tokens
-//	index_file.go      the index on the disk
-//	index.go           the index in memory
-//	set.go             open logs of a store
-//	parts.go           tail and sealed parts, and bytes that nothing copies
-//	log.go             one log
-//	committer.go       the one commit point, and how soon syncs follow it
-//	keys.go            requests that came before
-//	index_scan.go      what the index needs of a record
-//	index_arrivals.go  rows beside records
-//	arrivals.go        rows: when and from whom records came, and their chain
-//	index_row_file.go  rows of the index, in its file
-//	index_rows.go      rows of the index, in memory
+//	stage.go    writes of one handle: from bytes to whole records
+//	commit.go   batches: check, turn, commit
+//	order.go    [Local], [Replica], rows and data on disk
+//	recover.go  repair of the end of a log at open
+//	timeline.go  messages and events in one order
 package log

@@ -1,25 +1,29 @@
-// Package sessiontest has a disk in memory for tests of package session: one
-// that fails when it is told to and forgets what was not synced when its power
-// is cut.
+// Package sessiontest provides an in-memory disk for tests of package session ([Disk]). The disk
+// fails on request, and a simulated power loss drops data that was not synced. Only tests import
+// it.
 //
-// # What a power cut leaves
+//	d := sessiontest.New() → session.Open with Options.VFS: d
+//	d.Fail(Fault)          → selected operations fail, Heal ends that   (fault.go)
+//	d.Kill()               → the process dies; written data stays       (crash.go)
+//	d.Crash(seed)          → the power fails; unsynced data is lost     (crash.go)
 //
-//   - Of each file: what was synced, then some prefix of the writes and
-//     truncations since, the last of them perhaps half done, perhaps followed by
-//     zeros where the size was written and the data was not. Files lose
-//     independently of each other.
-//   - Of each directory: what was synced, then some prefix of the changes since.
-//     A rename happens whole or not at all. Syncing a file does not sync its name.
+// # State after a power loss
 //
-// A process that is killed (see [Disk.Kill]) loses nothing that it wrote.
+//   - A file has its synced content, then a prefix of the later writes and truncations. The last
+//     one may be half done, or followed by zeros if the size was written and the data was not.
+//     Files lose data independently of each other.
+//   - A directory has its synced entries, then a prefix of the later changes. A rename happens
+//     whole or not at all. Syncing a file does not sync its name.
+//
+// A process that is killed ([Disk.Kill]) loses nothing that it wrote.
 //
 // # Files, from top to bottom
 //
-//	session.go  a store and a session in it
-//	limited.go  one of many messages, with a limit of memory
-//	old.go      a store as an older program left it
-//	disk.go     the disk
+//	session.go  a store and a session for a test
+//	limited.go  a session of many messages with a memory limit
+//	old.go      a store in the format of an older program
+//	disk.go     the disk: names, directories, locks
 //	file.go     open files of the disk
-//	fault.go    faults that the disk is told to have
-//	crash.go    kills and power cuts
+//	fault.go    injected faults
+//	crash.go    kills and power losses
 package sessiontest
