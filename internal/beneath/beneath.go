@@ -1,13 +1,3 @@
-// Package beneath opens files below a directory whose names somebody else controls.
-//
-// The daemon may be root while the names below a home are in their owner's
-// hands: he can put a symbolic link wherever a directory was a moment ago. So
-// no path of the store is ever handed to the kernel as a string to be
-// followed. It is opened beneath a directory's descriptor, and what comes back is
-// an inode that lies there, whatever was renamed meanwhile.
-//
-// Errors are those of the kernel: errors.Is finds fs.ErrNotExist and
-// fs.ErrPermission in them.
 package beneath
 
 import (
@@ -30,20 +20,8 @@ var noOpenat2 atomic.Bool
 // last component included. rel "" is root itself. It may be longer than a path that the kernel takes.
 // It returns the errno of the kernel: ELOOP for a link, EXDEV for a path that leaves root.
 func Open(root int, rel string, flags int, mode uint32) (int, error) {
-	if len(rel) >= unix.PathMax {
-		return openLong(root, rel, flags, mode)
-	}
-	if rel == "" {
-		rel = "."
-	}
-	flags |= unix.O_CLOEXEC | unix.O_NOFOLLOW
-	if !noOpenat2.Load() {
-		fd, err := openat2(root, rel, flags, mode, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_SYMLINKS|unix.RESOLVE_NO_MAGICLINKS)
-		if err == nil || !refused(root, err) {
-			return fd, err
-		}
-	}
-	return Walk(root, rel, flags, mode)
+	const resolve = unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS
+	return open(root, rel, flags|unix.O_CLOEXEC|unix.O_NOFOLLOW, mode, resolve)
 }
 
 // openLong opens what the kernel does not take as one path: it goes down as far as one path leads, and on from there.
@@ -64,19 +42,25 @@ func openLong(root int, rel string, flags int, mode uint32) (int, error) {
 // stay beneath root. A link that leads out of it is an error, and so is an absolute one. Where the
 // kernel has no openat2, no link is followed, and none in a path that is longer than the kernel takes.
 func Follow(root int, rel string, flags int) (int, error) {
+	return open(root, rel, flags|unix.O_CLOEXEC, 0, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+}
+
+// open opens rel with openat2 or, if the kernel refuses openat2 or the path is too long for it,
+// without following links.
+func open(root int, rel string, flags int, mode uint32, resolve uint64) (int, error) {
 	if len(rel) >= unix.PathMax {
-		return openLong(root, rel, flags, 0)
+		return openLong(root, rel, flags, mode)
 	}
 	if rel == "" {
 		rel = "."
 	}
 	if !noOpenat2.Load() {
-		fd, err := openat2(root, rel, flags|unix.O_CLOEXEC, 0, unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
+		fd, err := openat2(root, rel, flags, mode, resolve)
 		if err == nil || !refused(root, err) {
 			return fd, err
 		}
 	}
-	return Walk(root, rel, flags, 0)
+	return Walk(root, rel, flags, mode)
 }
 
 // Real returns the path of an open file below the open directory root, as it is called now.
