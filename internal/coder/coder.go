@@ -1,5 +1,3 @@
-// Package coder writes values one after another, or reads them again in the same order: one function for each type does both, so that
-// what is read is what was written. Formats of caches are made of it; a version in front of them is the business of the caller.
 package coder
 
 import (

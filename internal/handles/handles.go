@@ -1,14 +1,3 @@
-// Package handles shares out the descriptors that the process may have open.
-//
-// There are three kinds of them. What a client of the mount has open it keeps: [Keep] counts these, and refuses one more
-// before there is none left to work with. What is only open so that it need not be opened again is given up when
-// it is needed elsewhere: who has such descriptors says so with [OnShortage], and has [Idle] of them at most. All others are open for
-// the length of one operation.
-//
-// Every open of the process goes through [Open]: when the limit is reached it makes the second kind give way, and tries again.
-//
-// The limit is the process's soft RLIMIT_NOFILE. The Go runtime raises that to the hard one when the process starts, and
-// gives children the one that the process was started with.
 package handles
 
 import (

@@ -1,5 +1,3 @@
-// Package lazy makes values when they are first asked for. A start of ctxfs makes no table and compiles no expression that its verb
-// does not use: hooks, generators and readers are short processes, one or more for each turn of an agent.
 package lazy
 
 import (

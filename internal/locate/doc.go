@@ -1,18 +1,27 @@
-// Package locate finds what a user means: a session, the store that holds it, and the mount that shows it.
+// Package locate resolves the names that a user types: a session, the store that holds it, and the
+// mount that shows it. Verbs, hooks, and the MCP server call it.
 //
-// A user names a session as AGENT/SESSION, as the tree does, or by a path in a mount or in a store ([SessionHelp]), and
-// mostly names neither a store nor a mount. There are two ways to it:
+//	at, err := locate.Session(arg, store)       // a Place: a store and a session
+//	dir, err := locate.SessionDir(arg, mnt, ok) // a directory in a mount, without a store
 //
-//	at, err := locate.Session(arg, store)       // a Place: a store, and the session in it
-//	dir, err := locate.SessionDir(arg, mnt, ok) // a directory of a mount, as an agent has it that sees no store
+//	AGENT/SESSION, tree path, file path → Session (session.go) → Place
+//	Place, if a daemon serves the store → MountedDir, MountedSession (served.go) → directory
+//	any of them, seen from a mount      → SessionDir (mounted.go) → directory
 //
-// and from the first to the second, where a daemon serves the store: [MountedDir], [MountedSession].
+// # Decisions
 //
-// Which mount or store counts where none is named is decided in one place each, [Mount] and [Store]. Nothing in a mount
-// is touched before its daemon has answered: see package daemon. What is passed over is named on standard error, once.
+//   - accepted forms of SESSION: namedSession and Session in session.go, help text [SessionHelp]
+//   - which store counts: Store in session.go. Order: --store, the mount in $CTXFS_MOUNT, the
+//     user's setting, the default store; if that does not exist, the store of the only mount
+//   - which mount counts: Mount in mounted.go. Order: --mount or $CTXFS_MOUNT, the user's setting,
+//     the mount of the default store, the only mount of the user, the only mount of root
+//   - the user's setting ~/.config/ctxfs/mount, and a choice between several mounts: meant.go
+//   - the default store (/var/lib/ctxfs for root): DefaultStore in session.go
+//   - whether a second store may be created next to an existing mount: CheckNewStore in meant.go
 //
-// # Errors
+// Nothing in a mount is touched before its daemon answered (package daemon). A mount or setting
+// that is skipped is named on standard error, once.
 //
-// What is no session, or may mean several, is a [usage.Error]. A mount that is meant and does not answer is a
-// [mounts.SilentError]; [Mount] returns a [NoMountError] where there is none.
+// An argument that names no session, or sessions of several stores, is a [usage.Error]; a silent
+// mount is a [mounts.SilentError]; [Mount] returns a [NoMountError] if there is no mount.
 package locate

@@ -1,9 +1,3 @@
-// Package lru keeps values in the order in which they were used, with their sizes, so that caches evict those that were not
-// used for longest.
-//
-// A [Cache] has no lock and evicts nothing of its own accord: its user holds a lock around every call and decides, with [Cache.Trim], [Cache.Keep]
-// or by walking [Cache.Oldest], what goes and when. That is what the caches of this program differ in (bytes or counts, entries in use
-// that have to stay, limits that move), and the only reason why a published cache does not do.
 package lru
 
 import (

@@ -1,24 +1,29 @@
-// Package mounts finds the ctxfs mounts of this machine and whether their
-// daemons answer, without ever touching a mount: a stat, an open or a statfs of
-// one whose daemon is stopped returns when the daemon goes on, or never.
+// Package mounts finds the ctxfs mounts of this machine and determines whether their daemons
+// answer, without touching a mount: a stat, an open, or a statfs in a mount with a stopped daemon
+// may never return.
 //
-// [Ctxfs] reads the table of the kernel (/proc/self/mountinfo), which no daemon
-// has a part in. [At] finds the mount in which a path lies; it follows links
-// up to the mount and no further.
+//	/proc/self/mountinfo → Ctxfs, Own, OfStore, At (table.go) → Info
+//	Info → Asker.Ask (ask.go) → socket of the daemon (Listen in listen.go)
+//	                          → no socket (container, older daemon): a child touches the mount
+//	     → Mount: answers, does not answer, stopped, zombie, or gone, before a deadline
 //
-// [Asker.Ask] asks a daemon on its socket, which has an abstract name made of the
-// mount's device number and its store, and which the daemon serves with [Listen]. The kernel
-// names the process and the user behind a socket, so that nobody else can
-// answer for a mount, and the state of a stopped process is known at once.
-// Where there is no such socket (in a container, whose network is another one;
-// with an older daemon) a child process touches the mount. The deadline holds for
-// both: a child that hangs is killed, and nobody waits for it.
+// # Decisions
+//
+//   - which mounts are ctxfs mounts, and the mount of a path: table.go. [At] follows links only up
+//     to the mountpoint
+//   - mounts that count if none is named (of root and of the calling user): [Own] in table.go
+//   - when a daemon counts as silent, stopped, or dead: ask.go. A child that hangs is killed
+//   - which process may answer: ask.go. The kernel names the user of a socket, so only the owner of
+//     the mount can answer for it
+//   - name of the socket (device number and store): listen.go
+//   - messages and remedies about a mount that does not answer: Trouble and Remedy in ask.go
+//   - reason of a refused call, from errors.jsonl: refused.go
 //
 // # Files, from top to bottom
 //
-//	ask.go      whether the daemon of a mount answers
-//	listen.go   its side of that
-//	attr.go     attributes of files in a mount
-//	refused.go  why a mount refused something
-//	table.go    the mounts of the kernel
+//	ask.go      asks the daemon of a mount
+//	listen.go   the daemon's side: answers on a socket
+//	attr.go     extended attributes of files in a mount
+//	refused.go  reasons of refused calls
+//	table.go    mount table of the kernel
 package mounts

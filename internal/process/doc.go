@@ -1,11 +1,19 @@
-// Package process identifies the agent process that works in a session.
+// Package process identifies the agent process that works in a session, so that a session of an
+// ended agent shows as idle and an MCP server finds the session of the agent that started it.
 //
-// Hooks call [Record] when a session begins. Record writes a note with the pid, start time, boot
-// ID, and pid namespace of the agent program, so that a reused pid or a pid of another machine or
-// container never matches. Notes are files of the user in the folder "agents" next to the directory
-// of package jobs. A sweep removes the note of an ended process. An MCP server calls [Find] to get
-// the session of the agent process that started the server. When the agent process of an active
-// session has ended, [State] reports "idle", and [Sweep] writes that state to the session.
+//	hook at session start → Record → note: session, pid, start time, boot id, pid namespace
+//	views, verbs          → State  → "idle" if the recorded process has ended
+//	next hook             → Sweep  → writes "idle" to such sessions, removes the notes
+//	MCP server            → Find   → active sessions of the agent process that started it
+//
+// # Decisions
+//
+//   - which ancestor is the agent program: agent and starters in process.go
+//   - whether a process has certainly ended: ended in process.go. The start time, boot id, and pid
+//     namespace prevent a match with a reused pid or another machine
+//   - where notes are stored: notesDirs in session.go, the folder "agents" next to the directory of
+//     package jobs. Only notes of the calling user count
+//   - state of a session: State in session.go
 //
 // # Files, from top to bottom
 //

@@ -1,32 +1,41 @@
-// Package redact finds secrets in text: keys, tokens and passwords, by the
-// rules of a kept library and a few of its own. It promises:
+// Package redact replaces secrets (keys, tokens, passwords) in texts and JSON with placeholders
+// such as [redacted:github-pat]. Packs, searches, and exports call it with the records of a
+// session.
 //
-//   - A secret is replaced by what kind of thing it is, [redacted:github-pat], and by
-//     nothing that could tell it: no counter, no length, no hash. The same text gives the same bytes, always.
-//   - What was redacted once stays as it is: redacting it again changes nothing.
-//   - What is allowed stays, by the list of whoever mounts. No text can allow itself.
-//   - A text is never damaged: what is not a secret keeps its bytes, JSON stays JSON.
+//	record → Ledger.Record (ledger.go) → JSON: each string with its key (document.go)
+//	  → escapes of terminals removed (terminal.go)
+//	  → keywords, windows around them (window.go) → rules (gitleaks.go, contexts.go)
+//	  → plausible? (plausible.go) → allowed? (allow.go) → placeholder (engine.go)
 //
-// # Words
+// # Decisions
 //
-// A rule says what a secret looks like: words that must stand near it, an expression, how random it must be. The rules of
-// gitleaks, which its authors keep, are embedded as they are (gitleaks.toml); their engine is not used, because it brings
-// archives, configuration and logging with it. Where agents' transcripts are full of something that gitleaks does not
-// look for, there are rules in contexts.go.
+//   - which texts are secrets: rules of gitleaks (gitleaks.toml, read by gitleaks.go) and further
+//     rules for texts of agents in contexts.go. A rule has keywords, an expression, and an entropy.
+//     The engine of gitleaks is not used, because it brings archives, configuration, and logging
+//   - false positives (code, paths, hashes, public names): plausible.go
+//   - fields with a name that makes the value a secret: named in document.go
+//   - the allow list of the mount: allow.go. No text can allow itself
+//   - a secret that occurs again without its context: ledger.go. A value that differs from ordinary
+//     words is redacted in all later records. A record depends only on itself and on earlier
+//     records, so the prefix of a prompt never changes
+//   - where in a text a rule searches: window.go; overlapping findings, placeholder: engine.go
+//   - version of the rules, for caches: Fingerprint in engine.go
 //
-// A finding is carried when its value can be told apart from ordinary words: then it is a secret wherever it
-// stands later, in whatever context. A [Ledger] is the order in which a session's records came to know such values: a record
-// is redacted by what it and the records in front of it say, so that what stands in a prompt's prefix never changes.
+// # Promises
+//
+// A placeholder names the kind of the secret and nothing else: no counter, no length, no hash. The
+// same text gives the same bytes, redacting twice changes nothing, bytes outside of secrets stay,
+// and JSON stays JSON. A [Redactor] and a [Ledger] are safe for concurrent use.
 //
 // # Files, from top to bottom
 //
-//	ledger.go     a session's records, in order
-//	document.go   JSON: each string by itself, with the key that it stands under
-//	engine.go     from a text to its findings
-//	gitleaks.go   the library's rules, read
-//	contexts.go   the rules beside them
-//	window.go     where in a text a rule has to look
-//	plausible.go  what a value looks like that is no secret
-//	terminal.go   texts with colours in them
-//	allow.go      the list of what is allowed
+//	ledger.go     records of a session, in order
+//	document.go   JSON: each string with its key
+//	engine.go     findings in a text, and their replacement
+//	gitleaks.go   rules of gitleaks
+//	contexts.go   further rules
+//	window.go     parts of a text in which a rule searches
+//	plausible.go  values that are no secrets
+//	terminal.go   texts with terminal escapes
+//	allow.go      allow list
 package redact

@@ -1,30 +1,31 @@
-// Package tokens counts tokens exactly and offline. The ranks of the encodings
-// are embedded in the binary; nothing here ever uses the network.
+// Package tokens counts tokens exactly and offline, for o200k_base (the default), cl100k_base, and
+// the models that use them. The vocabularies are embedded in the binary. Package ctxabi has the
+// fast estimate (Weight).
 //
-// Counts are exact for o200k_base (the default) and cl100k_base, and so for
-// the models that use them. A count of a text does not depend on what was
-// counted before, and counts of texts that end in a newline add up when the
-// next one begins with '#', which is how packs are laid out.
+//	model or encoding → For (counter.go, model.go) → Counter
+//	text ──split.go──► pieces ──merge.go──► tokens of each piece ──► sum
 //
-// # How a text becomes a number
+// # Decisions
 //
-//	text ──split.go──► pieces ──merge.go──► tokens of each piece ──► the sum
+//   - encoding of a model name: the table in model.go; an unknown name is an error that lists all
+//   - where a text is cut into pieces (the regular expressions of the encodings, by hand): split.go
+//   - order in which bytes of a piece are joined: merge.go, ranks in rank.go. The algorithm differs
+//     from tiktoken-go, which takes quadratic time for a piece, because a record may have 16 MiB;
+//     tests compare both
+//   - cached counts: texts of at least 64 bytes in cache.go, short pieces in recent.go
+//   - special tokens and invalid UTF-8: Count in counter.go
 //
-// An encoding is two things: a regular expression that cuts text into pieces,
-// and ranks that say which neighbouring parts of a piece are joined first.
-// tiktoken-go has both, but it joins in quadratic time: 32 KiB of one letter
-// cost it over a second, and a log may carry 16 MiB of it. So this package
-// takes the ranks (rank.go) and does the two steps itself, in time linear in
-// the text for all practical purposes; the tests hold it equal to tiktoken-go
-// on real, random and hostile texts.
+// The count of a text does not depend on earlier counts. Counts add up if a text ends in a newline
+// and the next one begins with '#', which is the layout of packs ([Counter.CountParts]). A
+// [Counter] is safe for concurrent use; each encoding is loaded at its first use.
 //
 // # Files, from top to bottom
 //
 //	counter.go  counts in one encoding
-//	model.go    the encodings of models
-//	cache.go    the counts of recent texts
-//	recent.go   the counts of recent pieces
-//	merge.go    a piece as tokens
-//	rank.go     the vocabularies
-//	split.go    a text as pieces
+//	model.go    encodings of models
+//	cache.go    counts of recent texts
+//	recent.go   counts of recent pieces
+//	merge.go    tokens of a piece
+//	rank.go     vocabularies
+//	split.go    pieces of a text
 package tokens

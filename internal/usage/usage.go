@@ -1,6 +1,3 @@
-// Package usage holds the error that tells wrong usage from failed work. Whatever finds that a user has to
-// ask otherwise returns an [Error]; the program ends with its exit code for wrong usage then. [NameMissing] and [Meant] put into
-// words what a verb lacks.
 package usage
 
 import "fmt"

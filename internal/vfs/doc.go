@@ -1,27 +1,37 @@
-// Package vfs is the disk under a store: the seam at which another one can be put in its place, and
-// what reads and writes files, ranges and lines over it. It knows nothing of sessions.
+// Package vfs abstracts the disk of a store: [FS] and [File] are its interfaces, [OS] is the disk
+// of the operating system, and tests use session/sessiontest. It also reads and writes whole files,
+// ranges, and lines. It does not know sessions.
 //
-// All that a store does to its disk goes through [FS] and [File]; [OS] is the operating system's
-// disk. Errors of a disk that is full keep their kind ([WithKind]): ctxabi.ErrNoSpace,
-// ctxabi.ErrQuota, ctxabi.ErrNoFiles.
+//	session and its sub-packages → FS, File (vfs.go) → OS (os.go) → kernel
+//	                             → helpers (files.go, lines.go, summed.go)
 //
-// Two forms of lines are read and written here because several packages keep them: lines that end
-// in a checksum of what stands in front of it ([Summed]), and plain ones, forwards and backwards
-// ([ScanLines], [ScanLinesBackward]).
+// # Decisions
 //
-// Functions of this package take no lock and sync what they say that they sync, no directory.
+//   - symbolic links and FIFOs in place of a file: os.go. OpenFile follows no link and does not
+//     wait
+//   - full disk, quota, missing descriptors: errors.go ([WithKind] keeps ctxabi.ErrNoSpace,
+//     ErrQuota, and ErrNoFiles), [IsFull]
+//   - which functions sync: files.go. [WriteFile] syncs the file; the caller syncs the directory
+//   - a failed append is cut back: AppendTo in files.go; a failed Sync is repeated: Rewrite in
+//     files.go
+//   - format of lines with a checksum ({...,"crc":"9a3cf0b1"}, CRC-32C): summed.go
+//   - lines forward and backward ([ScanLines], [ScanLinesBackward]), and lines that are too long:
+//     lines.go
+//   - shared blocks (reflinks) or copies: clone.go; memory-mapped files: map_linux.go
+//   - a file that was removed while open, early writeback: descriptor_linux.go
+//
+// No function takes a mutex; Lock of an [FS] locks a file or a directory for one process.
 //
 // # Files, from top to bottom
 //
-//	lines.go        lines of a file, one by one
-//	files.go        whole files and directories of a store
-//	descriptor_linux.go
-//	                what is asked of a file after each write
-//	owner_linux.go  owners of files
-//	clone.go        copies that share blocks
-//	map_linux.go    files in memory
-//	summed.go       lines with a checksum at their end
-//	os.go           the disk of the operating system
-//	errors.go       errors of a disk as kinds of ctxabi
-//	vfs.go          what a disk is
+//	lines.go             lines of a file
+//	files.go             whole files and directories of a store
+//	descriptor_linux.go  properties of an open file after each write
+//	owner_linux.go       owners of files
+//	clone.go             copies that share blocks
+//	map_linux.go         mapped files
+//	summed.go            lines with a checksum
+//	os.go                disk of the operating system
+//	errors.go            disk errors as kinds of ctxabi
+//	vfs.go               interfaces of a disk
 package vfs

@@ -1,35 +1,38 @@
-// Package volume answers Docker's volume protocol, so that a session is a volume:
+// Package volume implements Docker's volume protocol, so that a container can mount a session:
 //
 //	docker volume create -d ctxfs -o session=coder/s1 memory
 //	docker run -v memory:/session ...
 //
-// A volume is a name for a directory of the mount: a session, an agent's home or
-// a user's home. It holds nothing itself. Making a volume makes the directory, as
-// its owner's mkdir -p would; removing a volume forgets the name and leaves the
-// session as it is.
+// A volume is a name for a directory of the mount: a session, the home of an agent, or the home of
+// a user. It holds no data. Creating a volume creates the directory, as mkdir -p of its owner
+// would; removing a volume removes the name only.
 //
-// [Volumes] are the definitions, kept in a file that outlives the daemon, and who
-// has mounted them. A mount is known by the id that Docker gives for it: the
-// same id twice is one mount, so that an answer that got lost can be asked for
-// again, and an id that is not known is unmounted already. Ids are not kept: a
-// daemon that starts anew knows of no mounts, and Docker, which does, lets no
-// volume of a container be removed.
+//	Docker → socket (listen.go) → Plugin, JSON over HTTP (plugin.go) → Volumes (volumes.go)
+//	  → options (place.go), file of definitions (file.go), Tree (the mount)
 //
-// [Plugin] speaks the protocol, JSON over HTTP on a unix socket:
-// https://docs.docker.com/engine/extend/plugins_volume/. It is told nothing
-// of who asks: whoever may talk to Docker is root.
+// # Decisions
 //
-// What is refused is an [ctxabi.Error] with a sentence that Docker shows to whoever asked: ctxabi.ErrMalformed for a
-// bad name or option, ErrNotFound where there is no such volume, space or directory, ErrExists for a name that means
-// another one, ErrProtected for one that is mounted. Any other error is one of the disk; the volumes are as they were then.
+//   - options of docker volume create, and the directory that they mean: place.go
+//   - which calls Docker may make, size and time limits of requests: plugin.go, after
+//     https://docs.docker.com/engine/extend/plugins_volume/
+//   - access: listen.go makes the socket for root alone. The protocol names no user, so every
+//     caller that may talk to Docker counts as root
+//   - repeated calls: volumes.go. A mount is identified by Docker's id; the same id twice is one
+//     mount, and an unknown id is already unmounted. Ids are not stored: Docker protects used
+//     volumes after a restart of the daemon
+//   - file of definitions, replaced atomically: file.go
+//   - creation and existence of a directory: the mount, through [Tree]
 //
-// What is a directory of the mount, the mount decides: see [Tree].
+// A refusal is an [ctxabi.Error] that Docker shows to the user: ErrMalformed for a bad name or
+// option, ErrNotFound for a missing volume, space, or directory, ErrExists for a name with another
+// directory, ErrProtected for a mounted volume. Any other error is a disk error; the volumes are
+// then unchanged.
 //
 // # Files, from top to bottom
 //
-//	plugin.go   the protocol
-//	listen.go   its socket
-//	volumes.go  the definitions, and who has them mounted
-//	file.go     the file that keeps them
-//	place.go    the directory that a volume stands for
+//	plugin.go   protocol
+//	listen.go   socket
+//	volumes.go  definitions and mounts of volumes
+//	file.go     file of definitions
+//	place.go    directory of a volume
 package volume

@@ -1,4 +1,3 @@
-// Package redacttest makes texts with secrets in them, at random and when they are asked for: none stands in the repository.
 package redacttest
 
 import (
