@@ -51,6 +51,8 @@
 // Names, limits, and errors:
 //
 //   - file names, extended attributes, and valid names of agents and sessions: layout.go
+//   - which files are views, computed when they are read: IsView in layout.go; which temporary
+//     files of editors are no pins: IsPin in layout.go
 //   - maximum sizes (record 16 MiB, JSON nesting 1,000, control file 1 MiB, blob 256 MiB,
 //     unfinished writes of one user 256 MiB) and the default budget of 32,000 tokens: layout.go
 //   - syntax of sources such as "messages:tail:40": span.go; content ids and references: ref.go

@@ -1,6 +1,6 @@
 // Package gc decides which derived content of a session may be removed, when, and why, and removes
-// it. The daemon, the attribute user.ctx.gc, and the verb gc call it. The caller gives a [Store]
-// and gets a report; package gc/world connects it with a real store.
+// it. The daemon (also for the attribute user.ctx.gc) and the verb gc call it. The caller gives a
+// [Store] and gets a report; package gc/world connects it with a real store.
 //
 //	every minute (loop.go), or after a change of gc.policy (watch.go)
 //	  → Round: Glance at each session; at most 256 due sessions

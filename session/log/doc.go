@@ -67,9 +67,9 @@
 //
 // # Files to read first
 //
-//	stage.go    writes of one handle: from bytes to whole records
-//	commit.go   batches: check, turn, commit
-//	order.go    [Local], [Replica], rows and data on disk
-//	recover.go  repair of the end of a log at open
+//	stage.go     writes of one handle: from bytes to whole records
+//	commit.go    batches: check, turn, commit
+//	order.go     [Local], [Replica], rows and data on disk
+//	recover.go   repair of the end of a log at open
 //	timeline.go  messages and events in one order
 package log
