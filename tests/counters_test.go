@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,9 +52,9 @@ var (
 )
 
 // productCode counts the code lines of a product file: lines with a token that is not a comment.
-// Test files and the folders tests and examples are not part of the product.
+// Test files, doc.go, and the folders tests and examples do not count.
 func productCode(f source) []place {
-	if isTest(f.name) || !isProduct(group(f.name)) {
+	if isTest(f.name) || path.Base(f.name) == docFile || !isProduct(group(f.name)) {
 		return nil
 	}
 	count := codeLines(f.src)

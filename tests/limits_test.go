@@ -29,7 +29,8 @@ const limitsHead = `# Limits of the code base, one row per top-level folder. The
 #
 #	` + lowerCommand + `
 #
-# The command never raises a limit. To raise one, edit this file by hand in a separate commit; its
+# The command never raises a limit, and rounds a limit of code up to the next hundred, so that a fix
+# of a few lines fits. To raise one, edit this file by hand in a separate commit; its
 # message names the user-visible behavior that the lines buy. A commit that moves code to another
 # folder may raise the row of that folder by the figure that moves.
 `
@@ -194,7 +195,12 @@ func measure(t *testing.T) (table, map[cell][]place) {
 }
 
 // slack returns the distance below a limit that a figure may have before the limit must be lowered.
-func slack(limit int) int { return max(5, limit/50) }
+func slack(c cell, limit int) int {
+	if c.column == "code" {
+		return 200
+	}
+	return max(5, limit/50)
+}
 
 // compare returns a message for each difference between limits and figures that needs a change.
 // It lists the largest places of a figure above its limit.
@@ -213,7 +219,7 @@ func compare(limits, figures table, places map[cell][]place) (wrong []string) {
 			case figure > limit:
 				wrong = append(wrong, fmt.Sprintf("%s: %s is %d, limit %d; reduce it, for example here:%s",
 					folder, column, figure, limit, worst(places[c])))
-			case figure < limit-slack(limit):
+			case figure < limit-slack(c, limit):
 				wrong = append(wrong, fmt.Sprintf("%s: %s is %d, below its limit %d; lower the limit with\n\t%s",
 					folder, column, figure, limit, lowerCommand))
 			}
@@ -250,15 +256,26 @@ func lowered(limits, figures table) table {
 	result := table{}
 	for c, limit := range limits {
 		if figure, ok := figures[c]; ok {
-			result[c] = min(limit, figure)
+			result[c] = min(limit, lowest(c, figure))
 		}
 	}
 	return result
 }
 
+// lowest returns the lowest limit of a figure: code has up to 99 lines left for small fixes.
+func lowest(c cell, figure int) int {
+	if c.column == "code" {
+		return (figure + 99) / 100 * 100
+	}
+	return figure
+}
+
 func TestLimits(t *testing.T) {
 	figures, places := measure(t)
-	limits := figures
+	limits := table{}
+	for c, figure := range figures {
+		limits[c] = lowest(c, figure)
+	}
 
 	text, err := os.ReadFile(limitsFile)
 	switch {
@@ -332,12 +349,12 @@ func TestCompare(t *testing.T) {
 		want            []string // the beginning of each message
 	}{
 		{"equal", limits, limits, nil},
-		{"slack", limits, with(table{code: 980, total: 980, walls: 5}), nil},
+		{"slack", limits, with(table{code: 800, total: 800, walls: 5}), nil},
 		{"above", limits, with(table{walls: 11}), []string{
 			"fs: walls is 11, limit 10; reduce it, for example here:\n\tfs/b.go:4: long\n\tfs/a.go:3: short"}},
 		{"total", with(table{total: 900}), limits, []string{"total: code is 1000, limit 900"}},
-		{"below", limits, with(table{code: 979, walls: 4}), []string{
-			"fs: code is 979, below its limit 1000; lower", "fs: walls is 4, below its limit 10; lower"}},
+		{"below", limits, with(table{code: 799, walls: 4}), []string{
+			"fs: code is 799, below its limit 1000; lower", "fs: walls is 4, below its limit 10; lower"}},
 		{"new folder", table{total: 1000}, limits, []string{"no row for the folder fs; add this one:\nfs "}},
 		{"removed folder", with(table{gone: 0}), limits, []string{"gone: no such folder"}},
 	} {
@@ -350,8 +367,8 @@ func TestCompare(t *testing.T) {
 
 func TestLowered(t *testing.T) {
 	fallen, risen, gone, added := cell{"fs", "code"}, cell{"fs", "walls"}, cell{"gone", "walls"}, cell{"run", "walls"}
-	got := lowered(table{fallen: 10, risen: 10, gone: 10}, table{fallen: 3, risen: 11, added: 1})
-	if want := (table{fallen: 3, risen: 10}); !maps.Equal(got, want) {
+	got := lowered(table{fallen: 1000, risen: 10, gone: 10}, table{fallen: 301, risen: 11, added: 1})
+	if want := (table{fallen: 400, risen: 10}); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
