@@ -11,7 +11,7 @@
 // The packages may import ctxabi, internal/, and each other; transcript imports session too. None
 // imports fs or pack: they use a mount as any program does, or a store without a daemon.
 //
-//	transcript file → transcript → adapter/formats (Detect) → adapter/<format> → append to a session
+//	transcript file → transcript → adapter/formats (Detect) → adapter/<format> → session
 //	session → transcript (Records) → adapter/<format> → file, also where a program resumes it
 //	hook of a program → hook → transcript (import), brief (memory text) → program
 //	MCP client → mcp → files of the mount

@@ -11,7 +11,7 @@
 //	→ session/log commit     waits for the turn of the log, calls the Committer (commit.go)
 //	→ session/log apply      writes the arrival row to .ctxfs/arrivals, then the records to
 //	                         messages.jsonl of the store; a failure cuts both back (order.go)
-//	→ Log.Advance            publishes the length; readers see the records; the errno goes back
+//	→ Log.Advance            publishes the length, so that readers see the records
 //
 // A committed record survives the death of the daemon. It survives power loss after fsync
 // (logHandle.Fsync) or [Server.Shutdown] (syncAll). Close commits a complete record without its
@@ -37,13 +37,17 @@
 //   - When a control file changes: each handle has a copy, which Flush, Fsync, or Release commits
 //     as a whole (control_handle.go); checks at each write: judge (mounted_session.go); derived
 //     notes and removed files: note.go; conflicts of two writers: expect.go.
-//   - Modes and owners: attr.go, home.go (realm). Actions for owners only: verbs.go (fork, archive,
-//     remove, gc), cluster.go (publish, withdraw), checkHistory (mounted_session.go).
+//   - Modes and owners: attr.go, home.go (realm). Actions that attributes of a session request:
+//     verbs.go (fork, archive, remove, gc), cluster.go (publish, withdraw); all but fork only by
+//     the owner. Changes of gc.policy that only the owner may make: checkHistory
+//     (mounted_session.go).
 //   - Cache times in the kernel: tree.go; builds kept in memory: shelf (generation.go); search
 //     answers kept: answers.go. Signals during a wait: patient (caller.go).
 //   - Inode and node numbers: ids.go; revival after a restart: LookupNode (root.go).
 //   - Paths of the store and planted links: beneath.go. Files shared by hosts: shared.go.
-//   - context/at, line, served, search, and child: the *_dir.go files. Root and status: root.go.
+//   - Directories: root.go (root, status), home.go and agent.go (homes, sessions), project_dir.go,
+//     trust_node.go, session_dir.go; at_dir.go, line_dir.go, served_dir.go, search_dir.go, and
+//     child_dir.go (context/*); nodes.go, content_node.go, and blob_dir.go (swap, dedup).
 //
 // # Files to read first
 //

@@ -3,8 +3,8 @@
 // session of a mount, and writes the memory that the agent should know.
 //
 //	JSON → readInput (input.go) → Answer (hook.go)
-//	  SessionStart                    → contextFor (context.go): the memory; after a resume only the
-//	                                    part that the conversation lacks (told.go)
+//	  SessionStart                    → contextFor (context.go): the memory; after a resume only
+//	                                    the part that the conversation lacks (told.go)
 //	  PreCompact, PostCompact, Stop   → keep (later.go): imports the transcript
 //	  PreCompress, AfterAgent         → the same for Gemini CLI
 //	  BeforeAgent                     → Gemini CLI: the memory, once per conversation (gemini.go)

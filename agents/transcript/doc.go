@@ -4,7 +4,7 @@
 // it.
 //
 //	import: Find (files.go) → Transcripts.Detect (files.go) → Importer.Read (importer.go)
-//	        → Import of the format → importOutput (output.go) → target (target.go) → tree.go → append
+//	        → Import of the format → importOutput (output.go) → target (target.go) → tree.go
 //	export: Records (records.go) → Redact (redact.go) → Export of the format
 //	        → a file, or the place where a program resumes it (handover.go)
 //	follow: Places, KeptIn (places.go) → Follow (follow.go) → an import for each change

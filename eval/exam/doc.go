@@ -4,7 +4,7 @@
 //
 //	Prepare (prepare.go), called again whenever files arrive:
 //	  1 sessions → prefixes (prefixes.go) → sheets for authors of questions
-//	  2 questions → prompts of each method (prompts.go) → readers (square.go) → folders (sheets.go)
+//	  2 questions → prompts of methods (prompts.go) → readers (square.go) → folders (sheets.go)
 //	  3 answers → sheets for graders (sheets.go)
 //	grades → AddUp (score.go) → intervals (interval.go) → tables (report.go)
 //

@@ -2,7 +2,7 @@
 // and for the commands that mount, unmount, and diagnose. [Prepare] gets a store and a mountpoint
 // and returns the [Bare] directory that the mount will hide, or an error that names the remedy.
 //
-//	Prepare (mountpoint.go) → mount in package fs → Bare.Collect (stray.go) → Bare.Protect (bare.go)
+//	Prepare (mountpoint.go) → mount by fs → Bare.Collect (stray.go) → Bare.Protect (bare.go)
 //	Unmount or Detach (mountpoint.go) → Lift (bare.go)
 //
 // Without a mount, a mountpoint is an ordinary directory, and programs that write into it believe

@@ -7,7 +7,7 @@
 //	   │                            │ forks, and hands over the socket of
 //	   ├──socket──► reader of uid 1000 (reader.go)
 //	   ├──socket──► reader of uid 1001 ...
-//	   └──socket──► shim of one run (shim.go) ──► launcher (launcher.go), which becomes the command
+//	   └──socket──► shim of one run (shim.go) ──► launcher (launcher.go) ──► command
 //
 // All are the same program: the hidden verb "runner" calls [Main], which selects the role
 // (broker.go). Start forks the broker before there is a mount. A reader runs as its user, without

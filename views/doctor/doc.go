@@ -4,7 +4,8 @@
 // one mount.
 //
 //	Examine (doctor.go) → checkSystem (system.go): kernel, /dev/fuse, fusermount3
-//	                    → checkStore, checkMountpoint, checkMounts (store.go), checkStrays (stray.go)
+//	                    → checkStore, checkMountpoint, checkMounts (store.go)
+//	                    → checkStrays (stray.go)
 //	                    → checkHost (host.go): version, systemd units, mount helper, fstab, Docker
 //
 // Decisions: oldest kernel: oldestKernel (system.go). Low disk space: fewBytes, fewInodes

@@ -3,8 +3,8 @@
 // with another budget, come from Config.Look, which changes nothing.
 //
 //	request → guard.check (guard.go, peer.go) → route (server.go)
-//	  → page without data (pages.go), then its parts: home.go, session.go, packview.go, timeview.go,
-//	    notes.go, family.go → looks.go (open session) → template → answer.go
+//	  → page without data (pages.go), then its parts: home.go, session.go, packview.go,
+//	    timeview.go, notes.go, family.go → looks.go (open session) → template → answer.go
 //	/events → watch.go: one stream of changes for all tabs
 //
 // # Decisions
