@@ -3,6 +3,7 @@ package tests
 // arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
 	// A cluster of hosts. Nothing of it is imported by what a single host needs but the verbs of a cluster.
+	"cluster":                        {},
 	"cluster/engine":                 {}, // keeps bytes: what entries mean, the journal above knows
 	"cluster/engine/enginetest":      {"cluster/engine"},
 	"cluster/engine/fake":            {"cluster/engine"},
@@ -45,10 +46,12 @@ var arrows = map[string][]string{
 	"internal/lru":               {},
 	"internal/lazy":              {},
 	"internal/coder":             {},
+	"views":                      {},
 	"views/inspect":              {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/builder", "pack/native"},
 	"gc":                         {"ctxabi"}, // session and pack through interfaces of its own
 	"fs/mountpoint":              {"internal/mounts", "internal/vfs", "session", "ctxabi"},
 	"fs":                         {"fs/mountpoint", "pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/builder", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
+	"agents":                     {},
 	"agents/adapter":             {"internal/picture", "ctxabi", "internal/lazy"},
 	"agents/adapter/bodies":      {"agents/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
 	"agents/adapter/openai":      {"internal/picture", "agents/adapter/bodies", "agents/adapter", "ctxabi"},
@@ -76,6 +79,7 @@ var arrows = map[string][]string{
 	"agents/mcp/memory":          {},
 	"internal/volume":            {"ctxabi"},
 	"internal/usage":             {},
+	"run":                        {},
 	"run/trust":                  {"pack/source", "internal/locate", "ctxabi"},
 	"agents/hook":                {"agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/locate", "agents/mcp", "internal/mounts", "ctxabi", "internal/daemon", "agents/brief", "agents/hook/jobs", "internal/process"},
 	"agents/install":             {},

@@ -1,11 +1,10 @@
-// Package brief writes what a program is told of its memory when it begins: so many characters, in sections, each with the
-// path of its rest.
+// Package brief writes the text about an agent's memory that hook and mcp show at the start of a
+// conversation: sections of limited length, each with the path of its rest.
 //
-// [Writer] is the text; [Project] is what the sessions of one workspace share, as the mount has it. What must not be waited for
-// forever is read with [Writer.Read], which gives up when a context ends.
+//	NewWriter(ctx, characters) → Section, Add, Read (writer.go) → String
+//	ProjectOf(session) → Project.Read (project.go): memory that sessions of one workspace share
 //
-// # Files, from top to bottom
-//
-//	project.go  the memory of a project, in a mount
-//	writer.go   a text of sections that has a most of characters
+// Decisions: length of a section: Share; reads end when the context ends, and Late lists the files
+// that were too slow (writer.go). Parts of a project's memory, and their order: Project.Read
+// (project.go). The total length is the caller's.
 package brief

@@ -1,31 +1,34 @@
-// Package hook answers the hooks of Claude Code, Codex and Gemini CLI, and those of the plugin for opencode: it has the turn
-// recorded in a session of a mount, and brings back to an agent what earlier work left.
+// Package hook answers the hooks of Claude Code, Codex, and Gemini CLI, and of the opencode plugin,
+// for `ctxfs hook`. [Answer] gets the JSON that the host writes, records the conversation in a
+// session of a mount, and writes the memory that the agent should know.
 //
-// [Answer] is all of it. What a host writes and reads is JSON, by its public documentation; the event in it says what is
-// to be done:
+//	JSON → readInput (input.go) → Answer (hook.go)
+//	  SessionStart                    → contextFor (context.go): the memory; after a resume only
+//	                                    the part that the conversation lacks (told.go)
+//	  PreCompact, PostCompact, Stop   → keep (later.go): imports the transcript
+//	  PreCompress, AfterAgent         → the same for Gemini CLI
+//	  BeforeAgent                     → Gemini CLI: the memory, once per conversation (gemini.go)
+//	  SessionEnd                      → imports the transcript and marks the session done
 //
-//	SessionStart                         a context: where the memory is, and what is in it; after a resume only what the
-//	                                     conversation does not have
-//	PreCompact, PostCompact, Stop        the transcript is imported
-//	PreCompress, AfterAgent              the same, as Gemini CLI calls them
-//	BeforeAgent                          of Gemini CLI: the context, where the conversation has none yet
-//	SessionEnd                           the transcript is imported, and the session is done
+// # Decisions
 //
-// The session is the one of $CTXFS_SESSION, else it has the name that the host has for the conversation.
+//   - Session of a hook: input.session (input.go): $CTXFS_SESSION, else the host's conversation
+//     name.
+//   - Text and size of the memory: context.go (maxContext, sections), package brief.
+//   - Time limit: a hook waits for part of Options.Time (patience in hook.go). An import that takes
+//     longer continues in its own process ([Work] in later.go, package jobs); the next hook reports
+//     its failure.
+//   - Names of events and programs: input.go.
 //
-// # Promises
-//
-// A hook works through a mount alone, as the agent does, and touches none before its daemon has answered. It answers in
-// time: an import that takes longer goes on in a process of its own ([Work]), one for each transcript, so that no
-// record is imported twice and none is missed; what goes wrong there the next hook says. A context has fewer
-// characters than a host shows, and stands between the marks of [ctxabi.Told].
+// A hook uses the mount like an agent, and touches it only after the daemon has answered. Package
+// jobs serializes imports of one transcript, so that no record is imported twice.
 //
 // # Files, from top to bottom
 //
-//	hook.go     the answer
-//	context.go  what an agent is told
-//	told.go     what its conversation has of that
-//	later.go    imports that go on behind the answer
-//	gemini.go   what is otherwise in Gemini CLI
-//	input.go    what a host writes, and which program and session it is about
+//	hook.go     Answer, one case per event
+//	context.go  memory text for an agent
+//	told.go     memory text that the conversation already contains
+//	later.go    imports, also after the answer
+//	gemini.go   differences of Gemini CLI
+//	input.go    input of a host: program, event, session, transcript
 package hook

@@ -1,33 +1,38 @@
-// Package install connects agent programs with ctxfs: it writes hooks and the entry of the MCP server into their own settings, and takes
-// them out again.
+// Package install connects agent programs with ctxfs, for `ctxfs install` and `ctxfs doctor`: it
+// writes hooks and the entry of the MCP server into the programs' settings, and removes them.
 //
-//	p, ok := install.Lookup("claude-code")
-//	changes, next, err := install.Connect(p, o)
+//	p, ok := install.Lookup("claude-code")          // program.go
+//	changes, next, err := install.Connect(p, o)     // install.go; next lists the user's own steps
 //	changes, err = install.Disconnect(p, o)
-//	status := install.Look(p, o)
+//	status := install.Look(p, o)                    // status.go
 //
-// A [Program] names its files, and what belongs in each: a piece, which can be put into the text of a file, taken out of it, and found in
-// it. Pieces know texts alone; what is read and written is decided in [Connect] and [Disconnect]. JSON keeps its comments, its order and its
-// indentation, and an edit is made beside what is there. TOML gets a marked block. What is edited is parsed before and after.
+//	Connect → pieces by file (program.go) → readFile (file.go) → piece.put → file.install
 //
-// An entry is one of ctxfs by its command, whatever path it has: so an older one is replaced, and nobody else's is touched. Before the first
-// change of a file its text is kept in $XDG_STATE_HOME/ctxfs/install, with the hash of what was written. While that hash holds, Disconnect
-// gives the old text back.
+// # Decisions
 //
-// What a program asks its user (trust in a project, in a hook, in a server) is never written: Connect returns what to do next.
+//   - Programs, their settings files, and the pieces of each: Programs (program.go).
+//   - Entries that belong to ctxfs, by their command: ownHook (hooks.go), commandOf (server.go),
+//     tomlCommand (toml.go). Other entries stay unchanged.
+//   - Edits that keep comments, order, and indentation: jsonc.go; marked block of TOML: toml.go.
+//   - Restore of the old bytes: Disconnect, if the hash of the written text still holds (file.go
+//     keeps the old text in $XDG_STATE_HOME/ctxfs/install).
+//   - Replacement of a file as a whole, through links: file.go (follow, write).
+//   - Disabled hooks: offIn (status.go).
+//
+// A piece works on texts only; Connect and Disconnect plan all changes before the first write. The
+// package never writes consent that a program asks its user for.
 //
 // # Files, from top to bottom
 //
-//	install.go  what is done to files
-//	status.go   what is there
-//	program.go  the programs
+//	install.go  Connect, Disconnect
+//	status.go   entries that exist
+//	program.go  programs, options, targets
 //	hooks.go    hooks in JSON
-//	server.go   the MCP server in JSON
-//	toml.go     the MCP server in TOML
-//	plugin.go   the plugin of opencode
-//	plugin.js   its text
-//	piece.go    what a piece is
-//	words.go    words of a shell, and entries that are made of them
+//	server.go   MCP server in JSON
+//	toml.go     MCP server in TOML
+//	plugin.go   plugin of opencode (text: plugin.js)
+//	piece.go    interface of a piece
+//	words.go    shell words of a command
 //	jsonc.go    JSON with comments, edited in place
-//	file.go     a file, its backup, and how it is replaced
+//	file.go     settings file, backup, replacement
 package install

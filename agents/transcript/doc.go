@@ -1,41 +1,35 @@
-// Package transcript puts transcripts of other programs into sessions, and reads sessions for them.
+// Package transcript imports transcripts of other programs into sessions and reads sessions for an
+// export. It connects package adapter, which knows no disk, with the places of sessions: a mount
+// ([Mounted]) or a store without a daemon ([Stored]). `ctxfs import`, `ctxfs export`, and hook use
+// it.
 //
-// It joins two things that do not know each other: the formats of package adapter, which know no disk, and the places
-// where sessions are, a mount or a store ([Mounted], [Stored]).
+//	import: Find (files.go) → Transcripts.Detect (files.go) → Importer.Read (importer.go)
+//	        → Import of the format → importOutput (output.go) → target (target.go) → tree.go
+//	export: Records (records.go) → Redact (redact.go) → Export of the format
+//	        → a file, or the place where a program resumes it (handover.go)
+//	follow: Places, KeptIn (places.go) → Follow (follow.go) → an import for each change
 //
-//	found, err := transcript.Find(files, os.Stdin) // opens them: a file, several of one conversation, a directory
-//	err = found.Detect(nil)                        // each gets its format; what is no transcript is refused here
-//	im := transcript.NewImporter(ctx, tree, ref, &losses, progress)
-//	for _, t := range found { err = im.Read(t) }   // appends what the session has not got yet
-//	err = im.End()                                 // durable, and closed
+// # Decisions
 //
-//	kept, unknown, err := transcript.KeptIn(transcript.Places(home, os.Getenv)) // all that programs have kept of this user
+//   - Format of a file, and refusal of a file that is no transcript: Detect (files.go).
+//   - Files that form one transcript: files.go; for sub-agents and related files: claude.go,
+//     codex.go, gemini.go. Sessions in the database of opencode: opencode.go.
+//   - Records to skip because the session has them: adapter.Known, asked in Importer.Read. The
+//     session itself holds all state, so an interrupted import resumes.
+//   - Child session of a sub-agent: chainFor (importer.go), makeChild (target.go). The link to a
+//     child is written before the child exists, so that a later import finds it.
+//   - Creation of the session: with its first record, so that a failed import leaves nothing.
+//   - Size of one append: batch (target.go). A refused record becomes a [Loss]: oneByOne
+//     (target.go).
+//   - Two imports at once: history.lock in tree.go; the second gets ErrLocked or waits.
+//   - Values of meta.json after an import: describe (target.go).
+//   - Directories of programs: places.go. Programs that can resume a session: handover.go.
 //
-//	logs, err := transcript.Records(tree, ref, loss) // the other way: a session and its children, log by log
+// # Files to read first
 //
-// # Promises
-//
-// A record that is in the session already is not added again, also after an import that was interrupted; what is there is
-// asked of the session itself. The link to a child stands before the child is made, so that a later import finds it. What
-// cannot be carried is a [Loss], and no record is refused without one. The session is made when its first record comes, never
-// before: a file that turns out to be no transcript leaves nothing behind.
-//
-// # Files, from top to bottom
-//
-//	importer.go  one import: the session, its children, what is known of them
-//	output.go    where a format puts the records of one transcript
-//	target.go    one session that gets records, in batches
-//	records.go   a session's records for an export
-//	redact.go    the secrets of these
-//	handover.go  where a program resumes one
-//	tree.go      a mount and a store, as import and export see them
-//	follow.go    what grows there
-//	places.go    where programs keep theirs
-//	opencode.go  those that are in the database of a program
-//	files.go     which files make up a transcript, and its format
-//	claude.go    what Claude Code keeps beside one
-//	codex.go     which threads of Codex belong together
-//	gemini.go    what Gemini CLI keeps beside one
-//	open.go      files that a user named
-//	loss.go      what could not be carried
+//	importer.go  one import: session, children, known records
+//	files.go     files of a transcript, detection of its format
+//	target.go    appends of records to one session
+//	records.go   records of a session for an export
+//	tree.go      mount and store behind one interface
 package transcript

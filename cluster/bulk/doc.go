@@ -61,21 +61,11 @@
 // Directories of artifacts that are empty, links among them, and modes of files are not in a snapshot.
 // Blobs are fetched when a session is restored, parts when they are read.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
-//	gc.go       which objects may go
-//	trim.go     which entries may go
-//	renew.go    a session of a snapshot, in the place of what it was
-//	restore.go  a session of a snapshot
-//	take.go     a snapshot of a session
+//	store.go    objects, put and read
 //	share.go    a part of a log
-//	parts.go    parts read by frames
-//	store.go    objects put and read
-//	snapshot.go the form of snapshots
-//	index.go    the form of index objects
-//	shared.go   what a host knows of the shared parts of a session
-//	rows.go     the form of rows
-//	files.go    which files a snapshot has
-//	codec.go    numbers, hashes and bytes
-//	name.go     names of objects
+//	take.go     a snapshot of a session
+//	restore.go  a session from a snapshot
+//	gc.go       objects that may be removed
 package bulk

@@ -23,23 +23,11 @@
 // others must have the same, so that no acknowledged entry is on the stopped one alone. A stream that all
 // servers have lost is never made anew: ctxfs cluster restore does that from a backup.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
-//	serve.go    a server and a keeper
-//	keeper.go   what is done every ten seconds
-//	store.go    the streams are made once
-//	attest.go   all replicas are looked at, and alarms
-//	leaders.go  which leaders are whole, as package gate wants to know it
-//	heal.go     a replica of the machine's server is made anew
-//	look.go     what a machine sees of its cluster
-//	replicas.go what replicas have, looked at twice
-//	tables.go   the same for people
-//	metrics.go  the same for a monitor
-//	scrub.go    all that servers have is read
-//	stuck.go    journals that hosts cannot continue
-//	notes.go    what stands in CTX_META about repairs and scrubs
-//	damage.go   what a replica lacks that the two others have
-//	whole.go    whether a leader has all
-//	aside.go    what a server has of a stream is set aside
-//	said.go     the log
+//	serve.go   a server and its keeper
+//	keeper.go  the round of every ten seconds
+//	attest.go  comparison of all replicas, alarms
+//	heal.go    repair of a replica
+//	look.go    report for operators
 package keep

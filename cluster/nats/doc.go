@@ -46,28 +46,11 @@
 // the faster requests name the journal in their body, where no server looks for rights. Its Last asks a
 // replica and not the leader.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
-//	open.go      links, and what an engine refuses
-//	create.go    streams are made, and looked at
-//	objects.go   content in parts
-//	owners.go    who has journals
-//	meta.go      what the cluster says of itself
-//	survey.go    what all servers have
-//	leader.go    who leads
-//	hosts.go     who lives
-//	requests.go  what hosts ask each other
-//	attest.go    what each replica has, how servers keep it, and trims
-//	append.go    an entry behind another
-//	read.go      entries back
-//	follow.go    feeds
-//	last.go      the end of a journal, and what the leader has
-//	stretch.go   what one server has
-//	consumer.go  reads of hosts of some owners
+//	open.go      links, and checks of the servers
+//	append.go    an entry after another
 //	exchange.go  a request over two links
-//	denials.go   refusals, which come beside the answers
-//	links.go     two connections
-//	messages.go  entries as servers hand them out
-//	rights.go    what users may do
-//	streams.go   names and settings
+//	follow.go    feeds
+//	streams.go   names and settings of streams
 package nats

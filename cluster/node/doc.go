@@ -46,19 +46,11 @@
 // parts.go has a line for each: kinds of rows, what restores a session from a snapshot, what reads parts that lie
 // among the objects, what has to agree before a session is opened of which this host has no copy.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
 //	open.go      a node on servers
-//	late.go      a cluster that is reached after the node began
-//	presence.go  who lives, and what hosts ask each other over the servers
-//	status.go    what a node says of itself
 //	node.go      a node on any engine
 //	commit.go    commits of the store
-//	carry.go     sessions that come into the cluster, and leave it
-//	parents.go   which sessions may have children
-//	owners.go    owners that are entered
+//	owners.go    owners that are kept up to date
 //	sessions.go  sessions that are followed
-//	flight.go    waiting for what is under way, and how long ago a moment is
-//	parts.go     what other packages bring
-//	mark.go      stores that are of a cluster
 package node

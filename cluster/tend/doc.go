@@ -52,20 +52,11 @@
 // digits, or in a row of records, or in a snapshot or a state of names that these name. Other rows must name
 // objects in one of these two ways.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
-//	tender.go   a maintainer's round
-//	collect.go  objects that nothing names
-//	scan.go     hashes in entries
-//	park.go     journals that nobody appends to
-//	trim.go     journals that have snapshots
-//	owners.go   journals of owners
-//	walk.go     a journal, read from where it begins
-//	turn.go     which of several maintainers works
-//	steps.go    what all of these do
-//	state.go    what a maintainer remembers
-//	clock.go    and how long it knows it
-//	shelf.go    a host shares
-//	restore.go  a host takes
-//	shared.go   what a session knows of its parts and snapshots
+//	shelf.go    parts and snapshots by a host
+//	restore.go  a session from a snapshot
+//	tender.go   the round of a maintainer
+//	trim.go     journals with snapshots
+//	collect.go  objects without a name
 package tend

@@ -1,26 +1,30 @@
-// Package exam is a reading exam: it shows how well a reader who sees nothing but a prompt answers questions about the
-// history that the prompt was made of. ctxfs writes and adds up; questions, answers and grades
-// come from people or models outside.
+// Package exam runs a reading exam (`ctxfs eval exam`): readers who see only a prompt answer
+// questions about the history that the prompt was made of. People or models outside write the
+// questions, answers, and grades; [Prepare] writes their sheets and [AddUp] adds up the grades.
 //
-// [Prepare] goes as far as it can with what is there, and is called again whenever more is:
+//	Prepare (prepare.go), called again whenever files arrive:
+//	  1 sessions → prefixes (prefixes.go) → sheets for authors of questions
+//	  2 questions → prompts of methods (prompts.go) → readers (square.go) → folders (sheets.go)
+//	  3 answers → sheets for graders (sheets.go)
+//	grades → AddUp (score.go) → intervals (interval.go) → tables (report.go)
 //
-//  1. It cuts sessions into prefixes, and writes them for the authors of questions.
-//  2. When there are questions about each prefix, it makes the prompts of each method, and a folder for each reader,
-//     who sees prompts under no name of a method, and no session twice.
-//  3. When there are all answers, it writes sheets for graders, who see answers under no name of a reader.
+// Decisions: cuts of a session: makePrefixes (prefixes.go). Compared methods: prompts.go. Reader of
+// each prompt: assign (square.go): no reader sees a session twice, and readers and graders never
+// see a method's name. Kinds of questions, names and checks of files: files.go. Grades needed for a
+// verdict: leastJudged (score.go). Interval of a difference: interval.go.
 //
-// The questions are older than the prompts: they may not change once prompts are made. [Grade]s are then added up by
-// [AddUp], per method and kind of question. Methods are compared by the differences of their grades for the same question.
+// Questions are older than prompts and must not change after prompts exist. Methods are compared by
+// the differences of their grades for the same question.
 //
 // # Files, from top to bottom
 //
-//	report.go    the score as tables
-//	score.go     grades, added up
-//	interval.go  how sure a mean difference is
-//	prepare.go   the steps up to the grades
-//	sheets.go    what readers and graders get
-//	prompts.go   the methods
-//	square.go    who reads what
-//	prefixes.go  histories, cut from sessions
-//	files.go     what people and models write, checked
+//	report.go    tables of scores, state of an exam
+//	score.go     sums of grades, verdicts
+//	interval.go  confidence interval of a mean difference
+//	prepare.go   steps up to the grades
+//	sheets.go    files for readers and graders
+//	prompts.go   methods and their prompts
+//	square.go    assignment of prompts to readers
+//	prefixes.go  histories cut from sessions
+//	files.go     files from outside, checked
 package exam

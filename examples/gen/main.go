@@ -1,9 +1,3 @@
-// Command gen writes the example session: a few hundred messages of a coding
-// agent that repairs the token refresh of a gateway. Tools work on a small
-// workspace held in memory, so that what is read, searched and edited fits
-// together. The same program always writes the same bytes.
-//
-//	go run ./examples/gen examples
 package main
 
 import (

@@ -1,17 +1,25 @@
-// Package doctor checks whether a mount will work on this machine, and how the program is tied into it.
+// Package doctor checks whether a mount works on this machine, for `ctxfs doctor` and health
+// checks. [Examine] gets a store, a mountpoint, and the program, and returns findings. Each
+// [Finding] that is not [OK] has a remedy to type, if one exists. [Serves] is the health check of
+// one mount.
 //
-// [Examine] looks at the kernel, /dev/fuse and fusermount3, at a store with its lock, disk and descriptors, at a
-// mountpoint, and at what connects the program with the machine: other mounts, units of systemd, fstab, Docker. Each
-// [Finding] that is not [OK] has a remedy, as it is to be typed, where there is one. [Serves] is a health check.
+//	Examine (doctor.go) → checkSystem (system.go): kernel, /dev/fuse, fusermount3
+//	                    → checkStore, checkMountpoint, checkMounts (store.go)
+//	                    → checkStrays (stray.go)
+//	                    → checkHost (host.go): version, systemd units, mount helper, fstab, Docker
 //
-// Nothing is changed by looking, and no mount is touched before its daemon has answered. A check that cannot look says so
-// in its finding: none of them fails.
+// Decisions: oldest kernel: oldestKernel (system.go). Low disk space: fewBytes, fewInodes
+// (store.go). Severity of a finding (OK, Note, Missing): doctor.go; findings of host.go are never
+// Missing. Import command for stray records: importStray (stray.go).
+//
+// Checks change nothing and do not touch a mount before its daemon has answered. A check that
+// cannot look reports that as its finding.
 //
 // # Files, from top to bottom
 //
 //	doctor.go  Examine, Serves
-//	host.go    how the program is tied into the machine
-//	store.go   the store, mountpoints, descriptors
-//	stray.go   records that were written at a mountpoint without its mount
-//	system.go  the kernel, /dev/fuse, fusermount3
+//	host.go    integration into the machine
+//	store.go   store, mountpoints, descriptors
+//	stray.go   records written at a mountpoint without a mount
+//	system.go  kernel, /dev/fuse, fusermount3
 package doctor

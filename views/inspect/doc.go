@@ -1,36 +1,39 @@
-// Package inspect says what the packs of a session are and were: where each record stands and how it came there, what
-// changed from one pack to another, and what tokens went into which part of it over time.
+// Package inspect explains packs, for `ctxfs why`, `diff`, and `stats`, and for web and top: the
+// place of each record, the differences of two packs, and the tokens of each part over time. It
+// decides nothing about packs. A [Source] returns pack.md and pack.json of a moment, from a store
+// ([FromStore]) or a mount ([FromMount]), and the records of both logs.
 //
-// It decides nothing. All that it says is read from pack.md and pack.json of the moments in question, which a [Source]
-// gives: from a store, or from the files of a mount. Nothing is changed by looking.
+//	Source (source.go, mounted.go) → NewPack (pack.go, parts.go) → Pack
+//	  → History.Why (why.go): place of a record and how it got there
+//	  → History.Block (block.go): result for one block
+//	  → Compare (diff.go): changes between two packs
+//	  → Stats (stats.go, usage.go, calls.go): tokens, cache, and cost over time
 //
-// # Moments
+// # Decisions
 //
-// A moment is a number of messages: the pack at n is that of the first n records of messages.jsonl, with today's files. So a
-// record that came with message n is first seen in the pack at n.
+//   - A moment n is the pack of the first n records of messages.jsonl, with the files of today. A
+//     record that arrives with message n is first in the pack at n.
+//   - Cached tokens of a call: call, shared (calls.go). A call is an assistant record; its request
+//     is the pack before it. The blocks and records before the footer that the preceding request
+//     began with count as cached, the rest before the footer as written, the footer as fresh.
+//   - Recorded token usage of a provider: usage.go. Calls that are compared: evenly (calls.go).
+//   - Forms of an address such as messages:57 or e12: ParseRecords (address.go).
+//   - Places of records in pack.md: parts.go.
 //
-// # Errors
-//
-// Whoever asks for a record, a block, a moment or a pack that is not there gets ctxabi.ErrNotFound, and ctxabi.ErrMalformed for what is none.
-// All other errors are those of the [Source]: of reading a store, or the files of a mount.
-//
-// # What a cache would give
-//
-// A model call is an assistant record; its request is the pack at the number of records before it. Of a request a provider
-// with a prefix cache has the blocks and records in front of its footer with which the request before it began, too;
-// that is cached, what else stands in front of the footer is written to the cache, and the footer is fresh.
+// A missing record, block, moment, or pack is ctxabi.ErrNotFound, malformed input is
+// ctxabi.ErrMalformed. All other errors come from the Source.
 //
 // # Files, from top to bottom
 //
-//	stats.go    what packs were made of over time
-//	usage.go    what a provider recorded beside it
-//	why.go      where a record stands, and how it came there
-//	block.go    what became of a block
-//	calls.go    calls of a model, and what a cache has of them
-//	diff.go     what changed from one pack to another
-//	source.go   where packs and records come from: a store
-//	mounted.go  a mount
-//	pack.go     one pack, and the places in it
-//	parts.go    pack.md, taken apart
-//	address.go  the addresses of records
+//	stats.go    tokens, epochs, and tools over time
+//	usage.go    token usage that a provider recorded
+//	why.go      place and path of a record
+//	block.go    result for one block
+//	calls.go    model calls and cache hits
+//	diff.go     changes between two packs
+//	source.go   Source, packs of a store
+//	mounted.go  packs of a mount
+//	pack.go     one pack and its places
+//	parts.go    pieces of pack.md
+//	address.go  addresses of records
 package inspect

@@ -1,16 +1,25 @@
-// Package overview gathers what the views of all sessions show, in a browser and in a terminal: which sessions there
-// are, the row of each, what one knows and what was refused in it, and which of them changed. It is a client of the mount:
-// it reads files, and changes nothing.
+// Package overview gathers the data that web and top share: the list of sessions, a row for each,
+// its notes and refusals, and notices of changes. It reads the files of a mount and changes
+// nothing.
 //
-// Texts of sessions are unchanged, except those that [OneLine] made. [Visible] makes any of them harmless.
+//	Source.List (list.go) → Entry → Source.Row (row.go) → web, top
+//	watch.go → Notice of a changed session or list
+//
+// Decisions: order of the list: newestFirst (list.go). Intervals between two looks: constants of
+// watch.go. Content and limits of a row: row.go; of notes and refusals: notes.go; of a record's
+// first words: record.go. Form of numbers, times, and errors, and replaced control characters:
+// words.go.
+//
+// Texts of sessions are unchanged, except from [OneLine]. The caller passes them to [Visible]
+// before it shows them.
 //
 // # Files, from top to bottom
 //
-//	watch.go   which sessions changed
-//	list.go    all sessions
-//	row.go     one of them as a row
-//	notes.go   what it knows, and what was refused
-//	record.go  the first words of a record
-//	files.go   files of a session, as much of them as a view shows
-//	words.go   text that is harmless; numbers, times, errors in words
+//	watch.go   notices of changed sessions
+//	list.go    list of sessions
+//	row.go     one session as a row
+//	notes.go   notes of a session, and refusals
+//	record.go  role and first words of a record
+//	files.go   bounded reads of files
+//	words.go   harmless text, numbers, times, errors
 package overview

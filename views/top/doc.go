@@ -1,26 +1,28 @@
-// Package top shows sessions in a terminal: ctxfs top. It is the list of ctxfs ui for work over ssh or in a
-// container, and a client of the mount like any other. What it shows it gets from package overview; what has to be
-// compiled to be seen it asks of [Config.Look].
+// Package top shows sessions in a terminal (`ctxfs top`). [Run] gets a [Config] and a terminal;
+// [Once] writes the list as plain text. Data comes from package overview; packs come from
+// Config.Look.
 //
-// # What it promises
+//	feed.go (reads the mount, in the background) → messages → model.Update (model.go) → view.go
+//	keys → press (keys.go) → model → wish → feed.go
 //
-//   - Nothing is changed by looking.
-//   - Only rows that are on the screen are read and watched, unless the order needs all of them. Nothing moves while
-//     nothing changes.
-//   - Keys are answered whatever the mount does: files are read beside the screen, never for it.
-//   - Texts of sessions are shown as text. They move, hide and colour nothing.
-//   - The terminal is as it was before when it ends.
+// Decisions: keys: keys.go. Columns and their widths: columns.go. Sort order and filter: order.go.
+// Content of a session's screen: detail.go. Intervals and time limits: feed.go, top.go. Colors and
+// harmless text: cells.go. Sessions that are shown: config.go.
+//
+// Nothing is changed by looking. Only visible rows are read and watched, unless the order needs
+// all. The methods of the model run one after the other and never read files, so keys work while
+// the mount hangs.
 //
 // # Files, from top to bottom
 //
-//	top.go      the program, and the table alone
-//	model.go    what is shown, and what messages change of it
-//	keys.go     what keys do
-//	view.go     the screen
-//	feed.go     what reads the mount
-//	detail.go   one session
-//	columns.go  the columns of the list
-//	order.go    sorting and filtering
-//	cells.go    text in cells of a terminal, and its colours
-//	config.go   what is shown, and where
+//	top.go      Run, Once
+//	model.go    state of the screen and its updates
+//	keys.go     actions of keys
+//	view.go     drawing of the screen
+//	feed.go     reads of the mount
+//	detail.go   screen of one session
+//	columns.go  columns of the list
+//	order.go    sort order and filter
+//	cells.go    text and colors in terminal cells
+//	config.go   sessions that are shown
 package top

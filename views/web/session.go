@@ -136,8 +136,7 @@ func overviewFrom(l *Look, p *inspect.Pack) overviewOf {
 	if o.All == 0 {
 		return o
 	}
-	runs := p.Stretches(false)
-	at := 0
+	runs, at := p.Stretches(false), 0
 	zoneOf := func(n int) inspect.Zone {
 		for at < len(runs) && runs[at].To < n {
 			at++

@@ -1,8 +1,3 @@
-// Package adaptertest has what the tests of a format need: sessions in memory
-// that take and give transcripts, a comparison as canonical JSON, and a run of
-// all that a format promises over a directory of samples.
-//
-// It imports adapter, so that tests which use it are of package adapter_test.
 package adaptertest
 
 import (

@@ -1,7 +1,6 @@
-// Package aider has the format of the chat history that Aider keeps.
+// Package aider converts the chat history of Aider (.aider.chat.history.md, Markdown) to records.
+// It has no export.
 //
-// Files, from top to bottom:
-//
-//	aider.go   the format
-//	import.go  blocks of Markdown to records
+// Open first: aider.go (Format, detection), then import.go (kindOf decides what a line is; blocksOf
+// splits the file into blocks).
 package aider

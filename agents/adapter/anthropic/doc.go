@@ -1,7 +1,7 @@
-// Package anthropic has the format of Anthropic's Messages.
+// Package anthropic converts Anthropic's Messages (requests, responses, batches, and the files of
+// Cline) to records and back. Package bodies reads and writes the files; this package defines one
+// message.
 //
-// Files, from top to bottom:
-//
-//	anthropic.go  a message as a record
-//	foreign.go    what was said elsewhere, in the form that the API takes: user and assistant take turns
+// Open first: anthropic.go (Format, detection, a message as a record), then foreign.go (records of
+// other formats as messages with alternating roles).
 package anthropic

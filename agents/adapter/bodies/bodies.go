@@ -70,9 +70,7 @@ const (
 )
 
 // The types of events, behind the name of the format.
-const (
-	otherEvent = "/other" // an element that is no message
-)
+const otherEvent = "/other" // an element that is no message
 
 // bodyReader reads one file.
 type bodyReader struct {

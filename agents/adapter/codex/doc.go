@@ -1,15 +1,22 @@
-// Package codex has the format of the rollouts of the Codex CLI, and reads and writes the items of
-// OpenAI's Responses, which they are made of, for package responses.
+// Package codex converts rollouts of the Codex CLI to records and back. Rollouts consist of the
+// items of OpenAI's Responses; package responses uses the same reader of items.
 //
-// Files, from top to bottom:
+//	line {"timestamp","type","payload"} → lines.go → Reader (import.go, items.go) → record
+//	records → exportCodex, Lines (export.go) → lines
 //
-//	codex.go    the format
-//	notes.go    lines that are no part of the conversation, and those that repeat it
-//	items.go    items without lines, as a request has them
-//	import.go   lines to records: items that belong to one message become one
-//	copied.go   lines that are a copy of another rollout
+// Decisions: items that form one message: import.go. Lines that repeat the conversation: notes.go.
+// Lines copied from a parent's rollout (sub-agents, forks): copiedLines (copied.go). Reasoning that
+// the API refuses: reasoned.go. Texts before a resumed model: context.go.
+//
+// # Files, from top to bottom
+//
+//	codex.go    Format, detection
+//	notes.go    lines outside the conversation, and repetitions
+//	items.go    items without lines, as in a request
+//	import.go   lines to records; items of one message are joined
+//	copied.go   lines copied from another rollout
 //	export.go   records to lines and items
-//	reasoned.go reasoning with the item that it led to
-//	context.go  what a model has before it
-//	lines.go    a line, an item, a call
+//	reasoned.go reasoning items without a following text or call
+//	context.go  model context before a resume
+//	lines.go    types of a line, an item, and a call
 package codex

@@ -1,8 +1,6 @@
 package codex
 
-import (
-	"github.com/ctxfs/ctxfs/agents/adapter"
-)
+import "github.com/ctxfs/ctxfs/agents/adapter"
 
 // The types of lines.
 const (

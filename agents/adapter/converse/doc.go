@@ -1,7 +1,6 @@
-// Package converse has the format of the bodies of requests to Amazon Bedrock's Converse.
+// Package converse converts request bodies of Amazon Bedrock's Converse to records and back.
+// Package bodies reads and writes the files; this package defines one message.
 //
-// Files, from top to bottom:
-//
-//	converse.go  a message as a record
-//	foreign.go   messages of other formats in the form that the API takes
+// Open first: converse.go (Format, detection, a message as a record), then foreign.go (records of
+// other formats as messages with alternating roles).
 package converse

@@ -1,3 +1,10 @@
-// Package formats lists the formats of transcripts: by name, and which of them a transcript is. It
-// has the tests of all of them, which compare them with each other.
+// Package formats lists all formats of transcripts: [Formats], [Lookup] by name, and [Detect] by
+// content. `ctxfs import`, `ctxfs export`, and the hooks use it.
+//
+// formats.go holds the table of formats, in the order of the help, and decides which format wins:
+// the highest Sniff. programs.go lists programs whose files ctxfs recognizes and cannot read, with
+// the text of that refusal. To add a format, write a package next to this one and add a row.
+//
+// The tests of all formats are here, with samples in testdata, because they compare formats with
+// each other.
 package formats

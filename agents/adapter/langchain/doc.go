@@ -1,7 +1,6 @@
-// Package langchain has the format of the messages that LangChain stores.
+// Package langchain converts messages that LangChain stores (Python and JavaScript) to records and
+// back. Package bodies reads and writes the files; this package defines one message.
 //
-// Files, from top to bottom:
-//
-//	langchain.go  stored messages to records
-//	foreign.go    what was said elsewhere as stored messages
+// Open first: langchain.go (Format, detection, a message as a record), then foreign.go (records of
+// other formats as stored messages).
 package langchain

@@ -1,8 +1,7 @@
-// Package openai has the format of OpenAI's Chat Completions, and of what the AI SDK makes of it.
+// Package openai converts OpenAI's Chat Completions (messages, requests, fine-tuning and batch
+// files) and messages of the AI SDK to records and back. Package bodies reads and writes the files;
+// this package defines one message.
 //
-// Files, from top to bottom:
-//
-//	openai.go   a message as a record
-//	aisdk.go    the messages of the AI SDK
-//	foreign.go  what was said elsewhere, in the form that the API takes
+// Open first: openai.go (Format, detection, a message as a record), then aisdk.go (calls and
+// results of the AI SDK) and foreign.go (records of other formats as messages).
 package openai

@@ -1,9 +1,14 @@
-// Package pi has the format of the sessions of the coding agent pi.
+// Package pi converts sessions of the coding agent pi (~/.pi/agent/sessions, JSONL) to records and
+// back. The lines form a tree by parentId; the path from the last line to the root is the
+// conversation.
+//
+//	line → import.go (arrange chooses the conversation) → entry.go (recordOf) → record
+//	records → export.go → lines as they were, then new lines
 //
 // Files, from top to bottom:
 //
-//	pi.go      the format
-//	import.go  lines to records: the conversation is the path to the last one
-//	entry.go   what a line says
-//	export.go  the way back
+//	pi.go      Format, detection
+//	import.go  lines to records, choice of the branch
+//	entry.go   content of one line
+//	export.go  records to lines
 package pi

@@ -1,8 +1,6 @@
-// Package responses has the format of the bodies of requests to OpenAI's Responses: items, and
-// what the model is to do with them.
+// Package responses converts request bodies of OpenAI's Responses to records and back: items, alone
+// or in a body with tools and settings. Package codex reads and writes the items.
 //
-// Files, from top to bottom:
-//
-//	responses.go  bodies and items to records
-//	export.go     the way back
+// Open first: responses.go (Format, detection, bodies and items to records), then export.go
+// (records to bodies and items).
 package responses

@@ -1,8 +1,6 @@
-// Package sweagent has the formats of SWE-agent and mini-SWE-agent: one JSON object with a
-// trajectory or messages.
+// Package sweagent converts trajectories of SWE-agent (Format) and of mini-SWE-agent (Mini) to
+// records and back. Each is one JSON object with lists of messages and steps.
 //
-// Files, from top to bottom:
-//
-//	sweagent.go  steps and messages to records
-//	export.go    the way back
+// Open first: sweagent.go (both formats, detection, messages and steps to records), then export.go
+// (records to the lists of the last imported document).
 package sweagent

@@ -1,7 +1,6 @@
-// Package uimessages has the format of the UIMessages of Vercel's AI SDK.
+// Package uimessages converts UIMessages of Vercel's AI SDK (useChat), including version 4, to
+// records and back. Package bodies reads and writes the files; this package defines one message.
 //
-// Files, from top to bottom:
-//
-//	uimessages.go  a message as records: each step of an answer, and the results of its calls
-//	foreign.go     messages of other formats as UIMessages
+// Open first: uimessages.go (Format, detection, recordsOf: one record per step of an answer and per
+// result), then foreign.go (records of other formats as UIMessages).
 package uimessages

@@ -1,26 +1,24 @@
-// Package jobs keeps the imports that hooks ask for, so that one goes on after its hook has answered.
-//
-// A [Job] is one transcript that goes into one session. A hook asks with [Dir.Want], and starts a process of its own where
-// none is at work on that job; the process calls [Dir.Work]. Of all who work at once on a job one imports, and
-// each request is answered by an import that began after it: one that comes while an import runs makes that look once
-// more at its end.
+// Package jobs records the imports that hooks request, so that an import can continue after its
+// hook has answered. A [Job] is one transcript and the session it goes to.
 //
 //	dir, err := jobs.Open()
-//	n, run, err := dir.Want(ctx, job)   // run is held where somebody has to be started with it
-//	err = dir.Await(ctx, job.Key(), n)  // until the n-th request is answered
+//	n, run, err := dir.Want(ctx, job)   // run: a held lock; start a process that inherits it
+//	err = dir.Await(ctx, job.Key(), n)  // until request n is answered
 //
 //	err = jobs.At(path).Work(key, run, do, end) // the process
 //
-// # Promises
+// Decisions: directory of the jobs: Open (dir.go). Worker of a job: the holder of NAME.run
+// (jobs.go, Want). End of the work: Work runs do again if a request came during the last run.
+// Failures kept for the next hook, and their limits: jobs.go (Failures, Later).
 //
-// A request outlives its process: [Dir.Left] finds what nobody works on. A failure is kept until a hook has read it
-// ([Dir.Failures]). Nothing here touches a mount but what Work calls.
+// Each request is answered by an import that began after it. A request outlives its process: Left
+// finds jobs without a worker. Only do and end, which the caller of Work passes, touch a mount.
 //
-// # Files
+// A job has two files in the user's own directory. NAME.json is locked during each read or change.
+// NAME.run is locked as long as a process works on the job. Both are removed when nothing is left.
 //
-// Each job has two in the directory, which is the user's own: NAME.json, which is locked while it is read and
-// changed, and NAME.run, which is locked as long as somebody works on it. Both go when nothing is left to do or to say.
+// Files, from top to bottom:
 //
-//	dir.go   the directory, and files that are locked
-//	jobs.go  what is asked for, and doing it
+//	dir.go   directory and file locks
+//	jobs.go  requests, work, failures
 package jobs

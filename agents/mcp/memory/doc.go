@@ -1,31 +1,22 @@
-// Package memory answers the commands of Anthropic's memory tool
-// (memory_20250818) from an ordinary directory: in a mount, from the memory/
-// of an agent's home, whose files packs choose from.
+// Package memory executes commands of Anthropic's memory tool (memory_20250818) on a directory: the
+// memory/ of an agent's home in a mount, from which packs select files. [Dir.Do] gets a [Command]
+// and returns the exact text that the tool's documentation defines, or a [Refusal] for the model.
 //
-// # What it promises
+//	JSON → Parse (command.go) → Dir.Do (dir.go) → paths.go → view.go or edit.go → text
 //
-// [Dir.Do] gives the text that the tool's documentation names for each command,
-// word by word, and for each error as well: a [Refusal] is an answer for the
-// model, not a failure of the program. What the documentation does not foresee
-// is said in the same manner.
+// Decisions: size limits: MaxFile, MaxAnswer (dir.go); lines and entries of a view: view.go. Paths
+// begin with /memories and never leave the directory, also not by encoded ".." or links: inside
+// (paths.go). Words of errors: view.go, edit.go.
 //
-// A path begins with /memories, which stands for the directory. None leads out
-// of it: neither "..", however it is encoded, nor a symbolic link. The
-// directory is made by the first command that writes.
+// A command is atomic: put (edit.go) renames a new file over the old one. Commands that change a
+// file hold a lock that all processes on the mount share (dir.go), so that no edit of a command is
+// lost. Edits by other programs are not protected. The first writing command creates the directory.
 //
-// A command is done whole or not at all: a file is replaced by renaming, and
-// commands that change something wait for one another, in all processes that
-// share the mount, so that of two edits none is lost. What others (an editor,
-// a shell) write into these files meanwhile is theirs to look after.
+// Files, from top to bottom:
 //
-// Limits: a file that is written has at most [MaxFile] bytes, an answer about
-// [MaxAnswer] bytes, and then says which view_range shows the rest.
-//
-// # Files, from top to bottom
-//
-//	dir.go      the directory, and the commands in words
-//	edit.go     what changes a file
-//	view.go     what shows one
-//	paths.go    the paths of the tool
-//	command.go  a command as the model writes it
+//	dir.go      directory, limits, lock, Do
+//	edit.go     commands that change a file
+//	view.go     view of a file or a directory
+//	paths.go    paths of the tool
+//	command.go  parsing of a command
 package memory
