@@ -202,7 +202,8 @@ func (c *change) makeSession(n Name) error {
 
 // changeAgent renames or removes an agent.
 func (c *change) changeAgent(n Name) error {
-	op, a := string(n.Op), c.agents[n.Agent]
+	op := string(n.Op)
+	a := c.agents[n.Agent]
 	if a == nil {
 		return refuse(op, "", ctxabi.ErrNotFound, "there is no agent %s", n.Agent)
 	}

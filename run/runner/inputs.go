@@ -47,7 +47,8 @@ func (c *Client) Inputs(ctx context.Context, uid, gid uint32, dir string, globs 
 // findInputs makes the fingerprint, as whoever this process is.
 func findInputs(req request) answer {
 	words := strings.Split(string(req.Path), "\x00")
-	s, dir := search{seen: make(map[string]bool)}, words[0]
+	s := search{seen: make(map[string]bool)}
+	dir := words[0]
 	if !filepath.IsAbs(dir) {
 		return answer{Reason: "not an absolute path"}
 	}

@@ -136,7 +136,8 @@ func overviewFrom(l *Look, p *inspect.Pack) overviewOf {
 	if o.All == 0 {
 		return o
 	}
-	runs, at := p.Stretches(false), 0
+	runs := p.Stretches(false)
+	at := 0
 	zoneOf := func(n int) inspect.Zone {
 		for at < len(runs) && runs[at].To < n {
 			at++

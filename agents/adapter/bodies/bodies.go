@@ -70,7 +70,9 @@ const (
 )
 
 // The types of events, behind the name of the format.
-const otherEvent = "/other" // an element that is no message
+const (
+	otherEvent = "/other" // an element that is no message
+)
 
 // bodyReader reads one file.
 type bodyReader struct {

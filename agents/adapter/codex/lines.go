@@ -1,6 +1,8 @@
 package codex
 
-import "github.com/ctxfs/ctxfs/agents/adapter"
+import (
+	"github.com/ctxfs/ctxfs/agents/adapter"
+)
 
 // The types of lines.
 const (
