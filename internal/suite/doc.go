@@ -15,7 +15,11 @@
 // small Debian packages, or that is long by nature, calls [Matrix] and runs
 // there alone. A test that has a short form calls [Pick] or [Check]. Any of
 // them fails the test when matrix.txt does not list it, so that no test is left
-// out of both.
+// out of both. The runs select tests by name, so no other test may have the
+// name of a listed test.
+//
+// `make race` runs the packages with concurrency under the race detector. A
+// test that gains nothing there calls [Plain].
 //
 // These variables choose, and nothing else reads them:
 //
@@ -23,4 +27,13 @@
 //	CTXFS_SOAK=1    the forms that take hours: make soak sets it
 //	CTXFS_RANDOM=1  new random choices in each run, instead of the same ones
 //	CTXFS_SEED=N    the random choices of seed N
+//	CTXFS_PLAIN=F   the file F receives the tests that [Plain] skips
+//
+// # Files, from top to bottom
+//
+//	main.go      the tests of a package
+//	plain.go     tests that the race detector skips
+//	race_off.go  whether the build has the race detector (race_on.go)
+//	matrix.go    the tests of the matrix
+//	seed.go      the seed of random choices
 package suite
