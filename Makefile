@@ -40,7 +40,7 @@ test: ## install what the tests need, then run all of them
 	@dist/setup.sh test
 	@dist/test.sh
 
-test-matrix: ## what make test leaves out or shortens: containers, systemd, npm, long loops
+test-matrix: ## run what make test omits or shortens (containers, systemd, npm, long loops), check the coverage of pack
 	@dist/setup.sh matrix
 	@dist/test.sh matrix
 
@@ -62,10 +62,9 @@ bench-cluster: ## a cluster beside a bare client of the same servers (BENCH=smok
 packs-same: ## compare all prompts of the bundled sessions (and CTXFS_TESTDATA) with those of BASE=COMMIT
 	@dist/packs-same.sh $(BASE)
 
-race: ## the packages with concurrency in them, under the race detector
+race: ## run the packages with concurrency under the race detector
 	@dist/setup.sh race
-	$(GO) test -race -short -timeout 60m ./session/... ./pack/... ./fs ./internal/mounts ./run/runner ./gc/... ./internal/volume ./agents/mcp/... ./tests/gc
-	$(GO) test -race -short -timeout 60m -run 'Concurrent|Cache' ./internal/tokens
+	@dist/test.sh race
 
 bench: ## the goals of speed and size, met or missed (BENCH=smoke: a short look, BENCH_MD=1: into docs/numbers.md, AGAINST=COMMIT: beside that)
 	@dist/setup.sh $(if $(filter smoke,$(BENCH)),run,bench)
@@ -121,7 +120,7 @@ image-cluster: ## the same with ctxfs-server, for the servers of a cluster: docs
 lint: ## gofmt, go vet, staticcheck, and the checks of the source tree in tests/
 	@dist/lint.sh
 
-ci: ## what .ci/run does
+ci: ## run all checks of CI, each test once (.ci/run)
 	@.ci/run
 
 clean: stop ## bin, man and what make run left

@@ -24,14 +24,16 @@ newest=$(printf '%s\n%s\n' "$have" 1.21 | sort -V | tail -n 1)
 # program=package, or /file=package
 needs="fusermount3=fuse3"
 case $what in
-	# Small packages alone; what needs others is a test of the matrix (internal/suite).
-	test | matrix) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
+	# Small packages alone; a test that needs others belongs to the matrix (internal/suite).
+	test | matrix | race) needs="$needs jq=jq vim=vim rsync=rsync strace=strace setfattr=attr setfacl=acl ps=procps python3=python3
 		mount=mount mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs setpriv=util-linux curl=curl make=make git=git zstdcat=zstd tmux=tmux" ;;
 	bench) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev jq=jq git=git setpriv=util-linux" ;; # SQLite is C
 	bench-peers) needs="$needs node=nodejs npm=npm python3=python3 make=make g++=g++" ;; # better-sqlite3 may be compiled
-	race) needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" ;; # the race detector is linked by the C compiler
 	bench-ui) needs="$needs chromium=chromium" ;;
 esac
+if [ "$what" = race ]; then
+	needs="$needs gcc=gcc /usr/include/stdlib.h=libc6-dev" # the C compiler links the race detector
+fi
 if [ "$what" = matrix ]; then
 	needs="$needs node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static
 		docker-compose=docker-compose sshd=openssh-server ssh=openssh-client systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg chromium=chromium"
@@ -71,7 +73,7 @@ if [ -n "$missing" ]; then
 fi
 
 # udev gives /dev/fuse to everybody; a machine without udev may not, and then no user can mount.
-case $what in test | matrix) own_mounts=1 ;; *) own_mounts=0 ;; esac
+case $what in test | matrix | race) own_mounts=1 ;; *) own_mounts=0 ;; esac
 if [ $own_mounts = 1 ] && [ "$(id -u)" = 0 ] && [ -c /dev/fuse ] && [ "$(stat -c %a /dev/fuse)" != 666 ]; then
 	say "chmod 666 /dev/fuse (as udev does it), for the tests of a user's own mount"
 	chmod 666 /dev/fuse

@@ -1,44 +1,59 @@
 #!/usr/bin/env bash
-# test.sh: all tests, those of the matrix in their short form (internal/suite), or what the arguments of go test narrow
-# them to.
-# test.sh matrix: the tests that internal/suite/matrix.txt lists, in full, and how much of the compiler of packs its own
-# tests cover.
-# A test that fails is run once more, alone: many wait for daemons, servers and foreign programs on a machine that has other
-# work. What fails again has failed, and so has a package that ends in a panic, does not build, or has many failures.
-# Packages share the machine, one more at once than it has processors, because many wait more than they compute: each
-# has its own stores, mounts, users and disks (images in files).
+# test.sh [argument of go test ...]: all tests, in short form if they have one (internal/suite).
+# test.sh matrix: the tests that internal/suite/matrix.txt lists, in full form, and all tests of
+# pack and pack/recipe with their coverage.
+# test.sh race: the packages with concurrency, under the race detector.
+#
+# If a test fails, it runs once more, alone: many tests wait for daemons, servers, and foreign
+# programs on a busy machine. The run fails if a test fails twice, or if a package panics, does not
+# build, or has more than six failures. Packages run in parallel, one more than the machine has
+# processors, because many wait more than they compute: each has its own stores, mounts, users, and
+# disks (images in files).
+#
+# .ci/run sets CTXFS_RAN to a directory so that no test runs twice. A run that passes adds lines to
+# these files, and a later run leaves out the tests that they name:
+#   packages  packages of which all tests passed, except for those in "plain"
+#   plain     tests that still need a run without the race detector
+#   tests     single tests that passed in full form
 set -euo pipefail
 cd "$(dirname "$0")/.."
-umask 022 # tests act as several users, who run what is built here
+umask 022 # tests act as several users, and all of them run the program
 export PATH=$PATH:/usr/sbin:/sbin
-export CTXFS_ALL_CLIENTS=1 # a missing client program is a failure here, not a skip
-go build -buildvcs=false ./...
-# The program under test, built once for all packages of this run and for no other.
+export CTXFS_ALL_CLIENTS=1 # a missing client program is a failure, not a skip
+mode=all
+case ${1:-} in matrix | race) mode=$1 && shift ;; esac
+list=internal/suite/matrix.txt
+module=$(go list -m)
 bin=$(mktemp -d "${TMPDIR:-/tmp}/ctxfs-test-bin-XXXXXX")
 trap 'rm -rf "$bin"' EXIT
 chmod 755 "$bin"
-go build -buildvcs=false -o "$bin/ctxfs" ./cmd/ctxfs
-export CTXFS_BIN=$bin/ctxfs
-list=internal/suite/matrix.txt
-module=$(go list -m)
-# -count=1: the test cache does not see which program is under test. -vet=off: dist/lint.sh vets, and more than this.
-# -ldflags=-w: test programs are linked in half the time without what a debugger needs. The timeout is for what hangs,
-# on machines however slow.
+ran=${CTXFS_RAN:-$bin}
+touch "$ran/packages" "$ran/plain" "$ran/tests"
+
+# -count=1: the test cache does not see the program under test. -vet=off: dist/lint.sh vets.
+# -ldflags=-w: without debug information, linking takes half the time. The timeout ends tests that
+# hang, even on a slow machine.
 once() { go test -count=1 -p $(($(nproc) + 1)) -vet=off -ldflags=-w -timeout 60m "$@" </dev/null; }
 
-# run is once, and then once more for tests that failed. What it prints of the first failures begins with "first run: ".
+# run calls once, and then once more for failed tests. Output of first failures begins with
+# "first run: ".
 run() {
 	local pkg tests arg flags=()
 	if once "$@" 2>&1 | tee "$bin/first" | sed -u -E 's/^(--- FAIL|FAIL)/first run: &/'; then
 		return
 	fi
-	awk -F '\t' '/^--- FAIL: / { split($0, w, " "); names = names "|" w[3]; n++ } /^(panic|fatal error|signal): / { crashed = 1 }
-		/^(ok|FAIL|---|\?)\t/ { if ($1 == "FAIL") print $2, crashed || names == "" ? "-" : substr(names, 2); names = ""; crashed = 0 }
+	awk -F '\t' '/^--- FAIL: / { split($0, w, " "); names = names "|" w[3]; n++ }
+		/^(panic|fatal error|signal): / { crashed = 1 }
+		/^(ok|FAIL|---|\?)\t/ {
+			if ($1 == "FAIL") print $2, crashed || names == "" ? "-" : substr(names, 2)
+			names = ""; crashed = 0
+		}
 		END { if (n > 6) print "more-than-6-tests -" }' "$bin/first" >"$bin/failed"
 	[ -s "$bin/failed" ] || return 1
 	if grep ' -$' "$bin/failed" | sed 's/^\([^ ]*\).*/FAIL\t\1/' | grep .; then
 		return 1
 	fi
+
 	for arg in "$@"; do
 		[[ $arg == "$module"* ]] || flags+=("$arg")
 	done
@@ -48,29 +63,88 @@ run() {
 	done <"$bin/failed"
 }
 
-if [ "${1:-}" = matrix ]; then
-	names=$(cut -d ' ' -f 2 "$list" | paste -s -d '|')
-	packages=$(cut -d ' ' -f 1 "$list" | uniq | sed "s,^,$module/,")
-	# shellcheck disable=SC2086 # a list of words
-	CTXFS_MATRIX=1 run -run "^($names)\$" $packages
-	# The server of a cluster, which is a module of its own.
-	go -C cluster/embed test -count=1 -vet=off -timeout 10m ./...
-	# The files for Kubernetes and compose, read into the types of those programs: a module of its own, too.
-	go -C tests/manifests test -count=1 -timeout 30m ./...
-	# The compiler of packs keeps 85 % of its statements under its own tests, at least.
-	once -cover ./pack/... | tee "$bin/results"
-	awk -v pack="$module/pack" '$1 == "ok" && ($2 == pack || $2 == pack "/recipe") { seen++; for (i = 3; i < NF; i++) if ($i == "coverage:" && $(i+1) + 0 < 85) low = low "\n" $2 ": " $(i+1) " of its statements are covered, less than 85%" }
-		END { if (seen < 2) low = low "\nthe coverage of pack/ was not told"; if (low) { print substr(low, 2) > "/dev/stderr"; exit 1 } }' "$bin/results"
-	exit
-fi
+# build builds the program under test, once for all packages. Runs of .ci/run share it.
+build() {
+	go build -buildvcs=false ./...
+	export CTXFS_BIN=$ran/ctxfs
+	[ -e "$CTXFS_BIN" ] || go build -buildvcs=false -o "$CTXFS_BIN" ./cmd/ctxfs
+}
 
-# The longest come first, those that compute beside those that wait, so that no processor is idle and none of them is
-# left alone at the end.
-first="tests/recipe pack cmd/ctxfs tests/crash eval tests/memory session tests/examples tests/pack tests/adapter run/runner agents/adapter/formats"
-# shellcheck disable=SC2086
-packages=$({ printf "$module/%s\n" $first; go list ./...; } | awk '!seen[$0]++')
-if [ $# = 0 ]; then
-	echo "$(wc -l <"$list") tests are left to make test-matrix, or run in a short form ($list)"
-fi
-# shellcheck disable=SC2086
-run "$@" $packages
+# pattern prints a regular expression for the tests in lines "package test".
+pattern() { printf '^(%s)$' "$(cut -d ' ' -f 2 | sort -u | paste -s -d '|')"; }
+
+# packages prints the import paths of the packages in lines "package [test]", each once.
+packages() { awk -v module="$module" '!seen[$1]++ { print module "/" $1 }'; }
+
+# without removes the lines of a file from its input.
+without() { grep -vxF -f "$1" || true; }
+
+# The longest packages come first, so that none of them is left alone at the end. Packages that
+# compute alternate with packages that wait.
+first="tests/recipe pack cmd/ctxfs tests/crash eval tests/memory session tests/examples
+	tests/pack tests/adapter run/runner agents/adapter/formats"
+matrix_first="tests/cluster tests/agents session tests/ui tests/memory eval"
+
+run_race() {
+	# pack and pack/recipe start no goroutine (TestPackStartsNoGoroutine).
+	go list ./run/runner ./session/... ./pack/... ./fs ./internal/mounts ./gc/... ./internal/volume \
+		./agents/mcp/... ./tests/gc | sed "s,^$module/,," | grep -vxE 'pack|pack/recipe' >"$bin/raced"
+	# The listed tests of session and pack/builder use one goroutine; the matrix runs them. Those of
+	# other packages run here, in full form.
+	grep -E '^(session|pack/builder) ' "$list" >"$bin/plain-race"
+	awk 'NR == FNR { raced[$1] = 1; next } $1 in raced' "$bin/raced" "$list" |
+		without "$bin/plain-race" >"$bin/tests-race"
+	# shellcheck disable=SC2046 # a list of words
+	CTXFS_MATRIX=1 CTXFS_PLAIN=$bin/plain-race run -race -skip "$(pattern <"$bin/plain-race")" \
+		$(packages <"$bin/raced")
+
+	sed -nE 's,^func (Test\w*(Concurrent|Cache)\w*)\(.*,internal/tokens \1,p' internal/tokens/*_test.go >"$bin/tokens"
+	run -race -run "$(pattern <"$bin/tokens")" "$module/internal/tokens"
+
+	cat "$bin/raced" >>"$ran/packages"
+	cat "$bin/tests-race" "$bin/tokens" >>"$ran/tests"
+	cat "$bin/plain-race" >>"$ran/plain"
+}
+
+run_matrix() {
+	build
+	grep -vE '^pack ' "$list" | without "$ran/tests" >"$bin/matrix"
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	CTXFS_MATRIX=1 run -run "$(pattern <"$bin/matrix")" $({ printf '%s\n' $matrix_first && cat "$bin/matrix"; } | packages)
+	# The server of a cluster, and the files for Kubernetes and compose: modules of their own.
+	go -C cluster/embed test -count=1 -vet=off -timeout 10m ./...
+	go -C tests/manifests test -count=1 -timeout 30m ./...
+
+	# The tests of pack and pack/recipe cover at least 85 % of their statements.
+	CTXFS_MATRIX=1 run -cover "$module/pack" "$module/pack/recipe"
+	awk '/^coverage: / { failed = $2 } # of a package with a test that passed in the second run
+		$1 == "ok" { for (i = 3; i < NF; i++) if ($i == "coverage:") check($2, $(i+1)) }
+		$1 == "FAIL" && NF > 1 { check($2, failed) }
+		function check(pkg, share) {
+			seen++
+			if (share + 0 < 85) { print pkg ": tests cover " share ", less than 85%"; low = 1 }
+		}
+		END { if (seen < 2) print "go test reported no coverage of pack or pack/recipe"; exit low || seen < 2 }' \
+		"$bin/first" >&2
+	cat "$bin/matrix" >>"$ran/tests"
+	printf '%s\n' pack pack/recipe >>"$ran/packages"
+}
+
+run_all() {
+	build
+	if [ $# = 0 ]; then
+		echo "$(wc -l <"$list") tests run in full form in make test-matrix ($list)"
+	fi
+	sort -u "$ran/plain" | without "$ran/tests" >"$bin/rest"
+	if [ -s "$bin/rest" ]; then
+		# shellcheck disable=SC2046 # a list of words
+		run "$@" -run "$(pattern <"$bin/rest")" $(packages <"$bin/rest")
+	fi
+	if [ -s "$ran/tests" ]; then
+		set -- "$@" -skip "$(pattern <"$ran/tests")"
+	fi
+	# shellcheck disable=SC2046,SC2086 # lists of words
+	run "$@" $({ printf '%s\n' $first && go list ./... | sed "s,^$module/,,"; } | without "$ran/packages" | packages)
+}
+
+"run_$mode" "$@"

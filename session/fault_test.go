@@ -270,14 +270,8 @@ func operations(t *testing.T, begin func() *world) (all, changes int) {
 	return all, changes
 }
 
-// sparse is the step from one fault to the next: the matrix tries all, other runs some, and fewer under the race detector
-// (-short), for which all are alike.
-func sparse(t *testing.T) int {
-	if testing.Short() {
-		return 7
-	}
-	return suite.Pick(t, 3, 1)
-}
+// sparse returns the step from one fault to the next. The matrix tries all faults.
+func sparse(t *testing.T) int { return suite.Pick(t, 3, 1) }
 
 func TestEveryOperationFailsOnce(t *testing.T) {
 	for name, begin := range worlds {
@@ -356,9 +350,6 @@ func TestPowerCutAtEveryOperation(t *testing.T) {
 func powerCutAtEveryOperation(t *testing.T, begin func() *world) {
 	_, changes := operations(t, begin)
 	seeds := suite.Pick(t, 4, max(1000/changes, 4))
-	if testing.Short() {
-		seeds = 1
-	}
 	for at := 1; at <= changes+1; at += sparse(t) {
 		for seed := range seeds {
 			w := begin()
@@ -375,9 +366,6 @@ func powerCutAtEveryOperation(t *testing.T, begin func() *world) {
 func TestPowerCutsInARow(t *testing.T) {
 	_, changes := operations(t, newOldWorld)
 	runs := suite.Pick(t, 50, 150)
-	if testing.Short() {
-		runs = 20
-	}
 	for seed := range int64(runs) {
 		rng := rand.New(rand.NewSource(seed))
 		w := worlds[[]string{"new", "old"}[seed%2]]()

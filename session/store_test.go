@@ -196,9 +196,6 @@ func TestAClosedStoreIsNotTouchedAgain(t *testing.T) {
 
 // A daemon holds 10,000 idle sessions in 100 MB: 10 kB each.
 func TestManySessionsAreCheap(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes thousands of sessions")
-	}
 	d := sessiontest.New()
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	const sessions = 1_000

@@ -257,6 +257,30 @@ func TestPackIsPure(t *testing.T) {
 	}
 }
 
+// The race run leaves out pack and pack/recipe, because they and their tests start no goroutine.
+// The packages around them stay in it and use them from several goroutines.
+func TestPackStartsNoGoroutine(t *testing.T) {
+	for _, pkg := range []string{"pack", "pack/recipe"} {
+		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pkg, len(files), err)
+		}
+
+		for _, name := range files {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if _, ok := n.(*ast.GoStmt); ok {
+					t.Errorf("%s starts a goroutine; add %s to the race run in dist/test.sh", name, pkg)
+				}
+				return true
+			})
+		}
+	}
+}
+
 // deps returns all packages that a room needs, itself among them.
 func deps(t *testing.T, room string) []string {
 	t.Helper()

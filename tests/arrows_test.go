@@ -117,7 +117,7 @@ var arrows = map[string][]string{
 	"session/disk":               {"ctxabi", "internal/vfs"},
 	"internal/vfs":               {"ctxabi", "internal/handles"},
 	"pack/project":               {"compress"},
-	"pack/packtest":              {"session", "ctxabi"},
+	"pack/packtest":              {"session", "ctxabi", "internal/suite"},
 	"pack/finds":                 {"pack/record", "ctxabi", "compress/notes"},
 	"pack/journal":               {"internal/coder", "pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":                {"internal/picture", "pack/record", "internal/tokens", "ctxabi"},

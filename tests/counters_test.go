@@ -52,9 +52,10 @@ var (
 )
 
 // productCode counts the code lines of a product file: lines with a token that is not a comment.
-// Test files, doc.go, and the folders tests and examples do not count.
+// Test files, packages of test helpers, doc.go, and the folders tests and examples do not count.
 func productCode(f source) []place {
-	if isTest(f.name) || path.Base(f.name) == docFile || !isProduct(group(f.name)) {
+	folder, base := path.Dir(f.name), path.Base(f.name)
+	if isTest(f.name) || slices.Contains(testHelpers, folder) || base == docFile || !isProduct(group(f.name)) {
 		return nil
 	}
 	count := codeLines(f.src)

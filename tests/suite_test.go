@@ -72,9 +72,18 @@ func TestSuitesAreRunAsOne(t *testing.T) {
 	if !slices.IsSorted(lines) || len(slices.Compact(slices.Clone(lines))) != len(lines) {
 		t.Error("internal/suite/matrix.txt is not sorted, or has a line twice")
 	}
+	listed := map[string]bool{} // by name
 	for _, line := range lines {
 		if !tests[line] {
 			t.Errorf("internal/suite/matrix.txt names %q, which is no test", line)
+		}
+		_, name, _ := strings.Cut(line, " ")
+		listed[name] = true
+	}
+	for test := range tests {
+		_, name, _ := strings.Cut(test, " ")
+		if listed[name] && !slices.Contains(lines, test) {
+			t.Errorf("rename %s: runs select tests by name, and internal/suite/matrix.txt lists this name", test)
 		}
 	}
 }

@@ -133,7 +133,7 @@ func TestRepeatHidesNothing(t *testing.T) {
 	}
 }
 
-func TestRepeatProperties(t *testing.T) {
+func TestRepeatedLinesProperties(t *testing.T) {
 	line := rapid.SampledFrom([]string{"a", "b", "", "}", "a line that is somewhat longer than the others", "[call 1.1] x", "```", "…", "09:00:01 took 3 ms", "{", `{"a":1}`})
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.SliceOfN(line, 1, 60).Draw(t, "a")

@@ -13,7 +13,8 @@
 //     matrix.go. make test runs every test, some in a short form. A test that needs more than small
 //     Debian packages, or takes long, calls [Matrix]; a test with a short form calls [Pick] or
 //     [Check]. Each fails the test if matrix.txt does not list it, so that every test runs in one
-//     of both
+//     of both. The runs select tests by name, so no other test may have the name of a listed test
+//   - tests that gain nothing under the race detector call [Plain]: plain.go
 //   - random choices and their seed: seed.go
 //   - exit status of a package: main.go
 //
@@ -23,4 +24,13 @@
 //	CTXFS_SOAK=1    forms that take hours: make soak sets it
 //	CTXFS_RANDOM=1  new random choices in each run, instead of the same ones
 //	CTXFS_SEED=N    random choices of seed N
+//	CTXFS_PLAIN=F   the file F receives the tests that [Plain] skips
+//
+// # Files, from top to bottom
+//
+//	main.go      tests of a package
+//	plain.go     tests that the race detector skips
+//	race_off.go  constant: the build has the race detector (race_on.go)
+//	matrix.go    tests of the matrix
+//	seed.go      seed of random choices
 package suite

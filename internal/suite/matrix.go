@@ -131,8 +131,8 @@ func listed(listing, pkg string) map[string]bool {
 	return tests
 }
 
-// matrixProblems returns what kept the matrix from running tests of this
-// package that it lists, and that -run does not leave out.
+// matrixProblems returns the reasons why this run of the matrix did not run a
+// listed test of this package that -run and -skip select.
 func matrixProblems() (problems []string) {
 	if !full() {
 		return nil
@@ -144,8 +144,10 @@ func matrixProblems() (problems []string) {
 		return nil
 	}
 	wanted := regexp.MustCompile(run)
+	skip := flag.Lookup("test.skip").Value.String()
+	skipped := func(name string) bool { return skip != "" && regexp.MustCompile(skip).MatchString(name) }
 	for _, name := range slices.Sorted(maps.Keys(listed(listing, pkg()))) {
-		if wanted.MatchString(name) && !state.asked[name] {
+		if wanted.MatchString(name) && !skipped(name) && !state.asked[name] {
 			problems = append(problems, fmt.Sprintf("internal/suite/matrix.txt lists %s %s, which does not exist or has no long form", pkg(), name))
 		}
 	}

@@ -1,9 +1,11 @@
 package suite
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -140,6 +142,48 @@ func TestRandomChoicesAreTheSameUnlessAskedOtherwise(t *testing.T) {
 	}
 	if out, code := run(t, "seed", "CTXFS_SEED=0"); code == 0 || !strings.Contains(out, "CTXFS_SEED=0 is not a positive number") {
 		t.Errorf("status %d:\n%s", code, out)
+	}
+}
+
+func TestSkippedTestsOfTheMatrix(t *testing.T) {
+	defer func(old string) { listing = old }(listing)
+	listing = example
+	t.Setenv("CTXFS_MATRIX", "1")
+	for _, name := range []string{"test.run", "test.skip"} { // of this process, which has read them
+		value := flag.Lookup(name).Value
+		defer func(old string) { value.Set(old) }(value.String())
+		value.Set("")
+	}
+	skip := flag.Lookup("test.skip").Value
+
+	skip.Set("^TestOther$")
+	if len(matrixProblems()) != 1 {
+		t.Error("a listed test did not run, and there is no problem")
+	}
+	skip.Set("^TestExample$")
+	if problems := matrixProblems(); len(problems) != 0 {
+		t.Errorf("-skip leaves out the listed test: %q", problems)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plain")
+	t.Setenv("CTXFS_PLAIN", file)
+	for _, name := range []string{"one", "two"} {
+		t.Run(name, func(t *testing.T) {
+			Plain(t, "one goroutine")
+			if raceEnabled {
+				t.Error("runs under the race detector")
+			}
+		})
+	}
+
+	want := ""
+	if raceEnabled {
+		want = strings.Repeat("internal/suite TestPlain\n", 2)
+	}
+	if got, _ := os.ReadFile(file); string(got) != want {
+		t.Errorf("the file of skipped tests is %q, want %q", got, want)
 	}
 }
 

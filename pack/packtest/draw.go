@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
 // WholeHistory draws a session with tool events: those of calls that messages
@@ -190,12 +192,10 @@ func Weights(t *rapid.T) *Log {
 	return l
 }
 
-// Pure marks a test as the work of one goroutine on values of its own: it shares the processors with its like, and the race detector,
-// which makes it many times longer and finds nothing there, leaves it to the plain run (-short).
+// Pure marks a long test of one goroutine on its own values. The test runs in parallel with other
+// pure tests, and never under the race detector, which slows it down and cannot find a race in it.
 func Pure(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("long, and one goroutine: nothing for the race detector")
-	}
+	suite.Plain(t, "long, and one goroutine")
 	t.Parallel()
 }

@@ -61,9 +61,8 @@ func modes(t *testing.T) []mode {
 	if uid := os.Getuid(); uid != 0 {
 		return []mode{{"itself", uid, true, false, own(uid, false)}, {"itself without namespaces", uid, true, true, own(uid, true)}}
 	}
-	if testing.Short() { // what differs runs in processes that the race detector tells nothing about
-		return []mode{{"root for a user", other, false, false, own(other, false)}, {"a user for itself without namespaces", alone, true, true, asUser(t, true)}}
-	}
+
+	// Root runs commands for a user, for itself, and in a daemon of the user.
 	return []mode{
 		{"root for a user", other, false, false, own(other, false)},
 		{"root for a user without namespaces", other, false, true, own(other, true)},

@@ -13,9 +13,6 @@ func TestMain(m *testing.M) { harness.Main(m) }
 
 // underFire is the duration of the tests that do everything at once.
 func underFire(t *testing.T) time.Duration {
-	if testing.Short() {
-		return 2 * time.Second
-	}
 	if suite.Soak() {
 		return 2 * time.Minute
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // Sessions of real agents, of every set some: the pack is read now and then while they grow.
-func TestRealSessions(t *testing.T) {
+func TestNodesOfRealSessions(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(harness.TestData(t), "sessions/*/*.jsonl"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no sessions: %v", err)

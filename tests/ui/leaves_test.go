@@ -33,7 +33,7 @@ func tree(t *testing.T, dir string) map[string]string {
 
 // Looking at every view leaves nothing behind: no row in packs.jsonl, nothing served, no run of a generator or a
 // summarizer, not a byte of the session.
-func TestALookLeavesNothing(t *testing.T) {
+func TestBrowsingLeavesNothing(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	s := example(t, m, "s1")
 	ran := filepath.Join(t.TempDir(), "ran")

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
-func TestConformance(t *testing.T) {
+func TestFakeConformance(t *testing.T) {
 	s := New()
 	enginetest.Run(t, enginetest.Rig{
 		Host:        func(_ testing.TB, name string, owners ...string) engine.Engine { return s.Host(name, owners...) },
