@@ -12,7 +12,8 @@
 //
 //   - which items go: plan.go. byPolicy compares the age of an item with the keys of gc.policy
 //     (pack_ttl, swap_ttl, archive_after, delete_after); protected keeps items that a record, a
-//     file, a pack, an open handle, or a parent session names
+//     pin, a file, a pack, an open handle, or a parent session names (gc/world/names.go finds these
+//     names)
 //   - fixed ages (quarantine 30 days, temporary files 24 hours): plan.go
 //   - keys and defaults of gc.policy: ctxabi/policy.go
 //   - history: policy.go. Records stay unless the owner sets keep_messages or keep_events to 0 and

@@ -14,7 +14,8 @@
 //
 //   - Session of a hook: input.session (input.go): $CTXFS_SESSION, else the host's conversation
 //     name.
-//   - Text and size of the memory: context.go (maxContext, sections), package brief.
+//   - Text and size of the memory: context.go (maxContext, sections), package brief. After a
+//     resume, only notes and pins that the conversation lacks: resumed (told.go).
 //   - Time limit: a hook waits for part of Options.Time (patience in hook.go). An import that takes
 //     longer continues in its own process ([Work] in later.go, package jobs); the next hook reports
 //     its failure.

@@ -15,9 +15,9 @@
 //   - false positives (code, paths, hashes, public names): plausible.go
 //   - fields with a name that makes the value a secret: named in document.go
 //   - the allow list of the mount: allow.go. No text can allow itself
-//   - a secret that occurs again without its context: ledger.go. A value that differs from ordinary
-//     words is redacted in all later records. A record depends only on itself and on earlier
-//     records, so the prefix of a prompt never changes
+//   - a secret that occurs again without its context: ledger.go. A value is redacted in all later
+//     records if isCarried (plausible.go) accepts its length and its characters. A record depends
+//     only on itself and on earlier records, so the prefix of a prompt never changes
 //   - where in a text a rule searches: window.go; overlapping findings, placeholder: engine.go
 //   - version of the rules, for caches: Fingerprint in engine.go
 //

@@ -10,7 +10,8 @@
 //
 //   - Which bodies exist, and when one is made: render.go (Formats, Prompt.Body). A body is made at
 //     the first request and kept with the build.
-//   - Order of turns, pairs of calls and results, missing results: script.go. Ids and names of
+//   - Order of turns, pairs of calls and results, results that are missing or have no call:
+//     script.go. Ids and names of
 //     calls: calls.go.
 //   - What is changed so that providers accept a history: script.go (scripter), reported by
 //     repair.go.
@@ -32,5 +33,5 @@
 //	script.go     turns, calls, and results
 //	dialogue.go   script with texts
 //	anthropic.go  one provider as an example
-//	repair.go     changes that make a history valid
+//	repair.go     list of these changes, for the report
 package native

@@ -16,7 +16,9 @@
 //   - Cached tokens of a call: call, shared (calls.go). A call is an assistant record; its request
 //     is the pack before it. The blocks and records before the footer that the preceding request
 //     began with count as cached, the rest before the footer as written, the footer as fresh.
-//   - Recorded token usage of a provider: usage.go. Calls that are compared: evenly (calls.go).
+//   - Recorded token usage of a provider, and its match with packs that were read: usage.go
+//     (History.Recorded). Calls and points in time
+//     that a long session shows: evenly (calls.go).
 //   - Forms of an address such as messages:57 or e12: ParseRecords (address.go).
 //   - Places of records in pack.md: parts.go.
 //
