@@ -12,7 +12,7 @@
 //	rows     blobs and pack content in the journal
 //	names    names of agents and sessions, shared files; keeper makes them true on a host's disk
 //	files    ordinary files that hosts share, for package fs
-//	node     one mount: builds all parts, decides what is kept up to date
+//	node     one mount: builds all parts, keeps sessions up to date
 //	bulk     bodies, parts of logs, and snapshots in the object store
 //	tend     snapshots by hosts; trim, parking, and collection by a maintainer
 //	carry    publish and withdraw: a session into the cluster, and out of it

@@ -43,6 +43,8 @@
 //     (mounted_session.go).
 //   - Cache times in the kernel: tree.go; builds kept in memory: shelf (generation.go); search
 //     answers kept: answers.go. Signals during a wait: patient (caller.go).
+//   - Options of the mount (allow_other, ro, noexec): mount.go. Attributes user.ctx.*: xattr.go
+//     (facts). Files that count as open for the collector: open_files.go.
 //   - Inode and node numbers: ids.go; revival after a restart: LookupNode (root.go).
 //   - Paths of the store and planted links: beneath.go. Files shared by hosts: shared.go.
 //   - Directories: root.go (root, status), home.go and agent.go (homes, sessions), project_dir.go,

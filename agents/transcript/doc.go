@@ -31,5 +31,5 @@
 //	files.go     files of a transcript, detection of its format
 //	target.go    appends of records to one session
 //	records.go   records of a session for an export
-//	tree.go      mount and store behind one interface
+//	tree.go      one interface for mount and store
 package transcript

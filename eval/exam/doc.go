@@ -1,4 +1,4 @@
-// Package exam runs a reading exam (`ctxfs eval exam`): readers who see only a prompt answer
+// Package exam runs a reading exam (`ctxfs eval exam`): readers with nothing but a prompt answer
 // questions about the history that the prompt was made of. People or models outside write the
 // questions, answers, and grades; [Prepare] writes their sheets and [AddUp] adds up the grades.
 //

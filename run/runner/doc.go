@@ -1,7 +1,8 @@
 // Package runner does the work that belongs to a user outside the store, in processes of its own:
 // it opens workspace files with the rights of the session's owner and runs commands that make
-// content (generators). [Start] returns a [Client], which pack/source uses as source.Workspace and
-// source.Generators. The daemon itself never opens such a path, and it forks the broker only.
+// content (generators). [Start] returns a [Client]: the source.Workspace of pack/source and the
+// source.Generators of pack/builder. The daemon itself never opens such a path, and it forks the
+// broker only.
 //
 //	daemon (Client) ──control──► broker (broker.go)
 //	   │                            │ forks, and hands over the socket of

@@ -7,8 +7,8 @@
 //
 // All code is in trust.go. It decides which rows Add writes, which rows Revoke removes with a
 // recipe, and which status List shows ("trusted", "changed", "gone", "unreadable"). Package
-// pack/source decides what a row permits (pack/source/trust.go). Package fs sets the access mode of
-// the file (fs/trust_node.go).
+// pack/source decides the permissions that a row gives (pack/source/trust.go). Package fs sets the
+// access mode of the file (fs/trust_node.go).
 //
 // Add and Revoke hold a lock on the user's home, so that two commands of one user do not overwrite
 // each other's rows. A write replaces the whole file. The caller checks first that the daemon of
