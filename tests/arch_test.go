@@ -1,4 +1,4 @@
-// Package tests looks at the project as a whole.
+// Package tests checks the source tree: imports, limits of size and style, and documentation.
 package tests
 
 import (
@@ -22,41 +22,40 @@ import (
 
 const module = "github.com/ctxfs/ctxfs"
 
-// outside reports whether a room stands outside of the program, as its users do, and may
-// know all of it.
-func outside(room string) bool { return room == "tests" || strings.HasPrefix(room, "tests/") }
+// outside reports whether a package belongs to tests/, which may import every package.
+func outside(pkg string) bool { return pkg == "tests" || strings.HasPrefix(pkg, "tests/") }
 
-// violations returns what is wrong with one source file, by its path below the
-// repository's root.
+// violations returns one line for each import and errno constant that a source file must not use.
+// name is its path relative to the repository.
 func violations(name, src string) (found []string) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, name, src, parser.SkipObjectResolution)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	room := path.Dir(name)
-	if outside(room) {
+	pkg := path.Dir(name)
+	if outside(pkg) {
 		return nil
 	}
 	bad := func(pos token.Pos, format string, args ...any) {
 		p := fset.Position(pos)
 		found = append(found, fmt.Sprintf("%s:%d: %s", p.Filename, p.Line, fmt.Sprintf(format, args...)))
 	}
-	knowsErrno := room == "fs" || room == "fs/mountpoint" || room == "internal/beneath" // the latter two hand on what the kernel says
-	allowed, known := arrows[room]
+	knowsErrno := pkg == "fs" || pkg == "fs/mountpoint" || pkg == "internal/beneath" // the latter two return errors of the kernel
+	allowed, known := arrows[pkg]
 	if !known {
-		bad(file.Package, "%s is a room that the table of arrows does not know", room)
+		bad(file.Package, "the package %s has no row in tests/arrows_test.go", pkg)
 	}
 	if strings.HasSuffix(name, "_test.go") {
-		allowed = slices.Concat(allowed, testArrows[room], testHelpers)
+		allowed = slices.Concat(allowed, testArrows[pkg], testHelpers)
 	}
-	systems := map[string]bool{} // the names under which this file knows errno constants
+	systems := map[string]bool{} // local names of packages with errno constants
 	for _, imp := range file.Imports {
 		target, _ := strconv.Unquote(imp.Path.Value)
-		if inner, ok := strings.CutPrefix(target, module+"/"); ok && inner != room && !slices.Contains(allowed, inner) {
-			bad(imp.Pos(), "%s must not import %s", room, inner)
+		if inner, ok := strings.CutPrefix(target, module+"/"); ok && inner != pkg && !slices.Contains(allowed, inner) {
+			bad(imp.Pos(), "%s must not import %s", pkg, inner)
 		}
-		if (target == fuse || strings.HasPrefix(target, fuse+"/")) && room != "fs" {
+		if (target == fuse || strings.HasPrefix(target, fuse+"/")) && pkg != "fs" {
 			bad(imp.Pos(), "only fs imports go-fuse")
 		}
 		if target == "syscall" || target == "golang.org/x/sys/unix" {
@@ -66,7 +65,7 @@ func violations(name, src string) (found []string) {
 			}
 			systems[local] = true
 			if local == "." {
-				bad(imp.Pos(), "a dot import hides where errno values come from")
+				bad(imp.Pos(), "a dot import hides the origin of errno values")
 			}
 		}
 	}
@@ -75,8 +74,8 @@ func violations(name, src string) (found []string) {
 		if !ok {
 			return true
 		}
-		if pkg, ok := sel.X.(*ast.Ident); ok && systems[pkg.Name] && errnos[sel.Sel.Name] && !knowsErrno {
-			bad(sel.Pos(), "%s.%s: only fs knows errno values", pkg.Name, sel.Sel.Name)
+		if id, ok := sel.X.(*ast.Ident); ok && systems[id.Name] && errnos[sel.Sel.Name] && !knowsErrno {
+			bad(sel.Pos(), "%s.%s: only fs uses errno values", id.Name, sel.Sel.Name)
 		}
 		return true
 	})
@@ -85,9 +84,9 @@ func violations(name, src string) (found []string) {
 
 const fuse = "github.com/hanwen/go-fuse/v2"
 
-// errnos are the names of all errno constants, and of their type.
+// errnos has the names of all errno constants and of their type.
 var errnos = func() map[string]bool {
-	m := map[string]bool{"Errno": true, "EWOULDBLOCK": true, "ENOTSUP": true, "EDEADLOCK": true} // aliases have no number of their own
+	m := map[string]bool{"Errno": true, "EWOULDBLOCK": true, "ENOTSUP": true, "EDEADLOCK": true} // aliases, which ErrnoName does not return
 	for i := range 200 {
 		if name := unix.ErrnoName(syscall.Errno(i)); name != "" {
 			m[name] = true
@@ -112,8 +111,8 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// repositoryFiles returns the files with a suffix, in the order of their paths. It skips hidden folders, test data,
-// installed modules, and the build results in bin and man.
+// repositoryFiles returns the files with a suffix, in the order of their paths. It skips hidden
+// folders, test data, installed modules, and the build results in bin and man.
 func repositoryFiles(t *testing.T, suffix string) (all []source) {
 	t.Helper()
 	skipped := []string{"testdata", "node_modules", "vendor"}
@@ -153,30 +152,30 @@ func TestImportsFollowTheArrows(t *testing.T) {
 			t.Error(v)
 		}
 	}
-	for room := range arrows {
-		if !seen[room] {
-			t.Errorf("the table of arrows has a room %s that does not exist", room)
+	for pkg := range arrows {
+		if !seen[pkg] {
+			t.Errorf("tests/arrows_test.go: there is no package %s", pkg)
 		}
 	}
 }
 
-// The arrows form no circle, so that there is a first room to read.
-func TestArrowsFormNoCircle(t *testing.T) {
-	var visit func(room string, from []string)
-	visit = func(room string, from []string) {
-		if slices.Contains(from, room) {
-			t.Fatalf("%s → %s", strings.Join(from, " → "), room)
+// The import table has no cycle, so there is a package to read first.
+func TestArrowsHaveNoCycle(t *testing.T) {
+	var visit func(pkg string, from []string)
+	visit = func(pkg string, from []string) {
+		if slices.Contains(from, pkg) {
+			t.Fatalf("%s → %s", strings.Join(from, " → "), pkg)
 		}
-		for _, next := range arrows[room] {
-			visit(next, append(slices.Clone(from), room))
+		for _, next := range arrows[pkg] {
+			visit(next, append(slices.Clone(from), pkg))
 		}
 	}
-	for room := range arrows {
-		visit(room, nil)
+	for pkg := range arrows {
+		visit(pkg, nil)
 	}
 }
 
-// The checker itself must be able to fail.
+// Each rule finds a violation.
 func TestViolationsAreFound(t *testing.T) {
 	imports := func(paths ...string) string {
 		src := "package x\n"
@@ -201,7 +200,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{"pack/builder.go", imports(`"` + module + `/fs"`), "pack must not import fs"},
 		{"ctxabi/x.go", imports(`t "` + module + `/internal/tokens"`), "ctxabi must not import internal/tokens"},
 		{"pack/builder.go", imports(`"` + module + `/run/runner"`), "pack must not import run/runner"},
-		{"unheard/x.go", imports(), "unheard is a room that the table"},
+		{"unheard/x.go", imports(), "the package unheard has no row"},
 		{"cmd/ctxfs/x.go", imports(`f "` + fuse + `/fuse"`), "only fs imports go-fuse"},
 		{"session/x.go", imports(`"syscall"`) + "var _ = syscall.ENOSPC", "syscall.ENOSPC: only fs"},
 		{"session/x_test.go", imports(`"syscall"`) + "var _ = syscall.EINVAL", "syscall.EINVAL: only fs"},
@@ -217,15 +216,15 @@ func TestViolationsAreFound(t *testing.T) {
 	}
 }
 
-// pure are the packages that a pack is a pure function by: they read no file, no clock and no session.
+// pure are the packages that compile a pack from its inputs. They read no file, clock, or session.
 var pure = []string{"pack", "pack/blocks", "pack/finds", "pack/journal", "pack/native", "pack/recall", "pack/record"}
 
 func TestPackIsPure(t *testing.T) {
 	impure := []string{"os", "os/exec", "os/user", "io/fs", "net", "net/http", "syscall", "log", "log/slog", "path/filepath", "math/rand", "math/rand/v2", "crypto/rand", "golang.org/x/sys/unix"}
-	for _, room := range pure {
-		files, err := filepath.Glob(filepath.Join("..", room, "*.go"))
+	for _, pkg := range pure {
+		files, err := filepath.Glob(filepath.Join("..", pkg, "*.go"))
 		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", room, len(files), err)
+			t.Fatalf("%s: %d files, %v", pkg, len(files), err)
 		}
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
@@ -243,15 +242,15 @@ func TestPackIsPure(t *testing.T) {
 			ast.Inspect(file, func(n ast.Node) bool {
 				if sel, ok := n.(*ast.SelectorExpr); ok {
 					if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == "time" && (sel.Sel.Name == "Now" || sel.Sel.Name == "Since") {
-						t.Errorf("%s asks the clock", name)
+						t.Errorf("%s reads the clock", name)
 					}
 				}
 				return true
 			})
 		}
-		for _, d := range deps(t, room) {
+		for _, d := range deps(t, pkg) {
 			if inner, ok := strings.CutPrefix(d, module+"/"); ok && (inner == "session" || strings.HasPrefix(inner, "session/") || (strings.HasPrefix(inner, "internal/") || slices.Contains([]string{"agents", "cluster", "eval", "fs", "gc", "run", "search", "views"}, strings.Split(inner, "/")[0])) && !slices.Contains([]string{"internal/tokens", "internal/redact", "internal/lru", "internal/lazy", "internal/coder", "internal/picture"}, inner) || inner == "pack/source" || inner == "pack/builder") {
-				t.Errorf("%s depends on %s", room, inner)
+				t.Errorf("%s depends on %s", pkg, inner)
 			}
 		}
 	}
@@ -281,33 +280,33 @@ func TestPackStartsNoGoroutine(t *testing.T) {
 	}
 }
 
-// deps returns all packages that a room needs, itself among them.
-func deps(t *testing.T, room string) []string {
+// deps returns all packages that a package depends on, including itself.
+func deps(t *testing.T, pkg string) []string {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-deps", "../"+room).CombinedOutput()
+	out, err := exec.Command("go", "list", "-deps", "../"+pkg).CombinedOutput()
 	if err != nil {
 		t.Fatalf("go list: %v\n%s", err, out)
 	}
 	list := strings.Fields(string(out))
-	if !slices.Contains(list, module+"/"+room) {
+	if !slices.Contains(list, module+"/"+pkg) {
 		t.Fatalf("go list does not list the package itself:\n%s", out)
 	}
 	return list
 }
 
-// Collecting garbage needs no mount: it does not even link go-fuse.
-func TestTheCollectorKnowsNoMount(t *testing.T) {
-	for _, room := range []string{"gc", "gc/world"} {
-		for _, d := range deps(t, room) {
+// The collector runs without a mount: it does not link go-fuse.
+func TestCollectorNeedsNoMount(t *testing.T) {
+	for _, pkg := range []string{"gc", "gc/world"} {
+		for _, d := range deps(t, pkg) {
 			if d == module+"/fs" || strings.HasPrefix(d, fuse) {
-				t.Errorf("%s depends on %s", room, d)
+				t.Errorf("%s depends on %s", pkg, d)
 			}
 		}
 	}
 }
 
-// Counting tokens is offline: it does not even link a network.
-func TestTokensKnowNoNetwork(t *testing.T) {
+// Counting tokens needs no network: it does not link package net.
+func TestTokensNeedNoNetwork(t *testing.T) {
 	for _, d := range deps(t, "internal/tokens") {
 		if d == "net" || strings.HasPrefix(d, "net/") {
 			t.Errorf("internal/tokens depends on %s", d)
