@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"search/segment":             {"ctxabi", "compress"}, // compress in its tests
 	"search/document":            {"compress", "session", "ctxabi", "search/excerpt"},
 	"internal/lru":               {},
+	"internal/inputs":            {},
 	"internal/lazy":              {},
 	"internal/coder":             {},
 	"views":                      {},
@@ -72,8 +73,8 @@ var arrows = map[string][]string{
 	"agents/adapter/gemini":      {"internal/picture", "agents/adapter", "agents/adapter/bodies", "ctxabi", "internal/lazy"},
 	"agents/adapter/formats":     {"agents/adapter", "agents/adapter/aider", "agents/adapter/anthropic", "agents/adapter/atif", "agents/adapter/claude", "agents/adapter/codex", "agents/adapter/gemini", "agents/adapter/langchain", "agents/adapter/native", "agents/adapter/opencode", "agents/adapter/openai", "agents/adapter/openhands", "agents/adapter/pi", "agents/adapter/responses", "agents/adapter/sweagent", "ctxabi", "agents/adapter/converse", "agents/adapter/uimessages"},
 	"agents/adapter/adaptertest": {"agents/adapter/formats", "agents/adapter", "ctxabi"},
-	"agents/transcript":          {"agents/adapter", "agents/adapter/claude", "agents/adapter/formats", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage", "internal/lazy"}, // what import and export do
-	"internal/redact":            {"internal/lazy"},                                                                                                                                                   // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"agents/transcript":          {"agents/adapter", "agents/adapter/claude", "agents/adapter/formats", "internal/inputs", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage", "internal/lazy"}, // what import and export do
+	"internal/redact":            {"internal/lazy"},                                                                                                                                                                      // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest": {},
 	"agents/mcp":                 {"agents/mcp/memory", "agents/brief", "ctxabi", "internal/lazy"}, // a client of the mount, like any other
 	"agents/mcp/memory":          {},
@@ -81,7 +82,7 @@ var arrows = map[string][]string{
 	"internal/usage":             {},
 	"run":                        {},
 	"run/trust":                  {"pack/source", "internal/locate", "ctxabi"},
-	"agents/hook":                {"agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/locate", "agents/mcp", "internal/mounts", "ctxabi", "internal/daemon", "agents/brief", "agents/hook/jobs", "internal/process"},
+	"agents/hook":                {"internal/inputs", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/locate", "agents/mcp", "internal/mounts", "ctxabi", "internal/daemon", "agents/brief", "agents/hook/jobs", "internal/process"},
 	"agents/install":             {},
 	"agents/brief":               {"internal/mounts", "ctxabi"},
 	"agents/hook/jobs":           {},
@@ -97,7 +98,7 @@ var arrows = map[string][]string{
 	"views/overview":             {"views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
 	"views/top":                  {"views/overview", "views/inspect", "internal/mounts", "ctxabi"},
 	"views/web":                  {"views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                  {"cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "eval", "eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
+	"cmd/ctxfs":                  {"internal/inputs", "cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "eval", "eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},

@@ -11,7 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
-	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 )
 
 // Gemini CLI puts what SessionStart says in front of the first prompt, inside the user's own message, and leaves each message that begins like
@@ -35,7 +35,7 @@ func (h *input) asksLater() bool {
 		if !filepath.IsAbs(name) || answers(name) != nil {
 			continue
 		}
-		f, err := transcript.OpenRegular(name)
+		f, err := inputs.OpenRegular(name)
 		if err != nil {
 			continue
 		}

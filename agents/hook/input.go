@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -101,7 +102,7 @@ func (h *input) hasTranscript() (bool, error) {
 	if err := answers(h.Transcript); err != nil {
 		return false, err
 	}
-	f, err := transcript.OpenRegular(h.Transcript)
+	f, err := inputs.OpenRegular(h.Transcript)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil // nothing was said yet
 	}

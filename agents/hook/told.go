@@ -15,8 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 	"github.com/ctxfs/ctxfs/agents/brief"
 	"github.com/ctxfs/ctxfs/agents/mcp"
-	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
@@ -102,7 +102,7 @@ func (b bounded) ReadAt(p []byte, off int64) (int, error) {
 // to the last compaction. It returns the error of ctx if ctx ends first, and the errors of opening
 // and reading the file.
 func contextIn(ctx context.Context, name, program string) (texts []adapter.Told, err error) {
-	opened, err := transcript.OpenRegular(name)
+	opened, err := inputs.OpenRegular(name)
 	if err != nil {
 		return nil, err
 	}

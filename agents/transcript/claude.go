@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/agents/adapter/claude"
 	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -187,7 +188,7 @@ var workflowRun = lazy.Regexp(claudeAgents + "/" + claudeWorkflows + `/([A-Za-z0
 // name.
 func workflowCalls(file string) map[string]string {
 	calls := map[string]string{}
-	f, err := OpenRegular(file)
+	f, err := inputs.OpenRegular(file)
 	if err != nil {
 		return calls
 	}
@@ -220,7 +221,7 @@ func subagentOf(file string) (a subagent) {
 	if !is {
 		return a
 	}
-	data, err := ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
+	data, err := inputs.ReadFile(strings.TrimSuffix(file, ".jsonl") + ".meta.json")
 	if err != nil || json.Unmarshal(data, &a) != nil {
 		return subagent{}
 	}
@@ -244,7 +245,7 @@ func toolResults(session string) map[string]*adapter.Beside {
 			if fi.Size() > ctxabi.MaxRecord/2 { // what is not plain takes more as JSON
 				return nil, fmt.Errorf("has %d bytes, too many for a record; it is not imported", fi.Size())
 			}
-			return ReadFile(file)
+			return inputs.ReadFile(file)
 		}}
 		return nil
 	})

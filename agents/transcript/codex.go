@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/agents/adapter/claude"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -139,7 +140,7 @@ func rolloutsWith(file string) map[string]string {
 // the call; "" if the line has no call.
 func spawned(file string) map[string]string {
 	calls := map[string]string{}
-	f, err := OpenRegular(file)
+	f, err := inputs.OpenRegular(file)
 	if err != nil {
 		return calls
 	}
@@ -162,7 +163,7 @@ func spawned(file string) map[string]string {
 
 // firstID returns the source ID of the first record of a rollout; "" if there is none.
 func firstID(file string) string {
-	f, err := OpenRegular(file)
+	f, err := inputs.OpenRegular(file)
 	if err != nil {
 		return ""
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/usage"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 )
 
 // Transcript is one that is to be imported.
@@ -300,7 +301,7 @@ func (s source) open() (*Transcript, error) {
 			readers = append(readers, &eventFile{name: name})
 			continue
 		}
-		f, err := OpenFile(name)
+		f, err := inputs.OpenFile(name)
 		if err != nil {
 			return nil, err
 		}
@@ -320,7 +321,7 @@ type eventFile struct {
 
 func (e *eventFile) Read(p []byte) (n int, err error) {
 	if e.r == nil {
-		b, err := ReadFile(e.name)
+		b, err := inputs.ReadFile(e.name)
 		if err != nil {
 			return 0, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/agents/adapter/formats"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 )
 
 // What Gemini CLI keeps in ~/.gemini/tmp/<project>/:
@@ -21,7 +22,7 @@ const geminiChats = "chats"
 // geminiProject returns where the program worked of which a chat is, "" if that is not known.
 func geminiProject(file string) string {
 	dir := filepath.Dir(filepath.Dir(file))
-	root, err := ReadFile(filepath.Join(dir, ".project_root"))
+	root, err := inputs.ReadFile(filepath.Join(dir, ".project_root"))
 	if err != nil {
 		return ""
 	}
@@ -70,7 +71,7 @@ func quoteGlob(name string) string {
 // headOf returns the beginning of a regular file, long enough to detect its format. It returns an
 // error for a pipe, because a pipe can be read only once.
 func headOf(file string) ([]byte, error) {
-	f, err := OpenRegular(file)
+	f, err := inputs.OpenRegular(file)
 	if err != nil {
 		return nil, err
 	}

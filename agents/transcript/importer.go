@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -110,7 +111,7 @@ func (im *Importer) Read(t *Transcript) error {
 		im.agents[t.agent.chain] = t.agent
 	}
 	var from *adapter.From
-	if f, err := OpenRegular(t.thread.from); err == nil {
+	if f, err := inputs.OpenRegular(t.thread.from); err == nil {
 		defer f.Close()
 		from = &adapter.From{R: f}
 	}

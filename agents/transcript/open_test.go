@@ -3,11 +3,12 @@ package transcript
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/inputs"
 )
 
 // A FIFO without a writer kept an import waiting for ever.
@@ -29,30 +30,8 @@ func TestFIFOIsRefused(t *testing.T) {
 		if _, _, err := keptIn(name); err == nil {
 			t.Errorf("%s may be a transcript", name)
 		}
-		if _, err := ReadFile(name); err == nil {
+		if _, err := inputs.ReadFile(name); err == nil {
 			t.Errorf("%s is read", name)
 		}
-	}
-}
-
-func TestDescriptorsAreOpened(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if _, err := w.WriteString("text"); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join("/dev/fd", strconv.Itoa(int(r.Fd())))
-	f, err := OpenFile(name) // before the last writer closes
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w.Close()
-	buf := make([]byte, 8)
-	if n, err := f.Read(buf); string(buf[:n]) != "text" || err != nil {
-		t.Errorf("%q, %v", buf[:n], err)
 	}
 }

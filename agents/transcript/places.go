@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
@@ -177,7 +178,7 @@ func Alone(file string) (k Kept, err error) {
 
 // keptIn reads the head of a file; ok is false if it is no transcript of one of the programs.
 func keptIn(file string) (k Kept, ok bool, err error) {
-	f, err := OpenRegular(file)
+	f, err := inputs.OpenRegular(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return k, false, nil // the program has removed it meanwhile
 	}

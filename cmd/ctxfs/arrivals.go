@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/arrival"
@@ -73,7 +73,7 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 }
 
 func printArrivals(file string, out, errOut io.Writer) error {
-	f, err := transcript.OpenFile(file)
+	f, err := inputs.OpenFile(file)
 	if err != nil {
 		return err
 	}

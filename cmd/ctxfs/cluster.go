@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -178,7 +178,7 @@ machine where the token was made, by name, and refuses when they differ.`,
 			word := ""
 			switch {
 			case file != "":
-				data, err := transcript.ReadFile(file)
+				data, err := inputs.ReadFile(file)
 				if err != nil {
 					return err
 				}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -47,7 +47,7 @@ func genManCmd() *cobra.Command {
 			if len(args) < 2 {
 				return nil
 			}
-			text, err := transcript.ReadFile(args[1])
+			text, err := inputs.ReadFile(args[1])
 			if err != nil {
 				return err
 			}

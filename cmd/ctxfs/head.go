@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -66,7 +66,7 @@ func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
 	if name == "-" {
 		data, err = io.ReadAll(in)
 	} else {
-		data, err = transcript.ReadFile(name)
+		data, err = inputs.ReadFile(name)
 	}
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
@@ -42,7 +42,7 @@ func (f *redactFlags) redactor() (*redact.Redactor, error) {
 	}
 	allow := &redact.Allow{}
 	if f.allow != "" {
-		data, err := transcript.ReadFile(f.allow)
+		data, err := inputs.ReadFile(f.allow)
 		if err != nil {
 			return nil, err
 		}

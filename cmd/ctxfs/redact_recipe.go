@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/internal/daemon"
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -22,7 +22,7 @@ func (f redactFlags) redactorBeside(store, point string) (*redact.Redactor, erro
 			f.on, f.allow = d.Redact, d.RedactAllow
 		}
 		f.on = f.on || redactsAt(point)
-		if file, err := transcript.OpenFile(f.allow); err != nil {
+		if file, err := inputs.OpenFile(f.allow); err != nil {
 			f.allow = ""
 		} else {
 			file.Close()
