@@ -44,6 +44,7 @@ var arrows = map[string][]string{
 	"search/segment":             {"ctxabi", "compress"}, // compress in its tests
 	"search/document":            {"compress", "session", "ctxabi", "search/excerpt"},
 	"internal/lru":               {},
+	"internal/figures":           {},
 	"internal/inputs":            {},
 	"internal/lazy":              {},
 	"internal/coder":             {},
@@ -95,10 +96,10 @@ var arrows = map[string][]string{
 	"internal/memory":            {"ctxabi"},
 	"internal/mounts":            {"ctxabi"},
 	"run/runner":                 {"ctxabi", "internal/beneath", "pack/source"},
-	"views/overview":             {"views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
-	"views/top":                  {"views/overview", "views/inspect", "internal/mounts", "ctxabi"},
-	"views/web":                  {"views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                  {"internal/inputs", "cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "eval", "eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
+	"views/overview":             {"internal/figures", "views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
+	"views/top":                  {"internal/figures", "views/overview", "views/inspect", "internal/mounts", "ctxabi"},
+	"views/web":                  {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
+	"cmd/ctxfs":                  {"internal/figures", "internal/inputs", "cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "eval", "eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/views/overview"
+	"github.com/ctxfs/ctxfs/internal/figures"
 )
 
 // screen is how a verb may print: as wide, and with what.
@@ -59,9 +59,9 @@ func printJSON(w io.Writer, v any) error {
 // thousands writes a number with commas.
 func thousands(n int) string {
 	if n < 0 {
-		return "-" + overview.Thousands(-n)
+		return "-" + figures.Thousands(-n)
 	}
-	return overview.Thousands(n)
+	return figures.Thousands(n)
 }
 
 func share(n, of int) string {
@@ -71,4 +71,4 @@ func share(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-func plural(n int, what string) string { return overview.Count(n, what) }
+func plural(n int, what string) string { return figures.Count(n, what) }

@@ -13,6 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
@@ -36,7 +37,7 @@ func TestVisibleTextTurnsAndHidesNothing(t *testing.T) {
 func TestNumbersHaveUnits(t *testing.T) {
 	for got, want := range map[string]string{
 		Short(999): "999", Short(1000): "1k", Short(1250): "1.2k", Short(9949): "9.9k", Short(9950): "10k", Short(1_234_567): "1.2M",
-		Thousands(-1234567): "−1,234,567", Thousands(0): "0", Count(1, "token"): "1 token", Count(2000, "token"): "2,000 tokens",
+		figures.Thousands(-1234567): "−1,234,567", figures.Thousands(0): "0", figures.Count(1, "token"): "1 token", figures.Count(2000, "token"): "2,000 tokens",
 		Percent(0.001): "< 1 %", Percent(0): "0 %", Percent(1): "100 %",
 		Ago(time.Unix(100, 0), time.Unix(40, 0)): "1 min ago", Ago(time.Unix(100, 0), time.Time{}): "never",
 	} {

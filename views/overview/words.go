@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
@@ -51,26 +52,6 @@ func OneLine(text string, n int) string {
 		return string(r[:n-1]) + "…"
 	}
 	return text
-}
-
-// Thousands writes a number with commas.
-func Thousands(n int) string {
-	s := fmt.Sprint(max(n, -n))
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	if n < 0 {
-		s = "−" + s
-	}
-	return s
-}
-
-// Count returns "1 message", "3,000 messages".
-func Count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return Thousands(n) + " " + what
 }
 
 // Short writes a number in at most four letters and a unit: 950, 12k, 1.2M.
@@ -151,12 +132,12 @@ func Sparkline(values []float64, most float64, width int) string {
 // Used describes the token usage that a provider reported for a session, one line each, and
 // compares it with packs. read reports whether a program has read a pack of the session.
 func Used(r *inspect.Recorded, read bool) []string {
-	line := fmt.Sprintf("%s: %s input tokens", Count(r.Records, "record"), Thousands(r.All))
+	line := fmt.Sprintf("%s: %s input tokens", figures.Count(r.Records, "record"), figures.Thousands(r.All))
 	if r.Caches > 0 {
-		line += fmt.Sprintf(", %s of them (%.1f %%) read from the cache", Thousands(r.CacheRead), 100*r.AllShare())
+		line += fmt.Sprintf(", %s of them (%.1f %%) read from the cache", figures.Thousands(r.CacheRead), 100*r.AllShare())
 	}
 	if r.Output > 0 {
-		line += fmt.Sprintf("; %s output tokens", Thousands(r.Output))
+		line += fmt.Sprintf("; %s output tokens", figures.Thousands(r.Output))
 	}
 	lines := []string{line}
 	switch {
@@ -165,8 +146,8 @@ func Used(r *inspect.Recorded, read bool) []string {
 	case r.Matched == 0:
 		return append(lines, "not compared with packs: too few of the records came after a pack that was read")
 	}
-	lines = append(lines, Count(r.Matched, "record")+" matched, each with the pack that was opened last before it",
-		fmt.Sprintf("input tokens: recorded %s, counted in packs %s; calibration %.3f", Thousands(r.Input), Thousands(r.Counted), r.Calibration))
+	lines = append(lines, figures.Count(r.Matched, "record")+" matched, each with the pack that was opened last before it",
+		fmt.Sprintf("input tokens: recorded %s, counted in packs %s; calibration %.3f", figures.Thousands(r.Input), figures.Thousands(r.Counted), r.Calibration))
 	if r.Cached == 0 {
 		return append(lines, "no record mentions a cache")
 	}

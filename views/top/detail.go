@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
@@ -91,7 +92,7 @@ func (d *detail) lines(l *lister, cells int) (lines []string) {
 	}
 	r := &d.row
 	if r.Ref != "" {
-		add(plain, "%s, %s, changed %s", overview.Count(r.Messages, "message"), overview.Count(d.events, "event"), overview.Ago(l.now, r.Updated))
+		add(plain, "%s, %s, changed %s", figures.Count(r.Messages, "message"), figures.Count(d.events, "event"), overview.Ago(l.now, r.Updated))
 	}
 	add(faint, "%s", harmless(d.dir))
 	d.promptLines(l, cells, section, add)
@@ -107,24 +108,24 @@ func (d *detail) lines(l *lister, cells int) (lines []string) {
 	for _, x := range d.refusals[:min(len(d.refusals), lastRefusals)] {
 		times := ""
 		if x.Count > 1 {
-			times = fmt.Sprintf(" (%s times)", overview.Thousands(x.Count))
+			times = fmt.Sprintf(" (%s times)", figures.Thousands(x.Count))
 		}
 		add(plain, "  %s: %s %s%s: %s", overview.Ago(l.now, x.When), harmless(x.What), harmless(x.Path), times, harmless(x.Reason))
 	}
 	if n := len(d.refusals) - lastRefusals; n > 0 {
-		add(faint, "  and %s more in context/errors.jsonl", overview.Thousands(n))
+		add(faint, "  and %s more in context/errors.jsonl", figures.Thousands(n))
 	}
 	section("Last messages")
 	if len(d.records) == 0 {
 		add(faint, "  there is no message yet")
 	}
-	digits := len(overview.Thousands(r.Messages))
+	digits := len(figures.Thousands(r.Messages))
 	for _, g := range d.records {
-		head := fmt.Sprintf("  %*s %-9s %6s  ", digits, overview.Thousands(g.N), crop(harmless(g.Role), 9), overview.Short(g.Tokens))
+		head := fmt.Sprintf("  %*s %-9s %6s  ", digits, figures.Thousands(g.N), crop(harmless(g.Role), 9), overview.Short(g.Tokens))
 		lines = append(lines, l.paint(faint, crop(head, cells))+crop(harmless(g.First), cells-width(head)))
 	}
 	if n := r.Messages - len(d.records); n > 0 && len(d.records) > 0 {
-		add(faint, "  and %s before them", overview.Count(n, "message"))
+		add(faint, "  and %s before them", figures.Count(n, "message"))
 	}
 	return lines
 }
@@ -141,12 +142,12 @@ func (d *detail) promptLines(l *lister, cells int, section func(string), add fun
 		add(faint, "  it is being looked at")
 	default:
 		p := d.prompt
-		title := "Prompt: " + overview.Count(p.tokens, "token")
+		title := "Prompt: " + figures.Count(p.tokens, "token")
 		if p.budget > 0 {
-			title += " of " + overview.Thousands(p.budget)
+			title += " of " + figures.Thousands(p.budget)
 		}
 		if p.compactions > 0 {
-			title += ", " + overview.Count(p.compactions, "compaction")
+			title += ", " + figures.Count(p.compactions, "compaction")
 		}
 		section(title)
 		room := cells - 2 - names - numbers - 2
@@ -155,11 +156,11 @@ func (d *detail) promptLines(l *lister, cells int, section func(string), add fun
 			if room > 0 && p.tokens > 0 {
 				bar = strings.Repeat("█", (x.tokens*room+p.tokens-1)/p.tokens)
 			}
-			add(plain, "  %s%s  %s", fit(x.name, names), fitRight(overview.Thousands(x.tokens), numbers), bar)
+			add(plain, "  %s%s  %s", fit(x.name, names), fitRight(figures.Thousands(x.tokens), numbers), bar)
 		}
 	}
 	if p := d.row.Packs; p.Any {
-		section(fmt.Sprintf("Last %s that programs read", overview.Count(p.Count, "prompt")))
+		section(fmt.Sprintf("Last %s that programs read", figures.Count(p.Count, "prompt")))
 		add(plain, "  %s", spark(p, min(50, cells-2)))
 		if p.Cached {
 			add(plain, "  %s of their tokens stood in the prompt before", overview.Percent(p.Share))
@@ -182,13 +183,13 @@ func (d *detail) counts() string {
 		n := len(f.Notes) + f.More
 		switch f.Title {
 		case "To do":
-			list = append(list, fmt.Sprintf("%s to do, %s done", overview.Thousands(open), overview.Thousands(done)))
+			list = append(list, fmt.Sprintf("%s to do, %s done", figures.Thousands(open), figures.Thousands(done)))
 		case "Decisions":
-			list = append(list, overview.Count(n, "decision"))
+			list = append(list, figures.Count(n, "decision"))
 		case "Facts":
-			list = append(list, overview.Count(n, "fact"))
+			list = append(list, figures.Count(n, "fact"))
 		default:
-			list = append(list, overview.Count(n, "file"))
+			list = append(list, figures.Count(n, "file"))
 		}
 	}
 	return strings.Join(list, ", ")

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
 
@@ -85,11 +86,11 @@ func Once(w io.Writer, c *Config, n, cells int) error {
 		lines[i] = strings.TrimRight(line[markWidth:], " ")
 	}
 	if more := len(items) - len(shown); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more", overview.Count(more, "session")))
+		lines = append(lines, fmt.Sprintf("and %s more", figures.Count(more, "session")))
 	}
 	switch {
 	case len(items) == 0 && len(all) > 0:
-		lines = []string{fmt.Sprintf("no such session: %s (%s in all)", overview.Visible(c.Wanted), overview.Count(len(all), "session"))}
+		lines = []string{fmt.Sprintf("no such session: %s (%s in all)", overview.Visible(c.Wanted), figures.Count(len(all), "session"))}
 	case len(items) == 0:
 		lines = []string{"no session yet; ctxfs install connects your agent programs"}
 	}

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
 
@@ -77,7 +78,7 @@ func (m *model) title() string {
 		left = append(left, "ctxfs "+harmless(m.c.Source.Root), m.howMany(), "by "+m.order.words())
 	}
 	if m.left > 0 && m.detail == nil {
-		right = append(right, overview.Thousands(m.left)+" to read")
+		right = append(right, figures.Thousands(m.left)+" to read")
 	}
 	if m.paused {
 		right = append(right, "PAUSED")
@@ -93,9 +94,9 @@ func (m *model) howMany() string {
 	case !m.listed:
 		return "reading the list"
 	case m.filter != "" || m.filtering:
-		return fmt.Sprintf("%s of %s", overview.Thousands(len(m.list)), overview.Count(len(m.items), "session"))
+		return fmt.Sprintf("%s of %s", figures.Thousands(len(m.list)), figures.Count(len(m.items), "session"))
 	}
-	return overview.Count(len(m.items), "session")
+	return figures.Count(len(m.items), "session")
 }
 
 // footer is what keys do, the filter, or that the mount does not serve.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
@@ -276,7 +277,7 @@ func (s *Server) life(ctx context.Context, dir string, r *http.Request) (string,
 	for i, t := range v.Life {
 		x := turn{At: t.At, Said: placeWords(t.Place)}
 		if t.Tokens > 0 {
-			x.Said += ", " + overview.Count(t.Tokens, "token")
+			x.Said += ", " + figures.Count(t.Tokens, "token")
 		}
 		switch {
 		case i == 0:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
@@ -122,7 +123,7 @@ func (v *callsView) draw() {
 				m.Before = c.Messages
 			}
 		}
-		m.Said = fmt.Sprintf("%s: %s to %s tokens", e.Reason, overview.Thousands(e.Before), overview.Thousands(e.Tokens))
+		m.Said = fmt.Sprintf("%s: %s to %s tokens", e.Reason, figures.Thousands(e.Before), figures.Thousands(e.Tokens))
 		v.Marks = append(v.Marks, m)
 	}
 	step := niceStep(v.Peak)

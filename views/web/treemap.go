@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
 
@@ -70,7 +71,7 @@ func labels(t tile) (name, numbers string) {
 	if name = overview.Visible(t.Name); len([]rune(name)) > n {
 		name = string([]rune(name)[:n-1]) + "…"
 	}
-	if text := overview.Thousands(t.Tokens) + " tokens"; t.H > 2*line+10 && len(text) <= n {
+	if text := figures.Thousands(t.Tokens) + " tokens"; t.H > 2*line+10 && len(text) <= n {
 		numbers = text
 	} else if text := overview.Short(t.Tokens); t.H > 2*line+10 && len(text) <= n {
 		numbers = text

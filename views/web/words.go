@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/figures"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
@@ -20,10 +21,10 @@ func breakable(path string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(overview.Visible(path)), "/", "/<wbr>"))
 }
 
-// grouped returns a line as [overview.Thousands] writes it where it is a number, else as it is.
+// grouped returns a line as [figures.Thousands] writes it where it is a number, else as it is.
 func grouped(line string) string {
 	if n, err := strconv.Atoi(line); err == nil {
-		return overview.Thousands(n)
+		return figures.Thousands(n)
 	}
 	return line
 }
@@ -31,9 +32,9 @@ func grouped(line string) string {
 // signed writes a difference.
 func signed(n int) string {
 	if n > 0 {
-		return "+" + overview.Thousands(n)
+		return "+" + figures.Thousands(n)
 	}
-	return overview.Thousands(n)
+	return figures.Thousands(n)
 }
 
 // size writes bytes with a unit.
@@ -113,7 +114,7 @@ func shownError(err error) failed {
 
 // functions are what templates call.
 var functions = template.FuncMap{
-	"visible": overview.Visible, "path": breakable, "thousands": overview.Thousands, "count": overview.Count, "short": overview.Short, "signed": signed, "size": size,
+	"visible": overview.Visible, "path": breakable, "thousands": figures.Thousands, "count": figures.Count, "short": overview.Short, "signed": signed, "size": size,
 	"percent": overview.Percent, "spark": spark, "link": linkTo,
 	"ago":   func(t time.Time) string { return overview.Ago(time.Now(), t) },
 	"stamp": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
