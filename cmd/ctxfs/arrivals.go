@@ -102,5 +102,5 @@ func printArrivals(file string, out, errOut io.Writer) error {
 	if err != nil {
 		fmt.Fprintf(errOut, "ctxfs: %s: %v\n", file, torn)
 	}
-	return silent{exitFailed}
+	return silent{code: exitFailed}
 }

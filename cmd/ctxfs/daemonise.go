@@ -48,7 +48,7 @@ func daemonise(f mountFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.cluster.at != "" {
+	if len(f.cluster.Args()) > 0 {
 		slow := time.AfterFunc(sayAfter, func() {
 			fmt.Fprintf(os.Stderr, "ctxfs: the mount waits for its cluster; %s has the reason\n", f.log)
 		})
@@ -66,7 +66,7 @@ func daemonise(f mountFlags) error {
 	var exit *exec.ExitError
 	if len(said) > 0 && errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, "ctxfs:", strings.TrimSpace(string(said)))
-		return silent{exit.ExitCode()}
+		return silent{code: exit.ExitCode()}
 	}
 	return fmt.Errorf("the daemon ended before it could say why (%v); see %s", err, f.log)
 }
@@ -114,7 +114,7 @@ func (r *readyFile) failed(err error, log *slog.Logger, logged bool) error {
 		log.Error("cannot serve", "error", err)
 	}
 	r.done(inWords(err))
-	return silent{exitCode(failure{err})}
+	return silent{code: exitCode(failed(err))}
 }
 
 // volumeSocket is the name under which systemd hands over the socket of the

@@ -39,16 +39,16 @@ Exit codes, as those of diff:
   ctxfs diff coder/s1 coder/s2 --json | jq .prefix_kept.share`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			same, err := f.diff(c, args, asText, asJSON)
+			same, err := diff(c, &f, args, asText, asJSON)
 			if err != nil {
-				if code := exitCode(failure{err}); code != exitUsage {
+				if code := exitCode(failed(err)); code != exitUsage {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs:", inWords(err))
-					return silent{exitUsage}
+					return silent{code: exitUsage}
 				}
 				return err
 			}
 			if !same {
-				return silent{exitFailed}
+				return silent{code: exitFailed}
 			}
 			return nil
 		},
@@ -60,7 +60,7 @@ Exit codes, as those of diff:
 	return c
 }
 
-func (f *packFlags) diff(c *cobra.Command, args []string, asText, asJSON bool) (same bool, err error) {
+func diff(c *cobra.Command, f *packFlags, args []string, asText, asJSON bool) (same bool, err error) {
 	var packs [2]*inspect.Pack
 	var moments [2]moment
 	for i, arg := range args {
@@ -77,12 +77,12 @@ func (f *packFlags) diff(c *cobra.Command, args []string, asText, asJSON bool) (
 	for i, m := range moments {
 		l := opened[m.session]
 		if l == nil {
-			if l, err = f.look(c, m.session); err != nil {
+			if l, err = look(c, f, m.session); err != nil {
 				return false, err
 			}
 			opened[m.session] = l
 		}
-		if packs[i], err = m.pack(c.Context(), l.History); err != nil {
+		if packs[i], err = packOf(c.Context(), l.History, m); err != nil {
 			return false, err
 		}
 	}

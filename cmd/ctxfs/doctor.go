@@ -85,7 +85,7 @@ ctxfs answers at MOUNTPOINT now.`,
 				}
 			}
 			if err == nil && bad {
-				err = silent{exitFailed}
+				err = silent{code: exitFailed}
 			}
 			return err
 		},
@@ -103,10 +103,6 @@ func thisProgram() doctor.Program {
 	return doctor.Program{
 		Version:     strings.TrimSpace(thisVersion().Version + " " + commit),
 		MountHelper: mountHelperName,
-		FstabLine: func(source, dir, options string) error {
-			helper := helperFlags{options: []string{options}}
-			_, err := helper.mountArgs(source, dir)
-			return err
-		},
+		FstabLine:   checkFstab,
 	}
 }

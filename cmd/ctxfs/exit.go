@@ -47,6 +47,9 @@ type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
+// failed returns err as the error of a verb that ran.
+func failed(err error) error { return failure{err} }
+
 // silent is a failure that was already told to the user.
 type silent struct{ code int }
 

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
 // storeFlag is --store of the verbs that find a session in its store.
@@ -22,4 +26,34 @@ func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string)
 	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
 	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
 	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
+}
+
+// pathMap translates the beginning of a path.
+type pathMap struct{ from, to string }
+
+// parseMaps reads --map values and gives the translation, nil when there is none.
+func parseMaps(values []string) (func(string) string, error) {
+	var maps []pathMap
+	for _, v := range values {
+		from, to, ok := strings.Cut(v, "=")
+		if !ok || !filepath.IsAbs(from) || !filepath.IsAbs(to) {
+			return nil, usagef("--map %q: expected /inside=/outside, both absolute", v)
+		}
+		maps = append(maps, pathMap{filepath.Clean(from), filepath.Clean(to)})
+	}
+	if len(maps) == 0 {
+		return nil, nil
+	}
+	return func(p string) string {
+		best := -1
+		for i, m := range maps {
+			if locate.Inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return p
+		}
+		return filepath.Join(maps[best].to, p[len(maps[best].from):])
+	}, nil
 }

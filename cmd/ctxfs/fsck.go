@@ -120,7 +120,7 @@ func fsck(ctx context.Context, dir string, wanted []locate.Place, repair, asJSON
 		fmt.Fprintln(out, sum.words(remain))
 	}
 	if remain > 0 {
-		return errors.Join(silent{exitFailed}, err)
+		return errors.Join(silent{code: exitFailed}, err)
 	}
 	return err
 }

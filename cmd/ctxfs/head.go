@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 func headCmd() *cobra.Command {
@@ -58,33 +55,4 @@ func printHeads(at locate.Place, out io.Writer) (err error) {
 		fmt.Fprintln(out, h)
 	}
 	return err
-}
-
-// readHeads reads a file of heads, "-" for the standard input. Blank lines and those that begin with # are passed over.
-func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
-	var data []byte
-	if name == "-" {
-		data, err = io.ReadAll(in)
-	} else {
-		data, err = inputs.ReadFile(name)
-	}
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	for line := range strings.Lines(string(data)) {
-		n++
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
-		}
-		h, err := session.ParseHead(line)
-		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
-		}
-		heads = append(heads, h)
-	}
-	if len(heads) == 0 {
-		return nil, fmt.Errorf("%s contains no head; 'ctxfs head SESSION' prints them", name)
-	}
-	return heads, nil
 }

@@ -90,7 +90,7 @@ Exit code: 0.`,
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", err)
-		return silent{exitOK}
+		return silent{code: exitOK}
 	})
 	mountFlag(c, &o.Mount)
 	c.Flags().StringVar(&o.Agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or the program)")

@@ -29,11 +29,11 @@ type looking struct {
 }
 
 // look opens a session to look at its packs: in its store where that can be read, else through the files of its mount.
-func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
+func look(c *cobra.Command, f *packFlags, arg string) (*looking, error) {
 	at, err := locate.Session(arg, f.store)
 	if err == nil {
 		var l *looking
-		if l, err = f.lookInStore(c.Context(), at, c.Flags().Changed); err == nil {
+		if l, err = lookInStore(c.Context(), f, at, c.Flags().Changed); err == nil {
 			return l, nil
 		}
 		if errors.Is(err, ctxabi.ErrNoData) || errors.Is(err, ctxabi.ErrOverBudget) {
@@ -52,7 +52,7 @@ func (f *packFlags) look(c *cobra.Command, arg string) (*looking, error) {
 }
 
 // lookInStore opens a session in its store. given reports whether the command line sets a flag.
-func (f *packFlags) lookInStore(ctx context.Context, at locate.Place, given func(string) bool) (_ *looking, err error) {
+func lookInStore(ctx context.Context, f *packFlags, at locate.Place, given func(string) bool) (_ *looking, err error) {
 	flags := *f
 	if d, ok := daemon.Running(at.Store); ok {
 		flags.inherit(d, given)
@@ -124,39 +124,8 @@ func lookFlags(c *cobra.Command, f *packFlags) {
 	buildFlags(c, &f.budget, &f.encoding, &f.maps)
 }
 
-// moment is one pack of a session: SESSION@POINT.
-type moment struct {
-	session string
-	point   string // "": now
-}
-
-const momentHelp = `A pack is SESSION, the present one, or SESSION@POINT, where POINT is
-  120                    a number: the pack of the first 120 messages
-  2026-05-04T10:00:00Z   a time: the pack of the messages that were there then
-  sha256-...             the id of a pack that was served (see context/packs.jsonl)
-A pack of an earlier moment is made with today's files.`
-
-// parseMoment reads SESSION@POINT. A path may have an @, too: what follows the last one is a point only if it looks like one.
-func parseMoment(arg string) (moment, error) {
-	i := strings.LastIndexByte(arg, '@')
-	if i < 0 || strings.Contains(arg[i:], "/") {
-		return moment{arg, ""}, nil
-	}
-	m := moment{arg[:i], arg[i+1:]}
-	if m.session == "" {
-		return m, usagef("%q names no session", arg)
-	}
-	if _, err := strconv.Atoi(m.point); err == nil || strings.HasPrefix(m.point, "sha256-") {
-		return m, nil
-	}
-	if _, err := time.Parse(time.RFC3339, m.point); err != nil {
-		return m, usagef("%q is not a moment of a session.\n%s", m.point, momentHelp)
-	}
-	return m, nil
-}
-
-// pack returns the pack of a moment.
-func (m moment) pack(ctx context.Context, h *inspect.History) (*inspect.Pack, error) {
+// packOf returns the pack of a moment.
+func packOf(ctx context.Context, h *inspect.History, m moment) (*inspect.Pack, error) {
 	if m.point == "" {
 		return h.At(ctx, h.Len())
 	}

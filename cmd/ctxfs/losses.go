@@ -68,7 +68,7 @@ func (l *losses) tell(w io.Writer) error {
 		fmt.Fprintf(w, "  and %s more; --losses FILE writes all\n", plural(n, "kind"))
 	}
 	if l.strict {
-		return silent{exitFailed}
+		return silent{code: exitFailed}
 	}
 	return nil
 }

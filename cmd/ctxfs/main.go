@@ -3,10 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-
-	"github.com/spf13/cobra"
-
-	"github.com/ctxfs/ctxfs/run/runner"
 )
 
 func main() {
@@ -14,15 +10,4 @@ func main() {
 		os.Exit(mountHelper(os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// runnerCmd is how the daemon starts its second process; nobody types it.
-func runnerCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:    "runner",
-		Short:  "Read workspace files and run generators for a daemon (started by ctxfs itself)",
-		Hidden: true,
-		Args:   cobra.NoArgs,
-		RunE:   func(*cobra.Command, []string) error { return runner.Main() },
-	}
 }

@@ -122,7 +122,7 @@ func newSessionName(prefix string) string {
 // whyInWords is ctxfs why as a function.
 func whyInWords(ctx context.Context, dir, what string) (string, error) {
 	var out, errOut bytes.Buffer
-	root := newRoot()
+	root := makeRoot()
 	root.SetArgs([]string{"why", "--", dir, what})
 	root.SetOut(&out)
 	root.SetErr(&errOut)

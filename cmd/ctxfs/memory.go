@@ -58,7 +58,7 @@ A harness then sets is_error of the tool_result.
 			var refused memory.Refusal
 			if errors.As(err, &refused) {
 				fmt.Fprintln(c.OutOrStdout(), string(refused))
-				return silent{exitFailed}
+				return silent{code: exitFailed}
 			}
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), answer)

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,13 +35,13 @@ type mountFlags struct {
 	gcGrace    time.Duration
 	volumes    string // the socket on which Docker is answered; "": none
 	redact     redactFlags
-	cluster    clusterFlags
+	cluster    mountCluster
 
 	mountpoint string // absolute; from the argument
 }
 
 func mountCmd() *cobra.Command {
-	var f mountFlags
+	f := mountFlags{cluster: newCluster()}
 	c := &cobra.Command{
 		Use:   "mount [flags] [MOUNTPOINT]",
 		Short: "Serve a store at a directory",
@@ -101,7 +100,7 @@ own home/UID. If a user mounts it, it serves that user only.
 	buildFlags(c, &f.budget, &f.encoding, &f.maps)
 	fl.StringVar(&f.log, "log", "", "`FILE` for the log of a background daemon (default ctxfs.log in the store)")
 	f.redact.add(c)
-	f.cluster.add(c)
+	f.cluster.AddFlags(c)
 	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after the daemon was told to stop")
 	fl.DurationVar(&f.gcInterval, "gc-interval", gc.DefaultInterval, "how often the collector looks for what may be removed; 0: only when ctxfs gc asks")
@@ -147,7 +146,7 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 	if err = f.redact.complete(); err != nil {
 		return err
 	}
-	if err = f.cluster.complete(c); err != nil {
+	if err = f.cluster.Complete(c); err != nil {
 		return err
 	}
 	if f.gcInterval < 0 || f.gcGrace < 0 {
@@ -176,7 +175,7 @@ func (f *mountFlags) args() []string {
 		fmt.Sprintf("--shutdown-timeout=%s", f.deadline), fmt.Sprintf("--gc-interval=%s", f.gcInterval), fmt.Sprintf("--gc-grace=%s", f.gcGrace), fmt.Sprintf("--debug-fuse=%t", f.fuseDebug),
 		fmt.Sprintf("--read-only=%t", f.readOnly), fmt.Sprintf("--noexec=%t", f.noExec), fmt.Sprintf("--mkdir=%t", f.mkdir),
 	}
-	a = append(append(a, f.redact.args()...), f.cluster.args()...)
+	a = append(append(a, f.redact.args()...), f.cluster.Args()...)
 	for _, m := range f.maps {
 		a = append(a, "--map="+m)
 	}
@@ -191,34 +190,4 @@ func (f *mountFlags) level() (l slog.Level, err error) {
 		return l, usagef("--log-level %q: one of debug, info, warn, error", f.logLevel)
 	}
 	return l, nil
-}
-
-// pathMap translates the beginning of a path.
-type pathMap struct{ from, to string }
-
-// parseMaps reads --map values and gives the translation, nil when there is none.
-func parseMaps(values []string) (func(string) string, error) {
-	var maps []pathMap
-	for _, v := range values {
-		from, to, ok := strings.Cut(v, "=")
-		if !ok || !filepath.IsAbs(from) || !filepath.IsAbs(to) {
-			return nil, usagef("--map %q: expected /inside=/outside, both absolute", v)
-		}
-		maps = append(maps, pathMap{filepath.Clean(from), filepath.Clean(to)})
-	}
-	if len(maps) == 0 {
-		return nil, nil
-	}
-	return func(p string) string {
-		best := -1
-		for i, m := range maps {
-			if locate.Inside(p, m.from) && (best < 0 || len(m.from) > len(maps[best].from)) {
-				best = i
-			}
-		}
-		if best < 0 {
-			return p
-		}
-		return filepath.Join(maps[best].to, p[len(maps[best].from):])
-	}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/cluster/node"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -37,7 +38,8 @@ type clusterFlags struct {
 // ofMachine is --cluster without a value.
 const ofMachine = "machine"
 
-func (f *clusterFlags) add(c *cobra.Command) {
+// AddFlags defines the flags.
+func (f *clusterFlags) AddFlags(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.at, "cluster", "", "share sessions with the other hosts of the cluster that this machine joined (`DIR` as --dir of ctxfs cluster), or of the servers at URLs tls://host:port,...")
 	fl.Lookup("cluster").NoOptDefVal = ofMachine
@@ -50,8 +52,8 @@ func (f *clusterFlags) add(c *cobra.Command) {
 	fl.BoolVar(&f.unsafe, "unsafe", false, "mount a cluster that may lose what it acknowledged")
 }
 
-// complete makes paths absolute and checks what can be checked without a server.
-func (f *clusterFlags) complete(c *cobra.Command) (err error) {
+// Complete makes paths absolute and checks what can be checked without a server.
+func (f *clusterFlags) Complete(c *cobra.Command) (err error) {
 	if f.at == "" {
 		for _, name := range []string{"creds", "cluster-ca", "host", "freshness", "cluster-timeout", "unsafe", "metrics"} {
 			if c.Flags().Changed(name) {
@@ -83,8 +85,8 @@ func (f *clusterFlags) isURLs(s string) bool {
 	return strings.HasPrefix(s, "nats://") || strings.HasPrefix(s, "tls://")
 }
 
-// args are the flags that make the same mount.
-func (f *clusterFlags) args() []string {
+// Args are the flags that make the same mount.
+func (f *clusterFlags) Args() []string {
 	if f.at == "" {
 		return nil
 	}
@@ -123,12 +125,11 @@ func (f *clusterFlags) reach() (o nats.Options, err error) {
 const (
 	reachWithin      = time.Minute
 	reachKnownWithin = 20 * time.Second
-	sayAfter         = 5 * time.Second // that it waits
 )
 
-// open returns the node of the mount and makes it that of a store with these options, which is in dir; nil without
-// --cluster.
-func (f *clusterFlags) open(ctx context.Context, dir string, s *session.Options) (*node.Node, error) {
+// Open connects the store in dir to the cluster and changes the options with which the store is
+// opened. It returns nil without --cluster.
+func (f *clusterFlags) Open(ctx context.Context, dir string, s *session.Options) (clusterHost, error) {
 	if f.at == "" {
 		return nil, nil
 	}
@@ -150,7 +151,7 @@ func (f *clusterFlags) open(ctx context.Context, dir string, s *session.Options)
 	defer slow.Stop()
 	short, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	n, err := node.Open(short, node.Options{Nats: reach, Known: known, Freshness: f.freshness, Timeout: f.timeout, Version: thisVersion().Version, Logger: s.Logger})
+	n, err := node.Open(short, node.Options{Nats: reach, Known: known, Freshness: f.freshness, Timeout: f.timeout, Version: ctxabi.Version, Logger: s.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -158,8 +159,14 @@ func (f *clusterFlags) open(ctx context.Context, dir string, s *session.Options)
 		return nil, errors.Join(err, n.Close())
 	}
 	s.Committer, s.Parts = n, n.Parts()
-	return n, nil
+	return memberHost{n}, nil
 }
+
+// memberHost is the node of a mount as [clusterHost].
+type memberHost struct{ *node.Node }
+
+// Shared returns the part that shares ordinary files.
+func (h memberHost) Shared() fs.Files { return h.Files() }
 
 // serveMetrics answers monitors on the socket of --metrics until ctx is done. The socket is for its owner alone.
 func (f *clusterFlags) serveMetrics(ctx context.Context, n *node.Node) error {
@@ -185,28 +192,4 @@ func (f *clusterFlags) serveMetrics(ctx context.Context, n *node.Node) error {
 	go server.Serve(l)
 	context.AfterFunc(ctx, func() { server.Close() })
 	return nil
-}
-
-// leave closes a node, if there is one.
-func leave(n *node.Node) error {
-	if n == nil {
-		return nil
-	}
-	return n.Close()
-}
-
-// sharing returns what shares ordinary files; nil where there is no node.
-func sharing(n *node.Node) fs.Files {
-	if n == nil {
-		return nil
-	}
-	return n.Files()
-}
-
-// seam returns what package fs asks; nil where there is no node.
-func seam(n *node.Node) fs.Cluster {
-	if n == nil {
-		return nil
-	}
-	return n
 }

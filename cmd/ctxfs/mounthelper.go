@@ -77,7 +77,7 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 				return fmt.Errorf("%s is already mounted at %s", args[0], args[1])
 			}
 			if code := run(line, c.OutOrStdout(), c.ErrOrStderr()); code != exitOK {
-				return silent{code}
+				return silent{code: code}
 			}
 			return nil
 		},
@@ -182,6 +182,13 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 		line = append(line, "--noexec")
 	}
 	return append(line, "--", dir), nil
+}
+
+// checkFstab returns the error with which the helper refuses a line of fstab.
+func checkFstab(source, dir, options string) error {
+	helper := helperFlags{options: []string{options}}
+	_, err := helper.mountArgs(source, dir)
+	return err
 }
 
 // splitOptions splits at commas outside of double quotes, which it removes.

@@ -39,7 +39,7 @@ func TestMountHelperTranslates(t *testing.T) {
 		f := helperFlags{options: []string{c.options}}
 		got, err := f.mountArgs("/var/lib/ctxfs", "/ctx")
 		if c.refused != "" {
-			if err == nil || !strings.Contains(err.Error(), c.refused) || exitCode(failure{err}) != exitUsage {
+			if err == nil || !strings.Contains(err.Error(), c.refused) || exitCode(failed(err)) != exitUsage {
 				t.Errorf("-o %s: %v, want wrong usage with %q", c.options, err, c.refused)
 			}
 			continue
@@ -101,7 +101,7 @@ func TestDoctorKnowsWhichLinesOfFstabTheHelperTakes(t *testing.T) {
 		"/var/lib/ctxfs /ctx budget=many":     "the option budget=many",
 	} {
 		w := strings.Split(line, " ")
-		err := thisProgram().FstabLine(w[0], w[1], w[2])
+		err := checkFstab(w[0], w[1], w[2])
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}

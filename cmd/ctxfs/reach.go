@@ -8,37 +8,18 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 )
-
-// reach opens the tree in which arg means the session at. The store is made
-// where there is none and toChange says that something is to be written.
-func reach(arg string, at locate.Place, toChange bool) (transcript.Tree, error) {
-	if dir, err := locate.MountedDir(arg, at); err != nil {
-		return nil, err
-	} else if dir != "" {
-		return transcript.Mounted(strings.TrimSuffix(dir, at.Ref.Path())), nil
-	}
-	owner := func(ref ctxabi.Ref) (session.Owner, error) { return ownerOf(locate.Place{Store: at.Store, Ref: ref}) }
-	if !toChange {
-		store, err := openToRead(at.Store)
-		return transcript.Stored(store, owner), err
-	}
-	store, err := openStore(at.Store, session.Options{})
-	if errors.Is(err, ctxabi.ErrLocked) {
-		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.Ref)
-	}
-	return transcript.Stored(store, owner), err
-}
 
 // openToChange opens a store that is there and that no daemon serves.
 func openToChange(dir string) (*session.Store, error) {
@@ -129,4 +110,48 @@ func ownerOf(at locate.Place) (session.Owner, error) {
 		}
 	}
 	return o, nil
+}
+
+// clearMounts removes the mounts of a store that a killed daemon left. The package that mounts sets
+// it.
+var clearMounts = func(store string) {}
+
+// endingWait is how long openStore waits for a daemon that has lost its mount to leave the store.
+const endingWait = 5 * time.Second
+
+// openStore opens a store to write; what is missing of the path to it is made.
+// A daemon that was just unmounted is given the time to leave it.
+func openStore(dir string, o session.Options) (*session.Store, error) {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
+	for late := time.Now().Add(endingWait); ; {
+		store, err := session.Open(dir, o)
+		if !errors.Is(err, ctxabi.ErrLocked) {
+			return store, err
+		}
+		d, held := daemon.Running(dir)
+		if held && mounts.Ended(d.PID) {
+			clearMounts(d.Store)
+		}
+		serves := d.Mountpoint != "" && daemon.IsMounted(d.Mountpoint, d.Store)
+		if left := time.Until(late); !serves && left > 0 {
+			if held && d.PID > 0 {
+				daemon.WaitForExit(d.PID, left)
+				continue
+			} else if !held { // it has gone since
+				time.Sleep(time.Millisecond)
+				continue
+			}
+		}
+		if d.Mountpoint != "" {
+			err = fmt.Errorf("%w (it is mounted at %s, pid %d)", err, d.Mountpoint, d.PID)
+		}
+		if serves {
+			if _, _, silent := daemon.MountAround(d.Mountpoint); silent != nil {
+				err = fmt.Errorf("%w; %w", err, silent)
+			}
+		}
+		return nil, err
+	}
 }

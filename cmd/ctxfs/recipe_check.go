@@ -58,7 +58,7 @@ the home is that of its agent.
 				err = r.print(c.OutOrStdout())
 			}
 			if err == nil && !r.OK {
-				err = silent{exitFailed}
+				err = silent{code: exitFailed}
 			}
 			return err
 		},

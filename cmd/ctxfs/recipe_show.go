@@ -50,7 +50,7 @@ it shows no secrets.
 				return err
 			}
 			m, _ := daemon.AnsweringMount(at.Store)
-			r, err := hide.redactorBeside(at.Store, m.Point)
+			r, err := redactorBeside(hide, at.Store, m.Point)
 			if err != nil {
 				return err
 			}
@@ -70,13 +70,13 @@ it shows no secrets.
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
-					return errors.Join(err, silent{exitFailed})
+					return errors.Join(err, silent{code: exitFailed})
 				}
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}
-				return errors.Join(err, silent{exitFailed})
+				return errors.Join(err, silent{code: exitFailed})
 			}
 			if err != nil {
 				return err

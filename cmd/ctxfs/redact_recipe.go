@@ -16,7 +16,7 @@ import (
 
 // redactorBeside is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
 // redacted. The allow list of a daemon that may not be read allows nothing.
-func (f redactFlags) redactorBeside(store, point string) (*redact.Redactor, error) {
+func redactorBeside(f redactFlags, store, point string) (*redact.Redactor, error) {
 	if !f.on {
 		if d, ok := daemon.Running(store); ok {
 			f.on, f.allow = d.Redact, d.RedactAllow

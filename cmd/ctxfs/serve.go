@@ -17,7 +17,6 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/cluster/node"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
@@ -148,7 +147,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 		return orBusy(f.mountpoint, err)
 	}
 	served = true
-	stopAnswers, err := mounts.Listen(f.mountpoint, f.store, thisVersion().Version, func(err error) {
+	stopAnswers, err := mounts.Listen(f.mountpoint, f.store, ctxabi.Version, func(err error) {
 		log.Warn("nobody can ask this daemon without touching its mount", "err", err)
 	})
 	if err != nil { // somebody unmounted it already
@@ -169,7 +168,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 			endGenerators()
 		}
 	}
-	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", thisVersion().Version)
+	log.Info("serving", "mountpoint", f.mountpoint, "store", f.store, "pid", os.Getpid(), "version", ctxabi.Version)
 	if limit != nil {
 		log.Info("memory is limited", "bytes", limit.Bytes())
 	}
@@ -214,9 +213,9 @@ func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop fun
 	return c.Start(f.gcInterval)
 }
 
-// openStore opens the store of the mount, and the node of its cluster if it has one.
-func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, *node.Node, error) {
-	n, err := f.cluster.open(ctx, f.store, &o)
+// openStore opens the store of the mount, and joins its cluster if it has one.
+func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, clusterHost, error) {
+	n, err := f.cluster.Open(ctx, f.store, &o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -273,46 +272,6 @@ func listenForDocker(path string) (net.Listener, error) {
 		return l, err
 	}
 	return volume.Listen(path)
-}
-
-// endingWait is how long openStore waits for a daemon that has lost its mount to leave the store.
-const endingWait = 5 * time.Second
-
-// openStore opens a store to write; what is missing of the path to it is made.
-// A daemon that was just unmounted is given the time to leave it.
-func openStore(dir string, o session.Options) (*session.Store, error) {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return nil, err
-	}
-	for late := time.Now().Add(endingWait); ; {
-		store, err := session.Open(dir, o)
-		if !errors.Is(err, ctxabi.ErrLocked) {
-			return store, err
-		}
-		d, held := daemon.Running(dir)
-		if held && mounts.Ended(d.PID) {
-			clearMountsOf(d.Store)
-		}
-		serves := d.Mountpoint != "" && daemon.IsMounted(d.Mountpoint, d.Store)
-		if left := time.Until(late); !serves && left > 0 {
-			if held && d.PID > 0 {
-				daemon.WaitForExit(d.PID, left)
-				continue
-			} else if !held { // it has gone since
-				time.Sleep(time.Millisecond)
-				continue
-			}
-		}
-		if d.Mountpoint != "" {
-			err = fmt.Errorf("%w (it is mounted at %s, pid %d)", err, d.Mountpoint, d.PID)
-		}
-		if serves {
-			if _, _, silent := daemon.MountAround(d.Mountpoint); silent != nil {
-				err = fmt.Errorf("%w; %w", err, silent)
-			}
-		}
-		return nil, err
-	}
 }
 
 // freeMountpoint takes away what a daemon that was killed has left there, on top of others perhaps. A mount that does not

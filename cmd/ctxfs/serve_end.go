@@ -119,7 +119,7 @@ func (e *ending) wait() (ended string, err error) {
 		if e.isAborted() {
 			e.log.Error(wasAborted+"; until the next mount each call there fails", "mountpoint", e.f.mountpoint)
 			endAfter(endLimit, e.f, e.log)
-			return wasAborted, silent{exitFailed}
+			return wasAborted, silent{code: exitFailed}
 		}
 		e.log.Info("unmounted")
 		tellSystemd(e.log, systemd.SdNotifyStopping, "unmounted")
@@ -150,7 +150,7 @@ func (e *ending) wait() (ended string, err error) {
 		}
 		switch {
 		case ended != "":
-			return ended, silent{exitFailed}
+			return ended, silent{code: exitFailed}
 		case errors.Is(err, fs.ErrStillOpen):
 			err = daemon.BusyError{Err: err}
 		}

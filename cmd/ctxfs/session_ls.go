@@ -93,7 +93,7 @@ func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, e
 		}
 		if failed != nil {
 			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)
-			err = silent{exitFailed}
+			err = silent{code: exitFailed}
 			continue
 		}
 		rows = append(rows, row)

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/locate"
@@ -42,7 +41,7 @@ func listMounted(point, prefix string, warnings io.Writer) (rows []sessionInfo, 
 		}
 		if failed != nil {
 			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)
-			err = silent{exitFailed}
+			err = silent{code: exitFailed}
 			continue
 		}
 		rows = append(rows, row)
@@ -106,15 +105,4 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 		s.Last = shortMessage(line)
 	}
 	return s, nil
-}
-
-// lineOf reads a small file of a session; "" where it is not there.
-func lineOf(dir, rel string) string {
-	b, _ := os.ReadFile(filepath.Join(dir, rel))
-	return strings.TrimSpace(string(b))
-}
-
-func timeOf(dir, rel string) time.Time {
-	n, _ := strconv.ParseInt(lineOf(dir, rel), 10, 64)
-	return time.Unix(n, 0).UTC()
 }

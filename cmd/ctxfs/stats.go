@@ -58,7 +58,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) (err error) {
-			l, err := f.look(c, args[0])
+			l, err := look(c, &f, args[0])
 			if err != nil {
 				return err
 			}

@@ -2,28 +2,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
-
-func TestScreenOfWhatIsNoTerminal(t *testing.T) {
-	f, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if s := screenOf(f); s != (screen{}) {
-		t.Errorf("a file is %+v", s)
-	}
-	if s := screenOf(&bytes.Buffer{}); s != (screen{}) {
-		t.Errorf("a buffer is %+v", s)
-	}
-}
 
 // Statistics of fixed figures, drawn 40 columns wide and as tables.
 func TestStatsArePrinted(t *testing.T) {
@@ -168,21 +151,4 @@ events:5  event usage, 12 tokens in full
   now     nowhere: no pack shows it
   whole   context/line/e5
 `)
-}
-
-func TestParseMoment(t *testing.T) {
-	for arg, want := range map[string]moment{
-		"coder/s1": {"coder/s1", ""}, "coder/s1@120": {"coder/s1", "120"}, ".@0": {".", "0"},
-		"/ctx/home/a@b/x": {"/ctx/home/a@b/x", ""}, "/ctx/a@b/x@7": {"/ctx/a@b/x", "7"},
-		"coder/s1@2026-05-04T10:00:00Z": {"coder/s1", "2026-05-04T10:00:00Z"}, "x/y@sha256-00": {"x/y", "sha256-00"},
-	} {
-		if got, err := parseMoment(arg); err != nil || got != want {
-			t.Errorf("%s: %+v, %v", arg, got, err)
-		}
-	}
-	for _, arg := range []string{"@3", "coder/s1@", "coder/s1@noon", "coder/s1@2026-05-04", "coder/s1@1.5"} {
-		if got, err := parseMoment(arg); !errors.As(err, new(usage.Error)) {
-			t.Errorf("%s: %+v, %v", arg, got, err)
-		}
-	}
 }

@@ -200,7 +200,7 @@ func lookForPages(ctx context.Context, dir string, budget int) (*web.Look, error
 	f := packFlags{instead: budget, budget: ctxabi.DefaultBudget, quiet: true, memory: memory.New(debug.SetMemoryLimit(-1))}
 	at, err := locate.Session(dir, "")
 	if err == nil {
-		l, failed := f.lookInStore(ctx, at, func(string) bool { return false })
+		l, failed := lookInStore(ctx, &f, at, func(string) bool { return false })
 		if failed == nil {
 			return webLook(l.History, l.close, true), nil
 		}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ctxfs/ctxfs/agents/install"
 )
 
 // verbs calls do with each visible verb.
@@ -64,18 +61,4 @@ func TestHelpSentencesAreApart(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestMountCommandIsQuoted(t *testing.T) {
-	got := afterBoot(install.Options{Home: t.TempDir(), Mount: "/home/me/m p"})
-	if len(got) != 1 || !strings.Contains(got[0], "ctxfs mount '/home/me/m p'") {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestRemoveWithoutTerminalSaysSo(t *testing.T) {
-	err := confirm(strings.NewReader("y\n"), io.Discard, "Remove it?")
-	if err == nil || err.Error() != "not removed: there is no terminal to confirm on; use --force" {
-		t.Errorf("%v", err)
-	}
 }

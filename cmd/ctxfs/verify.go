@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
@@ -76,6 +78,35 @@ func withHeads(dir string, wanted []locate.Place, heads []session.Head) []locate
 	return wanted
 }
 
+// readHeads reads a file of heads, "-" for the standard input. Blank lines and those that begin with # are passed over.
+func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
+	var data []byte
+	if name == "-" {
+		data, err = io.ReadAll(in)
+	} else {
+		data, err = inputs.ReadFile(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range strings.Lines(string(data)) {
+		n++
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		h, err := session.ParseHead(line)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+		heads = append(heads, h)
+	}
+	if len(heads) == 0 {
+		return nil, fmt.Errorf("%s contains no head; 'ctxfs head SESSION' prints them", name)
+	}
+	return heads, nil
+}
+
 func verify(ctx context.Context, dir string, wanted []locate.Place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
 	if point, err := copiesAt(dir); err != nil {
 		return err
@@ -121,7 +152,7 @@ func verify(ctx context.Context, dir string, wanted []locate.Place, heads []sess
 	}
 	if bad > 0 {
 		fmt.Fprintf(errOut, "ctxfs: problems in %d of %s\n", bad, sessions(len(verdicts)))
-		err = errors.Join(silent{exitFailed}, err)
+		err = errors.Join(silent{code: exitFailed}, err)
 	}
 	return err
 }

@@ -52,7 +52,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 			if err != nil {
 				return usage.Error{Err: err}
 			}
-			l, err := f.look(c, args[0])
+			l, err := look(c, &f, args[0])
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,29 @@
+package main
+
+import "testing"
+
+func TestMapsTranslateTheLongestPrefix(t *testing.T) {
+	f, err := parseMaps([]string{"/work=/home/me/p", "/work/deps=/srv/deps/", "/=/root"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in, want := range map[string]string{
+		"/work":           "/home/me/p",
+		"/work/a":         "/home/me/p/a",
+		"/work/deps/x":    "/srv/deps/x",
+		"/work/depsolver": "/home/me/p/depsolver",
+		"/workshop":       "/root/workshop",
+	} {
+		if got := f(in); got != want {
+			t.Errorf("%s becomes %s, want %s", in, got, want)
+		}
+	}
+	if f, err := parseMaps(nil); f != nil || err != nil {
+		t.Error("no maps give a translation")
+	}
+	for _, bad := range []string{"/work", "work=/x", "/work=x", ""} {
+		if _, err := parseMaps([]string{bad}); exitCode(failed(err)) != exitUsage {
+			t.Errorf("%q: got %v, want wrong usage", bad, err)
+		}
+	}
+}

@@ -1,0 +1,10 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func init() { clearMounts = clearMountsOf }
+
+// registerFS adds the verbs of this package to root.
+func registerFS(root *cobra.Command) {
+	root.AddCommand(mountCmd(), umountCmd(), touchCmd())
+}

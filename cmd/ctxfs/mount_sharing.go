@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/session"
+)
+
+// mountCluster is the part of a mount that shares its sessions with other hosts. It has its own
+// flags.
+type mountCluster interface {
+	// AddFlags defines the flags.
+	AddFlags(c *cobra.Command)
+
+	// Complete makes paths absolute. It returns an error if the flags contradict each other.
+	Complete(c *cobra.Command) error
+
+	// Args returns the flags that make the same mount; none if it shares nothing.
+	Args() []string
+
+	// Open connects the store in dir to the cluster and changes the options with which the store is
+	// opened. It returns nil if the mount shares nothing.
+	Open(ctx context.Context, dir string, o *session.Options) (clusterHost, error)
+}
+
+// clusterHost is this host in its cluster while the mount exists.
+type clusterHost interface {
+	fs.Cluster
+
+	// Attach hands over the store, which was opened with the options of Open.
+	Attach(store *session.Store) error
+
+	// Shared returns the part that shares ordinary files.
+	Shared() fs.Files
+
+	// Close leaves the cluster.
+	Close() error
+}
+
+// newCluster returns the cluster part of one mount. The package of the cluster's verbs sets it.
+var newCluster = func() mountCluster { return noCluster{} }
+
+// noCluster is the cluster part of a mount that shares nothing.
+type noCluster struct{}
+
+func (noCluster) AddFlags(*cobra.Command)       {}
+func (noCluster) Complete(*cobra.Command) error { return nil }
+func (noCluster) Args() []string                { return nil }
+
+func (noCluster) Open(context.Context, string, *session.Options) (clusterHost, error) {
+	return nil, nil
+}
+
+// sayAfter is the time after which a mount reports that it waits for its cluster.
+const sayAfter = 5 * time.Second
+
+// leave closes the cluster, if there is one.
+func leave(n clusterHost) error {
+	if n == nil {
+		return nil
+	}
+	return n.Close()
+}
+
+// sharing returns the part of n that shares ordinary files, or nil without a cluster.
+func sharing(n clusterHost) fs.Files {
+	if n == nil {
+		return nil
+	}
+	return n.Shared()
+}
+
+// seam returns n as package fs needs it, or nil without a cluster.
+func seam(n clusterHost) fs.Cluster {
+	if n == nil {
+		return nil
+	}
+	return n
+}

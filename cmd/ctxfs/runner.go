@@ -1,0 +1,18 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/run/runner"
+)
+
+// runnerCmd is how the daemon starts its second process; nobody types it.
+func runnerCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:    "runner",
+		Short:  "Read workspace files and run generators for a daemon (started by ctxfs itself)",
+		Hidden: true,
+		Args:   cobra.NoArgs,
+		RunE:   func(*cobra.Command, []string) error { return runner.Main() },
+	}
+}
