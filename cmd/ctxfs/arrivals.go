@@ -43,7 +43,7 @@ stores all of it.
 			return printArrivals(file, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	c.Flags().BoolVar(&events, "events", false, "the rows of the session's events.jsonl, instead of messages.jsonl")
 	return c
 }
@@ -57,7 +57,7 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := openAt(at, nil)
+	s, err := OpenAt(at, nil)
 	if err != nil {
 		return "", err
 	}
@@ -102,5 +102,5 @@ func printArrivals(file string, out, errOut io.Writer) error {
 	if err != nil {
 		fmt.Fprintf(errOut, "ctxfs: %s: %v\n", file, torn)
 	}
-	return silent{code: exitFailed}
+	return Silent{Code: ExitFailed}
 }

@@ -11,6 +11,6 @@ import (
 
 // The test binary knows no verbs: the child that touches a mount is a helper of it.
 func init() {
-	harness.Helper(daemon.TouchVerb, func(args []string) int { return run(append([]string{daemon.TouchVerb}, args...), os.Stdout, os.Stderr) })
+	harness.Helper(daemon.TouchVerb, func(args []string) int { return Run(append([]string{daemon.TouchVerb}, args...), os.Stdout, os.Stderr) })
 	daemon.Asker.Touch = func(i mounts.Info) *exec.Cmd { return harness.HelperProcess(daemon.TouchVerb, i.Point, i.Source) }
 }

@@ -34,7 +34,7 @@ machine: docs/cluster.md has what holds then, and what does not.`,
   ctxfs cluster status
   ctxfs cluster backup --to /srv/backup`,
 	}
-	return group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterHealCmd(), clusterScrubCmd(), clusterBackupCmd(), clusterRestoreCmd())
+	return Group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterHealCmd(), clusterScrubCmd(), clusterBackupCmd(), clusterRestoreCmd())
 }
 
 // clusterDirFlag is --dir of the verbs of a cluster.
@@ -126,7 +126,7 @@ instead of the terminal. The key that signs certificates (ca.key) stays here.`,
 }
 
 // clusterUsage is the error of words that a cluster's verbs do not take.
-func clusterUsage(err error) error { return usagef("%w", err) }
+func clusterUsage(err error) error { return Usagef("%w", err) }
 
 // commaList returns what commas separate.
 func commaList(s string) []string {
@@ -173,7 +173,7 @@ machine where the token was made, by name, and refuses when they differ.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (len(args) == 1) == (file != "") {
-				return usagef("one TOKEN, or --token-file")
+				return Usagef("one TOKEN, or --token-file")
 			}
 			word := ""
 			switch {

@@ -51,10 +51,10 @@ for its owner alone (0700).`,
 			defer stop()
 			out := c.OutOrStdout()
 			if number != 0 && !verify {
-				return usagef("--number is for --verify")
+				return Usagef("--number is for --verify")
 			}
 			if keep.Last < 0 || keep.For < 0 || c.Flags().Changed("keep") && keep.Last == 0 {
-				return usagef("--keep and --keep-for: a number of backups, and a duration like 720h")
+				return Usagef("--keep and --keep-for: a number of backups, and a duration like 720h")
 			}
 			if verify {
 				r, err := backup.Verify(ctx, to, number)
@@ -122,20 +122,20 @@ func writeBackup(out io.Writer, did string, r *backup.Report, asJSON bool, err e
 		return err
 	}
 	if asJSON {
-		err = printJSON(out, r)
+		err = PrintJSON(out, r)
 	} else {
 		_, err = fmt.Fprintf(out, "%s backup %d: what was acknowledged before %s, of %s with %s\n%s and %s, %d bytes, in %v\n", did, r.Number,
-			r.Acknowledged.UTC().Format(time.RFC3339Nano), plural(r.Owners, "owner"), plural(r.Sessions, "session"),
-			thousands(r.Entries)+" entries", plural(r.Objects, "object"), r.Bytes, r.Took.Round(time.Millisecond))
+			r.Acknowledged.UTC().Format(time.RFC3339Nano), Plural(r.Owners, "owner"), Plural(r.Sessions, "session"),
+			Thousands(r.Entries)+" entries", Plural(r.Objects, "object"), r.Bytes, r.Took.Round(time.Millisecond))
 		if p := r.Pruned; p != nil && (len(p.Numbers) > 0 || p.Files > 0) {
-			fmt.Fprintf(out, "Removed %s, and %s that no other one needs, %d bytes\n", plural(len(p.Numbers), "older backup"), plural(p.Files, "file"), p.Bytes)
+			fmt.Fprintf(out, "Removed %s, and %s that no other one needs, %d bytes\n", Plural(len(p.Numbers), "older backup"), Plural(p.Files, "file"), p.Bytes)
 		}
 		for _, p := range r.Problems {
 			fmt.Fprintln(out, p)
 		}
 	}
 	if err == nil && len(r.Problems) > 0 {
-		err = errors.New(plural(len(r.Problems), "problem"))
+		err = errors.New(Plural(len(r.Problems), "problem"))
 	}
 	return err
 }

@@ -68,7 +68,7 @@ so that what all servers have lost of them is there. What they have stays.`,
 			if replica != "" {
 				server, stream, ok := strings.Cut(replica, "/")
 				if !ok || !strings.HasPrefix(stream, "CTX") {
-					return usagef("--replica %q: want SERVER/STREAM, as n2/CTXJ_03", replica)
+					return Usagef("--replica %q: want SERVER/STREAM, as n2/CTXJ_03", replica)
 				}
 				asks = append(asks, keep.Ask{Server: server, Stream: stream, Why: "an operator asked for it"})
 			}
@@ -127,7 +127,7 @@ something was found.`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if share <= 0 || share > 1 {
-				return usagef("--share %v: want more than 0, and 1 at most", share)
+				return Usagef("--share %v: want more than 0, and 1 at most", share)
 			}
 			e, m, err := maintenance(c.Context(), dir, true)
 			if err != nil {
@@ -142,15 +142,15 @@ something was found.`,
 			}
 			out := c.OutOrStdout()
 			if asJSON {
-				err = printJSON(out, s)
+				err = PrintJSON(out, s)
 			} else {
 				for _, f := range s.Findings {
 					fmt.Fprintln(out, f)
 				}
-				_, err = fmt.Fprintf(out, "%d entries and %d MiB were read from the servers: %s\n", s.Entries, s.Bytes>>20, plural(len(s.Findings), "finding"))
+				_, err = fmt.Fprintf(out, "%d entries and %d MiB were read from the servers: %s\n", s.Entries, s.Bytes>>20, Plural(len(s.Findings), "finding"))
 			}
 			if err == nil && len(s.Findings) > 0 {
-				err = errors.New(plural(len(s.Findings), "finding"))
+				err = errors.New(Plural(len(s.Findings), "finding"))
 			}
 			return err
 		},

@@ -38,12 +38,12 @@ The exit code is 1 if there are problems.`,
 			case metrics:
 				return keep.WriteMetrics(out, s)
 			case asJSON:
-				err = printJSON(out, s)
+				err = PrintJSON(out, s)
 			default:
 				err = keep.WriteTables(out, s)
 			}
 			if err == nil && len(s.Problems) > 0 {
-				err = errors.New(plural(len(s.Problems), "problem"))
+				err = errors.New(Plural(len(s.Problems), "problem"))
 			}
 			return err
 		},

@@ -8,5 +8,5 @@ func init() { newCluster = func() mountCluster { return &clusterFlags{} } }
 // cluster.
 func registerCluster(root *cobra.Command) {
 	root.AddCommand(clusterCmd())
-	addTo(root, "session", sessionPublishCmd(), sessionWithdrawCmd())
+	AddTo(root, "session", sessionPublishCmd(), sessionWithdrawCmd())
 }

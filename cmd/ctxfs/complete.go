@@ -19,11 +19,11 @@ import (
 // mostCompleted is how many sessions a shell is offered; a longer list helps nobody.
 const mostCompleted = 500
 
-// completeArgs completes the arguments of every verb below c whose usage names a SESSION or a
+// CompleteArgs completes the arguments of every verb below c whose usage names a SESSION or a
 // MOUNTPOINT the completion of it, unless it has one of its own.
-func completeArgs(c *cobra.Command) {
+func CompleteArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		completeArgs(sub)
+		CompleteArgs(sub)
 	}
 	_, args, _ := strings.Cut(c.Use, " ")
 	switch {
@@ -35,7 +35,7 @@ func completeArgs(c *cobra.Command) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		}
 	case strings.Contains(args, "SESSION"):
-		c.ValidArgsFunction = completeSessions
+		c.ValidArgsFunction = CompleteSessions
 	}
 }
 
@@ -51,9 +51,9 @@ func completeMounts(_ *cobra.Command, args []string, _ string) (points []string,
 	return points, cobra.ShellCompDirectiveNoFileComp
 }
 
-// completeSessions offers the sessions that the caller may read, their own as AGENT/SESSION: those of the store, or of its mount if the
+// CompleteSessions offers the sessions that the caller may read, their own as AGENT/SESSION: those of the store, or of its mount if the
 // store cannot be read, as that of root. A path is left to the shell.
-func completeSessions(c *cobra.Command, _ []string, word string) (names []string, d cobra.ShellCompDirective) {
+func CompleteSessions(c *cobra.Command, _ []string, word string) (names []string, d cobra.ShellCompDirective) {
 	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
@@ -94,7 +94,7 @@ func sessionsToComplete(c *cobra.Command, self ctxabi.Ref, all bool) iter.Seq[ct
 		if err != nil {
 			return none
 		}
-		if store, err := openToRead(dir); err == nil {
+		if store, err := OpenToRead(dir); err == nil {
 			return func(yield func(ctxabi.Ref) bool) {
 				defer store.Close()
 				refs := store.SessionsOf(self)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// lineOf reads a small file of a session; "" where it is not there.
-func lineOf(dir, rel string) string {
+// ControlLine reads a small file of a session; "" where it is not there.
+func ControlLine(dir, rel string) string {
 	b, _ := os.ReadFile(filepath.Join(dir, rel))
 	return strings.TrimSpace(string(b))
 }
 
-func timeOf(dir, rel string) time.Time {
-	n, _ := strconv.ParseInt(lineOf(dir, rel), 10, 64)
+func ControlTime(dir, rel string) time.Time {
+	n, _ := strconv.ParseInt(ControlLine(dir, rel), 10, 64)
 	return time.Unix(n, 0).UTC()
 }

@@ -66,7 +66,7 @@ func daemonise(f mountFlags) error {
 	var exit *exec.ExitError
 	if len(said) > 0 && errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, "ctxfs:", strings.TrimSpace(string(said)))
-		return silent{code: exit.ExitCode()}
+		return Silent{Code: exit.ExitCode()}
 	}
 	return fmt.Errorf("the daemon ended before it could say why (%v); see %s", err, f.log)
 }
@@ -113,8 +113,8 @@ func (r *readyFile) failed(err error, log *slog.Logger, logged bool) error {
 	if logged {
 		log.Error("cannot serve", "error", err)
 	}
-	r.done(inWords(err))
-	return silent{code: exitCode(failed(err))}
+	r.done(Message(err))
+	return Silent{Code: ExitCode(Failed(err))}
 }
 
 // volumeSocket is the name under which systemd hands over the socket of the

@@ -45,7 +45,7 @@ ctxfs answers at MOUNTPOINT now.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if serving {
 				if len(args) == 0 {
-					return usagef("--serving needs a MOUNTPOINT")
+					return Usagef("--serving needs a MOUNTPOINT")
 				}
 				return doctor.Serves(args[0])
 			}
@@ -75,7 +75,7 @@ ctxfs answers at MOUNTPOINT now.`,
 				bad = bad || f.State == doctor.Missing
 			}
 			if asJSON {
-				err = printJSON(c.OutOrStdout(), found)
+				err = PrintJSON(c.OutOrStdout(), found)
 			} else {
 				for _, f := range found {
 					fmt.Fprintf(c.OutOrStdout(), "%-8s %-12s %s\n", f.State, f.Check, f.Text)
@@ -85,12 +85,12 @@ ctxfs answers at MOUNTPOINT now.`,
 				}
 			}
 			if err == nil && bad {
-				err = silent{code: exitFailed}
+				err = Silent{Code: ExitFailed}
 			}
 			return err
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	c.Flags().BoolVar(&serving, "serving", false, "only check whether a ctxfs answers at MOUNTPOINT; the exit code tells")
 	c.Flags().BoolVar(&repair, "repair", false, "first remove what dead daemons left at MOUNTPOINT and of the store")
 	c.MarkFlagsMutuallyExclusive("serving", "repair")

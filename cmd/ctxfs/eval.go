@@ -94,7 +94,7 @@ docs/eval.md has more, and how to judge the result.`,
 				return err
 			}
 			if f.asJSON {
-				return printJSON(c.OutOrStdout(), result)
+				return PrintJSON(c.OutOrStdout(), result)
 			}
 			return result.WriteMarkdown(c.OutOrStdout(), &f.options)
 		},
@@ -126,37 +126,37 @@ func (f *evalFlags) check(given func(string) bool) error {
 	}
 	for _, b := range f.budgets {
 		if b < 500 {
-			return usagef("--budgets %d: at least 500 tokens", b)
+			return Usagef("--budgets %d: at least 500 tokens", b)
 		}
 	}
 	if f.seeds < 1 {
-		return usagef("--seeds must be at least 1")
+		return Usagef("--seeds must be at least 1")
 	}
 	if given("seeds") && !f.derived {
-		return usagef("--seeds needs --derived")
+		return Usagef("--seeds needs --derived")
 	}
 	if f.derived {
 		for _, other := range []string{"budgets", "cuts", "only", "alone", "stretches", "recipe", "quick", "encoding", "jobs"} {
 			if given(other) {
-				return usagef("--%s cannot be used with --derived, which builds no packs", other)
+				return Usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
 		}
 	}
 	if f.cuts < 0 || f.jobs < 1 {
-		return usagef("--cuts must not be negative, --jobs must be at least 1")
+		return Usagef("--cuts must not be negative, --jobs must be at least 1")
 	}
 	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
 	if f.stretches != "" {
 		half, err := eval.ParseStretches(f.stretches)
 		if err != nil {
-			return usagef("--stretches %w", err)
+			return Usagef("--stretches %w", err)
 		}
 		f.options.Stretches = half
 	}
 	for _, name := range f.only {
 		figure, err := eval.ParseFigure(name)
 		if err != nil {
-			return usagef("--only %w", err)
+			return Usagef("--only %w", err)
 		}
 		f.options.Only = append(f.options.Only, figure)
 	}
@@ -173,7 +173,7 @@ func (f *evalFlags) runDerived(c *cobra.Command, sessions []*eval.Session) error
 		return err
 	}
 	if f.asJSON {
-		return printJSON(c.OutOrStdout(), halves)
+		return PrintJSON(c.OutOrStdout(), halves)
 	}
 	return eval.WriteDerived(c.OutOrStdout(), halves)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 func evalExamCmd() *cobra.Command {
-	return group(&cobra.Command{
+	return Group(&cobra.Command{
 		Use:   "exam",
 		Short: "Ask readers what they learn from prompts, and add up their grades",
 		Long: `An exam shows how well a reader answers questions about a history who sees
@@ -45,13 +45,13 @@ or NAME=DIR with prompts that were made elsewhere, a file P01.md for history P01
 		Args: cobra.MinimumNArgs(1),
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if o.Budget < 500 {
-				return usagef("--budget %d: at least 500 tokens", o.Budget)
+				return Usagef("--budget %d: at least 500 tokens", o.Budget)
 			}
 			if o.Parts < 0 {
-				return usagef("--parts must not be negative")
+				return Usagef("--parts must not be negative")
 			}
 			if o.Methods, err = exam.ParseMethods(methods); err != nil {
-				return usagef("--methods: %w", err)
+				return Usagef("--methods: %w", err)
 			}
 			return nil
 		},
@@ -100,7 +100,7 @@ together.`,
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), score)
+				return PrintJSON(c.OutOrStdout(), score)
 			}
 			return score.WriteMarkdown(c.OutOrStdout())
 		},

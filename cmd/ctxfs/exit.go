@@ -10,24 +10,24 @@ import (
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
-// Exit codes. They are part of what scripts rely on: see exitHelp.
+// Exit codes. They are part of what scripts rely on: see ExitHelp.
 const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitBusy   = 3
+	ExitOK     = 0
+	ExitFailed = 1
+	ExitUsage  = 2
+	ExitBusy   = 3
 )
 
-const exitHelp = `Exit codes:
+const ExitHelp = `Exit codes:
   0  done
   1  failed, or problems were found (the reason is on standard error)
   2  wrong usage: unknown verb or flag, wrong number of arguments
   3  busy: another daemon serves the store, the mountpoint is in use, or
      another import into the session runs`
 
-// inWords is what a person reads of an error: a refusal's own sentence where
+// Message is what a person reads of an error: a refusal's own sentence where
 // nothing was added to it, without operation and kind, which it repeats.
-func inWords(err error) string {
+func Message(err error) string {
 	for {
 		switch e := err.(type) {
 		case failure:
@@ -47,21 +47,21 @@ type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
-// failed returns err as the error of a verb that ran.
-func failed(err error) error { return failure{err} }
+// Failed returns err as the error of a verb that ran.
+func Failed(err error) error { return failure{err} }
 
-// silent is a failure that was already told to the user.
-type silent struct{ code int }
+// Silent is a failure that was already told to the user.
+type Silent struct{ Code int }
 
-func (silent) Error() string { return "" }
+func (Silent) Error() string { return "" }
 
-// usagef returns the error of wrong usage that only the verb itself could see.
-func usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
+// Usagef returns the error of wrong usage that only the verb itself could see.
+func Usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// markRun makes every verb's own errors a failure.
-func markRun(c *cobra.Command) {
+// MarkFailures makes every verb's own errors a failure.
+func MarkFailures(c *cobra.Command) {
 	for _, sub := range c.Commands() {
-		markRun(sub)
+		MarkFailures(sub)
 	}
 	if do := c.RunE; do != nil {
 		c.RunE = func(c *cobra.Command, args []string) error {
@@ -73,18 +73,18 @@ func markRun(c *cobra.Command) {
 	}
 }
 
-func exitCode(err error) int {
-	var said silent
+func ExitCode(err error) int {
+	var said Silent
 	var failed failure
 	switch {
 	case err == nil:
-		return exitOK
+		return ExitOK
 	case errors.As(err, &said):
-		return said.code
+		return said.Code
 	case errors.As(err, new(usage.Error)), !errors.As(err, &failed):
-		return exitUsage
+		return ExitUsage
 	case errors.Is(err, ctxabi.ErrLocked), errors.As(err, new(daemon.BusyError)):
-		return exitBusy
+		return ExitBusy
 	}
-	return exitFailed
+	return ExitFailed
 }

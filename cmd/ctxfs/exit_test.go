@@ -14,15 +14,15 @@ func TestExitCodes(t *testing.T) {
 		err  error
 		want int
 	}{
-		{nil, exitOK},
-		{errors.New("from cobra"), exitUsage},
-		{failed(errors.New("x")), exitFailed},
-		{failed(usagef("x")), exitUsage},
-		{failed(fmt.Errorf("open: %w", ctxabi.ErrLocked)), exitBusy},
-		{failed(fmt.Errorf("x: %w", daemon.BusyError{Err: errors.New("y")})), exitBusy},
-		{failed(silent{code: exitBusy}), exitBusy},
+		{nil, ExitOK},
+		{errors.New("from cobra"), ExitUsage},
+		{Failed(errors.New("x")), ExitFailed},
+		{Failed(Usagef("x")), ExitUsage},
+		{Failed(fmt.Errorf("open: %w", ctxabi.ErrLocked)), ExitBusy},
+		{Failed(fmt.Errorf("x: %w", daemon.BusyError{Err: errors.New("y")})), ExitBusy},
+		{Failed(Silent{Code: ExitBusy}), ExitBusy},
 	} {
-		if got := exitCode(tt.err); got != tt.want {
+		if got := ExitCode(tt.err); got != tt.want {
 			t.Errorf("%v: got %d, want %d", tt.err, got, tt.want)
 		}
 	}

@@ -23,7 +23,7 @@ type exportFlags struct {
 	to                    string
 	dryRun                bool
 	losses                losses
-	redact                redactFlags
+	redact                RedactFlags
 }
 
 func exportCmd() *cobra.Command {
@@ -46,7 +46,7 @@ resumes it are printed. PROGRAM is ` + strings.Join(transcript.Receivers(), " or
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs export --format openai coder/s1 | jq length
   ctxfs export --format claude-code -o s1.jsonl coder/s1
   ctxfs export --to codex claude-code/5f1c7a02     # go on in Codex
@@ -65,14 +65,14 @@ resumes it are printed. PROGRAM is ` + strings.Join(transcript.Receivers(), " or
 			return f.run(args[0], c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	storeFlag(c, &f.store)
+	StoreFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcript; list: print all")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of standard output")
 	c.Flags().StringVar(&f.to, "to", "", "hand the session over to `PROGRAM`: "+strings.Join(transcript.Receivers(), ", "))
 	c.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "with --to: print the file and the command, and write nothing")
 	c.MarkFlagsMutuallyExclusive("to", "format")
 	c.MarkFlagsMutuallyExclusive("to", "output")
-	f.redact.add(c)
+	f.redact.Add(c)
 	lossFlags(c, &f.losses)
 	return c
 }
@@ -96,32 +96,32 @@ func printFormats(w io.Writer) error {
 func formatNamed(name string) (*adapter.Format, error) {
 	f, ok := formats.Lookup(name)
 	if !ok {
-		return nil, usagef("%q is not a known format.\n%s", name, formats.Help())
+		return nil, Usagef("%q is not a known format.\n%s", name, formats.Help())
 	}
 	return f, nil
 }
 
 func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	if f.to != "" && !slices.Contains(transcript.Receivers(), f.to) {
-		return usagef("--to takes %s, not %q", strings.Join(transcript.Receivers(), " or "), f.to)
+		return Usagef("--to takes %s, not %q", strings.Join(transcript.Receivers(), " or "), f.to)
 	}
 	if f.dryRun && f.to == "" {
-		return usagef("--dry-run is for --to")
+		return Usagef("--dry-run is for --to")
 	}
 	if f.format == "" && f.to == "" {
-		return usagef("--format or --to is needed.\n%s", formats.Help())
+		return Usagef("--format or --to is needed.\n%s", formats.Help())
 	}
 	format, err := formatNamed(cmp.Or(f.format, f.to))
 	if err != nil {
 		return err
 	}
 	if format.Export == nil {
-		return usagef("ctxfs can import %s, but not export it", format.Name)
+		return Usagef("ctxfs can import %s, but not export it", format.Name)
 	}
-	if err := f.redact.complete(); err != nil {
+	if err := f.redact.Complete(); err != nil {
 		return err
 	}
-	redactor, err := f.redact.redactor()
+	redactor, err := f.redact.Redactor()
 	if err != nil {
 		return err
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
-// storeFlag is --store of the verbs that find a session in its store.
-func storeFlag(c *cobra.Command, dir *string) {
+// StoreFlag is --store of the verbs that find a session in its store.
+func StoreFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
 }
 
-// mountFlag is --mount of the verbs that work through a mount alone.
-func mountFlag(c *cobra.Command, dir *string) {
+// MountFlag is --mount of the verbs that work through a mount alone.
+func MountFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default: $CTXFS_MOUNT, else the line in ~/.config/ctxfs/mount, else the mount of the default store, else your only mount, else root's)")
 }
 
-// buildFlags are what a pack depends on besides its session, for a mount and without one.
-func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
+// BuildFlags are what a pack depends on besides its session, for a mount and without one.
+func BuildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
 	fl := c.Flags()
 	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
 	fl.StringVar(encoding, "encoding", "", "`NAME` of the tokeniser: o200k_base, cl100k_base or a model's (default o200k_base)")
@@ -31,13 +31,13 @@ func buildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string)
 // pathMap translates the beginning of a path.
 type pathMap struct{ from, to string }
 
-// parseMaps reads --map values and gives the translation, nil when there is none.
-func parseMaps(values []string) (func(string) string, error) {
+// ParseMaps reads --map values and gives the translation, nil when there is none.
+func ParseMaps(values []string) (func(string) string, error) {
 	var maps []pathMap
 	for _, v := range values {
 		from, to, ok := strings.Cut(v, "=")
 		if !ok || !filepath.IsAbs(from) || !filepath.IsAbs(to) {
-			return nil, usagef("--map %q: expected /inside=/outside, both absolute", v)
+			return nil, Usagef("--map %q: expected /inside=/outside, both absolute", v)
 		}
 		maps = append(maps, pathMap{filepath.Clean(from), filepath.Clean(to)})
 	}

@@ -3,7 +3,7 @@ package main
 import "testing"
 
 func TestMapsTranslateTheLongestPrefix(t *testing.T) {
-	f, err := parseMaps([]string{"/work=/home/me/p", "/work/deps=/srv/deps/", "/=/root"})
+	f, err := ParseMaps([]string{"/work=/home/me/p", "/work/deps=/srv/deps/", "/=/root"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,11 +18,11 @@ func TestMapsTranslateTheLongestPrefix(t *testing.T) {
 			t.Errorf("%s becomes %s, want %s", in, got, want)
 		}
 	}
-	if f, err := parseMaps(nil); f != nil || err != nil {
+	if f, err := ParseMaps(nil); f != nil || err != nil {
 		t.Error("no maps give a translation")
 	}
 	for _, bad := range []string{"/work", "work=/x", "/work=x", ""} {
-		if _, err := parseMaps([]string{bad}); exitCode(failed(err)) != exitUsage {
+		if _, err := ParseMaps([]string{bad}); ExitCode(Failed(err)) != ExitUsage {
 			t.Errorf("%q: got %v, want wrong usage", bad, err)
 		}
 	}

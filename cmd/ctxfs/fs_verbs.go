@@ -2,7 +2,7 @@ package main
 
 import "github.com/spf13/cobra"
 
-func init() { clearMounts = clearMountsOf }
+func init() { ClearMounts = clearMountsOf }
 
 // registerFS adds the verbs of this package to root.
 func registerFS(root *cobra.Command) {

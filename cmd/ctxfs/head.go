@@ -36,12 +36,12 @@ then, and nobody cut anything off its end.
 			return nil
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	return c
 }
 
 func printHeads(at locate.Place, out io.Writer) (err error) {
-	store, err := openAt(at, nil)
+	store, err := OpenAt(at, nil)
 	if err != nil {
 		return err
 	}

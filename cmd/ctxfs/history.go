@@ -42,7 +42,7 @@ present content alone, and logs have their history in themselves.`,
 				return printHistory(args[0], asJSON, c.OutOrStdout())
 			}
 			if _, err := strconv.ParseUint(show, 10, 64); err != nil {
-				return usagef("%q is not the number of an entry", show)
+				return Usagef("%q is not the number of an entry", show)
 			}
 			return printEarlier(args[0], show, c.OutOrStdout())
 		},

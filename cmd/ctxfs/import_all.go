@@ -96,7 +96,7 @@ func (f *importFlags) tellUnknown(files []string, messages io.Writer) {
 	if n := len(files) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	fmt.Fprintf(messages, "%s of no known format, not imported: %s%s\n", plural(len(files), "file"), strings.Join(shown, ", "), more)
+	fmt.Fprintf(messages, "%s of no known format, not imported: %s%s\n", Plural(len(files), "file"), strings.Join(shown, ", "), more)
 }
 
 // one imports one transcript; it returns what was added.

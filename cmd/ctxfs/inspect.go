@@ -57,15 +57,15 @@ func lookInStore(ctx context.Context, f *packFlags, at locate.Place, given func(
 	if d, ok := daemon.Running(at.Store); ok {
 		flags.inherit(d, given)
 	}
-	mapPath, err := parseMaps(flags.maps)
+	mapPath, err := ParseMaps(flags.maps)
 	if err != nil {
 		return nil, err
 	}
-	redactor, err := flags.redact.redactor()
+	redactor, err := flags.redact.Redactor()
 	if err != nil {
 		return nil, err
 	}
-	store, err := openAt(at, redactor)
+	store, err := OpenAt(at, redactor)
 	if err != nil {
 		return nil, err
 	}
@@ -120,21 +120,21 @@ func (unrun) Run(context.Context, uint32, uint32, source.Command) (source.Output
 
 // lookFlags are those that say which packs are looked at.
 func lookFlags(c *cobra.Command, f *packFlags) {
-	storeFlag(c, &f.store)
-	buildFlags(c, &f.budget, &f.encoding, &f.maps)
+	StoreFlag(c, &f.store)
+	BuildFlags(c, &f.budget, &f.encoding, &f.maps)
 }
 
 // packOf returns the pack of a moment.
-func packOf(ctx context.Context, h *inspect.History, m moment) (*inspect.Pack, error) {
-	if m.point == "" {
+func packOf(ctx context.Context, h *inspect.History, m Moment) (*inspect.Pack, error) {
+	if m.Point == "" {
 		return h.At(ctx, h.Len())
 	}
-	if strings.HasPrefix(m.point, "sha256-") {
-		return h.AtServed(ctx, m.point)
+	if strings.HasPrefix(m.Point, "sha256-") {
+		return h.AtServed(ctx, m.Point)
 	}
-	n, err := strconv.Atoi(m.point)
+	n, err := strconv.Atoi(m.Point)
 	if err != nil {
-		when, err := time.Parse(time.RFC3339, m.point)
+		when, err := time.Parse(time.RFC3339, m.Point)
 		if err != nil {
 			return nil, usage.Error{Err: err}
 		}

@@ -46,7 +46,7 @@ takes out the entries of ctxfs, and nothing more. Files that install made go.
 Without a program the command lists the ones that are here, and changes nothing.
 'ctxfs doctor' shows what is connected, and when the last record came.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs install                                  # which programs are here
   ctxfs install claude-code                      # hooks and MCP, in all projects
   ctxfs install claude-code --project            # in this project, for you alone
@@ -63,13 +63,13 @@ Without a program the command lists the ones that are here, and changes nothing.
 			out := c.OutOrStdout()
 			if len(args) == 0 {
 				if f.remove || f.dryRun {
-					return usagef("name a program: %s", strings.Join(install.Names(), ", "))
+					return Usagef("name a program: %s", strings.Join(install.Names(), ", "))
 				}
 				return proposeInstall(out, o)
 			}
 			p, ok := install.Lookup(args[0])
 			if !ok {
-				return usagef("%q is not a program that can be connected: %s%s", args[0], strings.Join(install.Names(), ", "), usage.Meant(args[0], install.Names()))
+				return Usagef("%q is not a program that can be connected: %s%s", args[0], strings.Join(install.Names(), ", "), usage.Meant(args[0], install.Names()))
 			}
 			if err := ofAnother(o.Home); err != nil {
 				return err
@@ -99,7 +99,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 	fl.BoolVar(&f.hooks, "hooks", false, "only hooks, unless --mcp is given, too")
 	fl.BoolVar(&f.mcp, "mcp", false, "only the MCP server, unless --hooks is given, too")
 	fl.StringVar(&f.agent, "agent", "", "`AGENT` that owns the sessions (default: the program's name)")
-	mountFlag(c, &f.mount)
+	MountFlag(c, &f.mount)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would change, and change nothing")
 	fl.BoolVar(&f.remove, "remove", false, "take out what install wrote")
 	c.MarkFlagsMutuallyExclusive("user", "project")
@@ -109,7 +109,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 // options returns what the flags say, but for the mount.
 func (f *installFlags) options() (o install.Options, err error) {
 	if f.agent != "" && ctxabi.ValidName(f.agent) != nil {
-		return o, usagef("%q is not a name of an agent", f.agent)
+		return o, Usagef("%q is not a name of an agent", f.agent)
 	}
 	o = install.Options{Hooks: f.hooks, Server: f.mcp, Agent: f.agent, Getenv: os.Getenv, DryRun: f.dryRun}
 	if !f.hooks && !f.mcp {

@@ -55,7 +55,7 @@ func (l *losses) tell(w io.Writer) error {
 		}
 		places[row.What] = append(places[row.What], where)
 	}
-	fmt.Fprintf(w, "%s:\n", strings.Replace(plural(len(l.all), "loss"), "losss", "losses", 1))
+	fmt.Fprintf(w, "%s:\n", strings.Replace(Plural(len(l.all), "loss"), "losss", "losses", 1))
 	for _, what := range kinds[:min(len(kinds), toldKinds)] {
 		where := places[what]
 		more := ""
@@ -65,10 +65,10 @@ func (l *losses) tell(w io.Writer) error {
 		fmt.Fprintf(w, "  %s%s: %s\n", strings.Join(where, ", "), more, what)
 	}
 	if n := len(kinds) - toldKinds; n > 0 {
-		fmt.Fprintf(w, "  and %s more; --losses FILE writes all\n", plural(n, "kind"))
+		fmt.Fprintf(w, "  and %s more; --losses FILE writes all\n", Plural(n, "kind"))
 	}
 	if l.strict {
-		return silent{code: exitFailed}
+		return Silent{Code: ExitFailed}
 	}
 	return nil
 }

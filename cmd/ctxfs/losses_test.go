@@ -25,7 +25,7 @@ func TestLossesAreTold(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
 	}
 	l.strict = true
-	if err := l.tell(io.Discard); exitCode(err) != exitFailed {
+	if err := l.tell(io.Discard); ExitCode(err) != ExitFailed {
 		t.Errorf("strict: %v", err)
 	}
 }

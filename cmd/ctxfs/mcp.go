@@ -54,7 +54,7 @@ The instructions name the session and the project's memory only without hooks.
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs mcp coder/s1
   ctxfs mcp --mount /ctx                          # a new session for each client
   claude mcp add memory -- ctxfs mcp coder/s1     # as a server of Claude Code`,
@@ -75,7 +75,7 @@ The instructions name the session and the project's memory only without hooks.
 			}, os.Stdin, out)
 		},
 	}
-	mountFlag(c, &mount)
+	MountFlag(c, &mount)
 	c.Flags().StringVar(&agent, "agent", "", "`AGENT` of the sessions that are made for clients (default: the client's own name)")
 	c.Flags().BoolVar(&hooks, "hooks", false, "the client has hooks of ctxfs, which tell the agent of its memory")
 	c.Flags().IntVar(&maxAnswer, "max-answer", mcp.DefaultMaxAnswer, "most `BYTES` of a file in one answer")
@@ -122,12 +122,12 @@ func newSessionName(prefix string) string {
 // whyInWords is ctxfs why as a function.
 func whyInWords(ctx context.Context, dir, what string) (string, error) {
 	var out, errOut bytes.Buffer
-	root := makeRoot()
+	root := NewRoot()
 	root.SetArgs([]string{"why", "--", dir, what})
 	root.SetOut(&out)
 	root.SetErr(&errOut)
 	if err := root.ExecuteContext(ctx); err != nil {
-		return "", errors.New(inWords(err))
+		return "", errors.New(Message(err))
 	}
 	return out.String(), nil
 }

@@ -25,7 +25,7 @@ its files that fit the task best.
 A refusal is an answer for the model, too: it is printed, and the exit code is 1.
 A harness then sets is_error of the tool_result.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  echo '{"command":"view","path":"/memories"}' | ctxfs memory --agent coder
   jq -c .input tool_use.json | ctxfs memory --mount /ctx --agent coder
   ctxfs memory --dir ./memory < command.json      # any directory`,
@@ -34,7 +34,7 @@ A harness then sets is_error of the tool_result.
 			notes := memory.At(dir)
 			if dir == "" {
 				if agent == "" {
-					return usagef("whose memory? Give --agent AGENT or --dir DIR")
+					return Usagef("whose memory? Give --agent AGENT or --dir DIR")
 				}
 				root, err := locate.Mount(mount)
 				if err != nil {
@@ -58,7 +58,7 @@ A harness then sets is_error of the tool_result.
 			var refused memory.Refusal
 			if errors.As(err, &refused) {
 				fmt.Fprintln(c.OutOrStdout(), string(refused))
-				return silent{code: exitFailed}
+				return Silent{Code: ExitFailed}
 			}
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), answer)
@@ -66,7 +66,7 @@ A harness then sets is_error of the tool_result.
 			return err
 		},
 	}
-	mountFlag(c, &mount)
+	MountFlag(c, &mount)
 	c.Flags().StringVar(&agent, "agent", "", "use memory/ of this `AGENT` of yours")
 	c.Flags().StringVar(&dir, "dir", "", "use `DIR` as the memory instead")
 	return c

@@ -34,7 +34,7 @@ type mountFlags struct {
 	gcInterval time.Duration
 	gcGrace    time.Duration
 	volumes    string // the socket on which Docker is answered; "": none
-	redact     redactFlags
+	redact     RedactFlags
 	cluster    mountCluster
 
 	mountpoint string // absolute; from the argument
@@ -63,7 +63,7 @@ units for systemd; docs/host.md describes them.
 If root mounts it, the filesystem serves every user of the machine, each in their
 own home/UID. If a user mounts it, it serves that user only.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs mount /ctx                          # root: store in /var/lib/ctxfs
   ctxfs mount                               # user: ~/ctx, store in ~/.local/share/ctxfs
   ctxfs mount --store /data/ctx --budget 64000 /ctx
@@ -77,7 +77,7 @@ own home/UID. If a user mounts it, it serves that user only.
 			if len(args) == 0 {
 				home, err := os.UserHomeDir()
 				if err != nil || os.Geteuid() == 0 {
-					return usagef("name a MOUNTPOINT: ctxfs mount /ctx")
+					return Usagef("name a MOUNTPOINT: ctxfs mount /ctx")
 				}
 				args, f.mkdir = []string{filepath.Join(home, "ctx")}, true
 			}
@@ -95,11 +95,11 @@ own home/UID. If a user mounts it, it serves that user only.
 		},
 	}
 	fl := c.Flags()
-	storeFlag(c, &f.store)
+	StoreFlag(c, &f.store)
 	fl.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground and log to standard error")
-	buildFlags(c, &f.budget, &f.encoding, &f.maps)
+	BuildFlags(c, &f.budget, &f.encoding, &f.maps)
 	fl.StringVar(&f.log, "log", "", "`FILE` for the log of a background daemon (default ctxfs.log in the store)")
-	f.redact.add(c)
+	f.redact.Add(c)
 	f.cluster.AddFlags(c)
 	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after the daemon was told to stop")
@@ -141,20 +141,20 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 		return err
 	}
 	if f.budget < 0 {
-		return usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+		return Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
 	}
-	if err = f.redact.complete(); err != nil {
+	if err = f.redact.Complete(); err != nil {
 		return err
 	}
 	if err = f.cluster.Complete(c); err != nil {
 		return err
 	}
 	if f.gcInterval < 0 || f.gcGrace < 0 {
-		return usagef("--gc-interval and --gc-grace: a duration like 1m, or 0")
+		return Usagef("--gc-interval and --gc-grace: a duration like 1m, or 0")
 	}
 	if f.volumes != "" {
 		if os.Geteuid() != 0 {
-			return usagef("--volume-plugin needs a mount made by root: Docker could not enter this one")
+			return Usagef("--volume-plugin needs a mount made by root: Docker could not enter this one")
 		}
 		if f.volumes, err = filepath.Abs(f.volumes); err != nil {
 			return err
@@ -163,7 +163,7 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 	if _, err = f.level(); err != nil {
 		return err
 	}
-	_, err = parseMaps(f.maps)
+	_, err = ParseMaps(f.maps)
 	return err
 }
 
@@ -175,7 +175,7 @@ func (f *mountFlags) args() []string {
 		fmt.Sprintf("--shutdown-timeout=%s", f.deadline), fmt.Sprintf("--gc-interval=%s", f.gcInterval), fmt.Sprintf("--gc-grace=%s", f.gcGrace), fmt.Sprintf("--debug-fuse=%t", f.fuseDebug),
 		fmt.Sprintf("--read-only=%t", f.readOnly), fmt.Sprintf("--noexec=%t", f.noExec), fmt.Sprintf("--mkdir=%t", f.mkdir),
 	}
-	a = append(append(a, f.redact.args()...), f.cluster.Args()...)
+	a = append(append(a, f.redact.Args()...), f.cluster.Args()...)
 	for _, m := range f.maps {
 		a = append(a, "--map="+m)
 	}
@@ -187,7 +187,7 @@ func (f *mountFlags) args() []string {
 
 func (f *mountFlags) level() (l slog.Level, err error) {
 	if l.UnmarshalText([]byte(f.logLevel)) != nil {
-		return l, usagef("--log-level %q: one of debug, info, warn, error", f.logLevel)
+		return l, Usagef("--log-level %q: one of debug, info, warn, error", f.logLevel)
 	}
 	return l, nil
 }

@@ -57,13 +57,13 @@ func (f *clusterFlags) Complete(c *cobra.Command) (err error) {
 	if f.at == "" {
 		for _, name := range []string{"creds", "cluster-ca", "host", "freshness", "cluster-timeout", "unsafe", "metrics"} {
 			if c.Flags().Changed(name) {
-				return usagef("--%s is for a mount with --cluster", name)
+				return Usagef("--%s is for a mount with --cluster", name)
 			}
 		}
 		return nil
 	}
 	if f.freshness < 0 || f.timeout <= 0 {
-		return usagef("--freshness and --cluster-timeout: a duration like 1s")
+		return Usagef("--freshness and --cluster-timeout: a duration like 1s")
 	}
 	if f.at == ofMachine {
 		f.at = clusterDir("")
@@ -76,7 +76,7 @@ func (f *clusterFlags) Complete(c *cobra.Command) (err error) {
 		}
 	}
 	if !f.isURLs(f.at) && (f.creds != "" || f.ca != "") {
-		return usagef("--creds and --cluster-ca are for --cluster=tls://host:port,...; the directory of a machine has its own")
+		return Usagef("--creds and --cluster-ca are for --cluster=tls://host:port,...; the directory of a machine has its own")
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (f *clusterFlags) reach() (o nats.Options, err error) {
 			o, err = m.Host()
 		}
 		if f.host != "" && f.host != o.Host && err == nil {
-			return o, usagef("--host %s: this machine joined the cluster as %s, and its key is for that name", f.host, o.Host)
+			return o, Usagef("--host %s: this machine joined the cluster as %s, and its key is for that name", f.host, o.Host)
 		}
 	}
 	o.Unsafe = f.unsafe

@@ -76,8 +76,8 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 			if isMounted(args[0], args[1]) { // mount(8) reports that as a failure
 				return fmt.Errorf("%s is already mounted at %s", args[0], args[1])
 			}
-			if code := run(line, c.OutOrStdout(), c.ErrOrStderr()); code != exitOK {
-				return silent{code: code}
+			if code := Run(line, c.OutOrStdout(), c.ErrOrStderr()); code != ExitOK {
+				return Silent{Code: code}
 			}
 			return nil
 		},
@@ -93,7 +93,7 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 	return c
 }
 
-var errNamespace = usagef("-N is not supported: enter the mount namespace first, with nsenter -m -t PID")
+var errNamespace = Usagef("-N is not supported: enter the mount namespace first, with nsenter -m -t PID")
 
 // mountHelper runs the helper and gives the exit code of mount(8).
 func mountHelper(args []string, stdout, stderr io.Writer) int {
@@ -101,15 +101,15 @@ func mountHelper(args []string, stdout, stderr io.Writer) int {
 	c.SetArgs(args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
-	markRun(c)
+	MarkFailures(c)
 	err := c.Execute()
 	if err == nil {
-		return exitOK
+		return ExitOK
 	}
-	if !errors.As(err, new(silent)) {
-		fmt.Fprintf(stderr, "%s: %s\n", c.Name(), inWords(err))
+	if !errors.As(err, new(Silent)) {
+		fmt.Fprintf(stderr, "%s: %s\n", c.Name(), Message(err))
 	}
-	if exitCode(err) == exitUsage {
+	if ExitCode(err) == ExitUsage {
 		return mountUsage
 	}
 	return mountFailed
@@ -135,7 +135,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 		return nil, errNamespace
 	}
 	if !filepath.IsAbs(store) {
-		return nil, usagef("%q is not an absolute path: what is mounted is the directory of a store, such as /var/lib/ctxfs", store)
+		return nil, Usagef("%q is not an absolute path: what is mounted is the directory of a store, such as /var/lib/ctxfs", store)
 	}
 	line := []string{"mount", "--store=" + store}
 	flags := mountCmd().Flags()
@@ -153,7 +153,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			noExec = true
 			continue
 		case name == "remount":
-			return nil, usagef("a ctxfs cannot be remounted: umount %s, then mount it with the new options", dir)
+			return nil, Usagef("a ctxfs cannot be remounted: umount %s, then mount it with the new options", dir)
 		case strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "X-") || notOurs[name]:
 			continue
 		}
@@ -162,16 +162,16 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			if f.sloppy {
 				continue
 			}
-			return nil, usagef("the option %q is not known; man %s lists them", name, mountHelperName)
+			return nil, Usagef("the option %q is not known; man %s lists them", name, mountHelperName)
 		}
 		if !valued && flag.NoOptDefVal == "" {
-			return nil, usagef("the option %s needs a value: %s=...", name, name)
+			return nil, Usagef("the option %s needs a value: %s=...", name, name)
 		}
 		if !valued {
 			value = flag.NoOptDefVal
 		}
 		if err := flags.Set(flag.Name, value); err != nil {
-			return nil, usagef("the option %s: %w", o, err)
+			return nil, Usagef("the option %s: %w", o, err)
 		}
 		line = append(line, "--"+flag.Name+"="+value)
 	}

@@ -39,7 +39,7 @@ func TestMountHelperTranslates(t *testing.T) {
 		f := helperFlags{options: []string{c.options}}
 		got, err := f.mountArgs("/var/lib/ctxfs", "/ctx")
 		if c.refused != "" {
-			if err == nil || !strings.Contains(err.Error(), c.refused) || exitCode(failed(err)) != exitUsage {
+			if err == nil || !strings.Contains(err.Error(), c.refused) || ExitCode(Failed(err)) != ExitUsage {
 				t.Errorf("-o %s: %v, want wrong usage with %q", c.options, err, c.refused)
 			}
 			continue

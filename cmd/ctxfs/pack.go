@@ -26,7 +26,7 @@ type packFlags struct {
 	quiet                   bool // no command of a recipe is run
 	memory                  *memory.Limit
 	maps                    []string
-	redact                  redactFlags
+	redact                  RedactFlags
 	mountpoint              string // of the daemon that serves the store; "": none does
 }
 
@@ -42,7 +42,7 @@ not give, that daemon's value is used, so that both print the same.
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs pack coder/s1
   ctxfs pack coder/s1 --budget 8000 | wc
   ctxfs pack coder/s1 --redact             # no keys or passwords in it
@@ -69,20 +69,20 @@ not give, that daemon's value is used, so that both print the same.
 		PreRunE: func(*cobra.Command, []string) error {
 			switch {
 			case !slices.Contains(packFormats, f.format):
-				return usagef("--format %q: one of %s", f.format, strings.Join(packFormats, ", "))
-			case f.redact.complete() != nil:
-				return f.redact.complete()
+				return Usagef("--format %q: one of %s", f.format, strings.Join(packFormats, ", "))
+			case f.redact.Complete() != nil:
+				return f.redact.Complete()
 			case f.budget < 0:
-				return usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+				return Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
 			}
 			return nil
 		},
 	}
 	fl := c.Flags()
-	storeFlag(c, &f.store)
+	StoreFlag(c, &f.store)
 	fl.StringVar(&f.format, "format", "md", "`FORMAT`: "+strings.Join(packFormats, ", "))
-	buildFlags(c, &f.budget, &f.encoding, &f.maps)
-	f.redact.add(c)
+	BuildFlags(c, &f.budget, &f.encoding, &f.maps)
+	f.redact.Add(c)
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(packFormats, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -105,20 +105,20 @@ func (f *packFlags) inherit(d daemon.Info, given func(string) bool) {
 	if !given("map") {
 		f.maps = d.Maps
 	}
-	f.redact.inherit(d, given)
+	f.redact.Inherit(d, given)
 }
 
 // build compiles the session's pack from the store as it stands and gives the rendering that was asked for.
 func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err error) {
-	mapPath, err := parseMaps(f.maps)
+	mapPath, err := ParseMaps(f.maps)
 	if err != nil {
 		return nil, err
 	}
-	redactor, err := f.redact.redactor()
+	redactor, err := f.redact.Redactor()
 	if err != nil {
 		return nil, err
 	}
-	store, err := openAt(at, redactor)
+	store, err := OpenAt(at, redactor)
 	if err != nil {
 		return nil, err
 	}

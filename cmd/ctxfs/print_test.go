@@ -12,10 +12,10 @@ func TestScreenOfWhatIsNoTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if s := screenOf(f); s != (screen{}) {
+	if s := ScreenOf(f); s != (Screen{}) {
 		t.Errorf("a file is %+v", s)
 	}
-	if s := screenOf(&bytes.Buffer{}); s != (screen{}) {
+	if s := ScreenOf(&bytes.Buffer{}); s != (Screen{}) {
 		t.Errorf("a buffer is %+v", s)
 	}
 }

@@ -21,7 +21,7 @@ type progress struct {
 
 // newProgress begins one of size bytes, -1 where nobody knows how many.
 func newProgress(w io.Writer, size int64, quiet bool) *progress {
-	if s := screenOf(w); quiet || !s.terminal {
+	if s := ScreenOf(w); quiet || !s.Terminal {
 		return &progress{}
 	}
 	return &progress{w: w, size: size, bar: newBar(w, size, "importing", progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(size > 0))}

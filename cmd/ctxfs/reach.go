@@ -21,18 +21,18 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// openToChange opens a store that is there and that no daemon serves.
-func openToChange(dir string) (*session.Store, error) {
+// OpenToChange opens a store that is there and that no daemon serves.
+func OpenToChange(dir string) (*session.Store, error) {
 	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
-		return openToRead(dir) // it says what is wrong
+		return OpenToRead(dir) // it says what is wrong
 	}
-	return openStore(dir, session.Options{})
+	return OpenStore(dir, session.Options{})
 }
 
-// openToRead opens a store without its lock.
-func openToRead(dir string) (*session.Store, error) { return openShown(dir, nil) }
+// OpenToRead opens a store without its lock.
+func OpenToRead(dir string) (*session.Store, error) { return openShown(dir, nil) }
 
-// openShown is openToRead, where what is derived shows no secrets; a nil r redacts nothing.
+// openShown is OpenToRead, where what is derived shows no secrets; a nil r redacts nothing.
 func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: builder.Shown(r)})
 	if errors.Is(err, iofs.ErrPermission) {
@@ -44,43 +44,43 @@ func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 	return store, err
 }
 
-// openAt is openShown for who reads the session at. The store of a host of a cluster is a copy: its mount brings the
-// session up to date before, where there is one. openAt returns the error of a mount that has nothing of the session
+// OpenAt is openShown for who reads the session at. The store of a host of a cluster is a copy: its mount brings the
+// session up to date before, where there is one. OpenAt returns the error of a mount that has nothing of the session
 // and cannot get it.
-func openAt(at locate.Place, r *redact.Redactor) (*session.Store, error) {
-	if point, err := copiesAt(at.Store); err != nil {
+func OpenAt(at locate.Place, r *redact.Redactor) (*session.Store, error) {
+	if point, err := ClusterMount(at.Store); err != nil {
 		return nil, err
 	} else if point != "" {
-		if err := bringUpToDate(point, at.Ref); err != nil {
+		if err := Refresh(point, at.Ref); err != nil {
 			return nil, err
 		}
 	}
 	return openShown(at.Store, r)
 }
 
-// copiesAt returns where the store of a host of a cluster is mounted; "" for another store, or where it is not.
-func copiesAt(store string) (point string, err error) {
+// ClusterMount returns where the store of a host of a cluster is mounted; "" for another store, or where it is not.
+func ClusterMount(store string) (point string, err error) {
 	if _, err := os.Stat(filepath.Join(store, session.ClusterFile)); err != nil {
 		return "", nil
 	}
 	return locate.ServedAt(store)
 }
 
-// bringOwnerUpToDate is bringUpToDate for all sessions of the owner of ref, of which any may be a child or a parent.
-func bringOwnerUpToDate(store string, ref ctxabi.Ref) error {
-	point, err := copiesAt(store)
+// RefreshOwner is Refresh for all sessions of the owner of ref, of which any may be a child or a parent.
+func RefreshOwner(store string, ref ctxabi.Ref) error {
+	point, err := ClusterMount(store)
 	if point == "" || err != nil {
 		return err
 	}
 	refs, err := locate.SessionsIn(point, ref.Owner())
 	for _, ref := range refs {
-		err = errors.Join(err, bringUpToDate(point, ref))
+		err = errors.Join(err, Refresh(point, ref))
 	}
 	return err
 }
 
-// bringUpToDate opens a session through the mount at point, which waits for what other hosts have.
-func bringUpToDate(point string, ref ctxabi.Ref) error {
+// Refresh opens a session through the mount at point, which waits for what other hosts have.
+func Refresh(point string, ref ctxabi.Ref) error {
 	f, err := os.Open(filepath.Join(point, ref.Path(), ctxabi.MessagesFile))
 	if errors.Is(err, iofs.ErrPermission) || errors.Is(err, iofs.ErrNotExist) {
 		return nil // the store decides, and has the words for it
@@ -91,8 +91,8 @@ func bringUpToDate(point string, ref ctxabi.Ref) error {
 	return err
 }
 
-// ownerOf returns whose a new session is: the home's user, or the caller with the space's group.
-func ownerOf(at locate.Place) (session.Owner, error) {
+// NewOwner returns whose a new session is: the home's user, or the caller with the space's group.
+func NewOwner(at locate.Place) (session.Owner, error) {
 	if at.Ref.Space != "" {
 		var st unix.Stat_t
 		dir := filepath.Join(at.Store, at.Ref.Owner())
@@ -112,27 +112,27 @@ func ownerOf(at locate.Place) (session.Owner, error) {
 	return o, nil
 }
 
-// clearMounts removes the mounts of a store that a killed daemon left. The package that mounts sets
+// ClearMounts removes the mounts of a store that a killed daemon left. The package that mounts sets
 // it.
-var clearMounts = func(store string) {}
+var ClearMounts = func(store string) {}
 
-// endingWait is how long openStore waits for a daemon that has lost its mount to leave the store.
-const endingWait = 5 * time.Second
+// DaemonExitWait is how long OpenStore waits for a daemon that has lost its mount to leave the store.
+const DaemonExitWait = 5 * time.Second
 
-// openStore opens a store to write; what is missing of the path to it is made.
+// OpenStore opens a store to write; what is missing of the path to it is made.
 // A daemon that was just unmounted is given the time to leave it.
-func openStore(dir string, o session.Options) (*session.Store, error) {
+func OpenStore(dir string, o session.Options) (*session.Store, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err
 	}
-	for late := time.Now().Add(endingWait); ; {
+	for late := time.Now().Add(DaemonExitWait); ; {
 		store, err := session.Open(dir, o)
 		if !errors.Is(err, ctxabi.ErrLocked) {
 			return store, err
 		}
 		d, held := daemon.Running(dir)
 		if held && mounts.Ended(d.PID) {
-			clearMounts(d.Store)
+			ClearMounts(d.Store)
 		}
 		serves := d.Mountpoint != "" && daemon.IsMounted(d.Mountpoint, d.Store)
 		if left := time.Until(late); !serves && left > 0 {

@@ -27,7 +27,7 @@ agent's home, or in context/ of one session. Without one the built-in recipe
 applies.`,
 		Example: "  ctxfs recipe default > context.yaml\n  ctxfs recipe check context.yaml\n  ctxfs recipe show coder/s1",
 	}
-	return group(c, recipeCheckCmd(), recipeShowCmd(), recipeDefaultCmd(), recipeSchemaCmd())
+	return Group(c, recipeCheckCmd(), recipeShowCmd(), recipeDefaultCmd(), recipeSchemaCmd())
 }
 
 func recipeSchemaCmd() *cobra.Command {

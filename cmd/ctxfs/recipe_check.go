@@ -44,7 +44,7 @@ The directory of FILE is taken as the agent's home: imports are below it, and
 packages in its node_modules/ or packages/. For context/context.yaml of a session
 the home is that of its agent.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: "  ctxfs recipe check context.yaml\n  ctxfs recipe check context.yaml --json | jq -r '.problems[].text'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -53,12 +53,12 @@ the home is that of its agent.
 				return err
 			}
 			if asJSON {
-				err = printJSON(c.OutOrStdout(), r)
+				err = PrintJSON(c.OutOrStdout(), r)
 			} else {
 				err = r.print(c.OutOrStdout())
 			}
 			if err == nil && !r.OK {
-				err = silent{code: exitFailed}
+				err = Silent{Code: ExitFailed}
 			}
 			return err
 		},

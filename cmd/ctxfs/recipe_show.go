@@ -24,7 +24,7 @@ import (
 func recipeShowCmd() *cobra.Command {
 	var store string
 	var asJSON bool
-	var hide redactFlags
+	var hide RedactFlags
 	c := &cobra.Command{
 		Use:   "show [flags] SESSION",
 		Short: "Show the recipe that a session's packs are made by",
@@ -38,11 +38,11 @@ it shows no secrets.
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: "  ctxfs recipe show coder/s1\n  cd /ctx/home/1000/agent/coder/session/s1 && ctxfs recipe show .\n  ctxfs recipe show coder/s1 --json | jq '.Sources[].Block'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := hide.complete(); err != nil {
+			if err := hide.Complete(); err != nil {
 				return err
 			}
 			at, err := locate.Session(args[0], store)
@@ -59,7 +59,7 @@ it shows no secrets.
 				redactRecipe(r, shown.recipe)
 				return withoutSecrets(c.OutOrStdout(), r, func(out io.Writer) error {
 					if asJSON {
-						return printJSON(out, shown.recipe)
+						return PrintJSON(out, shown.recipe)
 					}
 					return shown.print(out)
 				})
@@ -70,13 +70,13 @@ it shows no secrets.
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
-					return errors.Join(err, silent{code: exitFailed})
+					return errors.Join(err, Silent{Code: ExitFailed})
 				}
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}
-				return errors.Join(err, silent{code: exitFailed})
+				return errors.Join(err, Silent{Code: ExitFailed})
 			}
 			if err != nil {
 				return err
@@ -84,8 +84,8 @@ it shows no secrets.
 			return show()
 		},
 	}
-	storeFlag(c, &store)
-	hide.add(c)
+	StoreFlag(c, &store)
+	hide.Add(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
@@ -148,7 +148,7 @@ func (s *shownRecipe) chooseStrategy(at locate.Place) error {
 
 // fallBack makes s the recipe that packs are made by while the file is wrong. No mount shows it: who may not read the store learns nothing.
 func (s *shownRecipe) fallBack(at locate.Place) error {
-	store, err := openToRead(at.Store)
+	store, err := OpenToRead(at.Store)
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil
 	} else if err != nil {

@@ -10,67 +10,67 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
-// redactFlags say whether secrets are shown.
-type redactFlags struct {
-	on    bool
-	allow string // path of the allow list; "": nothing is allowed
+// RedactFlags say whether secrets are shown.
+type RedactFlags struct {
+	On    bool
+	Allow string // path of the allow list; "": nothing is allowed
 }
 
-func (f *redactFlags) add(c *cobra.Command) {
+func (f *RedactFlags) Add(c *cobra.Command) {
 	fl := c.Flags()
-	fl.BoolVar(&f.on, "redact", false, "show [redacted:KIND] in place of keys, tokens and passwords")
-	fl.StringVar(&f.allow, "redact-allow", "", "`FILE` that lists what is not a secret; implies --redact")
+	fl.BoolVar(&f.On, "redact", false, "show [redacted:KIND] in place of keys, tokens and passwords")
+	fl.StringVar(&f.Allow, "redact-allow", "", "`FILE` that lists what is not a secret; implies --redact")
 }
 
-// complete makes the path absolute and reads what is there, so that a mistake is told at once.
-func (f *redactFlags) complete() (err error) {
-	if f.allow == "" {
+// Complete makes the path absolute and reads what is there, so that a mistake is told at once.
+func (f *RedactFlags) Complete() (err error) {
+	if f.Allow == "" {
 		return nil
 	}
-	f.on = true
-	if f.allow, err = filepath.Abs(f.allow); err != nil {
+	f.On = true
+	if f.Allow, err = filepath.Abs(f.Allow); err != nil {
 		return err
 	}
-	_, err = f.redactor()
+	_, err = f.Redactor()
 	return err
 }
 
-// redactor is what the flags ask for; nil: nothing is redacted.
-func (f *redactFlags) redactor() (*redact.Redactor, error) {
-	if !f.on && f.allow == "" {
+// Redactor is what the flags ask for; nil: nothing is redacted.
+func (f *RedactFlags) Redactor() (*redact.Redactor, error) {
+	if !f.On && f.Allow == "" {
 		return nil, nil
 	}
 	allow := &redact.Allow{}
-	if f.allow != "" {
-		data, err := inputs.ReadFile(f.allow)
+	if f.Allow != "" {
+		data, err := inputs.ReadFile(f.Allow)
 		if err != nil {
 			return nil, err
 		}
 		if allow, err = redact.ParseAllow(data); err != nil {
-			return nil, usagef("--redact-allow %s: %v", f.allow, err)
+			return nil, Usagef("--redact-allow %s: %v", f.Allow, err)
 		}
 	}
 	r, err := redact.New(allow)
 	if err != nil {
-		return nil, usagef("--redact-allow %s: %v", f.allow, err)
+		return nil, Usagef("--redact-allow %s: %v", f.Allow, err)
 	}
 	return r, nil
 }
 
-// args are the same flags for another process.
-func (f *redactFlags) args() (a []string) {
-	if f.on {
+// Args are the same flags for another process.
+func (f *RedactFlags) Args() (a []string) {
+	if f.On {
 		a = append(a, "--redact")
 	}
-	if f.allow != "" {
-		a = append(a, "--redact-allow="+f.allow)
+	if f.Allow != "" {
+		a = append(a, "--redact-allow="+f.Allow)
 	}
 	return a
 }
 
-// inherit takes from the daemon what the command line does not say.
-func (f *redactFlags) inherit(d daemon.Info, given func(string) bool) {
+// Inherit takes from the daemon what the command line does not say.
+func (f *RedactFlags) Inherit(d daemon.Info, given func(string) bool) {
 	if !given("redact") && !given("redact-allow") {
-		f.on, f.allow = d.Redact, d.RedactAllow
+		f.On, f.Allow = d.Redact, d.RedactAllow
 	}
 }

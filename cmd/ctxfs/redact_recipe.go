@@ -16,19 +16,19 @@ import (
 
 // redactorBeside is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
 // redacted. The allow list of a daemon that may not be read allows nothing.
-func redactorBeside(f redactFlags, store, point string) (*redact.Redactor, error) {
-	if !f.on {
+func redactorBeside(f RedactFlags, store, point string) (*redact.Redactor, error) {
+	if !f.On {
 		if d, ok := daemon.Running(store); ok {
-			f.on, f.allow = d.Redact, d.RedactAllow
+			f.On, f.Allow = d.Redact, d.RedactAllow
 		}
-		f.on = f.on || redactsAt(point)
-		if file, err := inputs.OpenFile(f.allow); err != nil {
-			f.allow = ""
+		f.On = f.On || redactsAt(point)
+		if file, err := inputs.OpenFile(f.Allow); err != nil {
+			f.Allow = ""
 		} else {
 			file.Close()
 		}
 	}
-	return f.redactor()
+	return f.Redactor()
 }
 
 // redactsAt reports whether a mount shows no secrets.

@@ -13,7 +13,7 @@ var packages = []func(root *cobra.Command){
 	registerViews, registerAgents, registerEval, registerCluster,
 }
 
-func init() { makeRoot = newRoot }
+func init() { NewRoot = newRoot }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -23,7 +23,7 @@ func newRoot() *cobra.Command {
 makes a session, >> appends a message that nothing can take away again, and
 cat context/pack.md prints a prompt that fits its token budget.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs mount /ctx                                   # serve the default store
   mkdir -p /ctx/home/$(id -u)/agent/coder/session/s1
   cd /ctx/home/$(id -u)/agent/coder/session/s1
@@ -39,9 +39,9 @@ cat context/pack.md prints a prompt that fits its token budget.
 		register(root)
 	}
 	root.AddCommand(doctorCmd(), versionCmd(), completionCmd(), genManCmd())
-	completeArgs(root)
+	CompleteArgs(root)
 	usage.NameMissing(root)
-	markRun(root)
+	MarkFailures(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours has no PowerShell
 	return root
 }

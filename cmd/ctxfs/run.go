@@ -8,33 +8,33 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// makeRoot returns a new root command with all verbs. The main program sets it.
-var makeRoot func() *cobra.Command
+// NewRoot returns a new root command with all verbs. The main program sets it.
+var NewRoot func() *cobra.Command
 
-// run executes one command line and returns its exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	root := makeRoot()
+// Run executes one command line and returns its exit code.
+func Run(args []string, stdout, stderr io.Writer) int {
+	root := NewRoot()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	verb, err := root.ExecuteC()
 	if err == nil {
-		return exitOK
+		return ExitOK
 	}
-	var quiet silent
+	var quiet Silent
 	if !errors.As(err, &quiet) {
-		fmt.Fprintln(stderr, "ctxfs:", inWords(err))
+		fmt.Fprintln(stderr, "ctxfs:", Message(err))
 	}
-	code := exitCode(err)
-	if code == exitUsage {
+	code := ExitCode(err)
+	if code == ExitUsage {
 		fmt.Fprintf(stderr, "Usage: %s\nMore: %s --help\n", verb.UseLine(), verb.CommandPath())
 	}
 	return code
 }
 
-// group makes c a verb that only holds others. Alone it prints its help; a word
+// Group makes c a verb that only holds others. Alone it prints its help; a word
 // that is none of them is wrong usage.
-func group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
+func Group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.DisableFlagsInUseLine = true
@@ -42,8 +42,8 @@ func group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// addTo adds sub-verbs to a verb of another package, which registers before.
-func addTo(root *cobra.Command, verb string, subs ...*cobra.Command) {
+// AddTo adds sub-verbs to a verb of another package, which registers before.
+func AddTo(root *cobra.Command, verb string, subs ...*cobra.Command) {
 	parent, _, err := root.Find([]string{verb})
 	if err != nil {
 		panic(err)

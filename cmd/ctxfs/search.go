@@ -36,7 +36,7 @@ type searchFlags struct {
 	home, json                 bool
 	n, tokens                  int
 	role, tool, in, span       string
-	redact                     redactFlags
+	redact                     RedactFlags
 }
 
 func searchCmd() *cobra.Command {
@@ -57,7 +57,7 @@ In a mount, context/search/QUERY is the same as a file.
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs search coder/s1 token refresh bug
   ctxfs search . '"connection reset by peer"' --role tool -n 3
   ctxfs search --agent coder auth/refresh.go
@@ -75,15 +75,15 @@ In a mount, context/search/QUERY is the same as a file.
 			}
 			out := c.OutOrStdout()
 			text := string(data)
-			if !f.json && (f.color == "always" || f.color == "auto" && screenOf(out).bold) {
+			if !f.json && (f.color == "always" || f.color == "auto" && ScreenOf(out).Bold) {
 				text = search.Highlight(text, q, "\x1b[1;31m", "\x1b[0m")
 			}
 			_, err = fmt.Fprint(out, text)
 			return err
 		},
 	}
-	storeFlag(c, &f.store)
-	f.redact.add(c)
+	StoreFlag(c, &f.store)
+	f.redact.Add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.agent, "agent", "", "search all sessions of your `AGENT`, or with --space of the space's")
 	fl.BoolVar(&f.home, "home", false, "search all of your sessions")
@@ -101,24 +101,24 @@ In a mount, context/search/QUERY is the same as a file.
 
 // query reads the arguments: what to look for, and the session where it is not an owner's search.
 func (f *searchFlags) query(args []string) (q search.Query, where string, err error) {
-	if err := f.redact.complete(); err != nil {
+	if err := f.redact.Complete(); err != nil {
 		return q, "", err
 	}
 	if f.color != "auto" && f.color != "always" && f.color != "never" {
-		return q, "", usagef("--color is auto, always or never, not %q", f.color)
+		return q, "", Usagef("--color is auto, always or never, not %q", f.color)
 	}
 	if f.home && (f.agent != "" || f.space != "") {
-		return q, "", usagef("--home cannot be used with --agent or --space")
+		return q, "", Usagef("--home cannot be used with --agent or --space")
 	}
 	if !f.many() {
 		if len(args) < 2 {
-			return q, "", usagef("a session and a query are needed; --agent and --home search many sessions")
+			return q, "", Usagef("a session and a query are needed; --agent and --home search many sessions")
 		}
 		where, args = args[0], args[1:]
 	}
 	for _, name := range []string{f.agent, f.space} {
 		if name != "" && ctxabi.ValidName(name) != nil {
-			return q, "", usagef("%q is not a name", name)
+			return q, "", Usagef("%q is not a name", name)
 		}
 	}
 	// The same checks as of a file's name.
@@ -181,11 +181,11 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 			return nil, err
 		}
 	}
-	if f.redact.on && mounted && at == (locate.Place{}) {
-		return nil, usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
+	if f.redact.On && mounted && at == (locate.Place{}) {
+		return nil, Usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
 	}
-	if f.redact.on && mounted {
-		if d, ok := daemon.Running(at.Store); !ok || !d.Redact || f.redact.allow != "" && f.redact.allow != d.RedactAllow {
+	if f.redact.On && mounted {
+		if d, ok := daemon.Running(at.Store); !ok || !d.Redact || f.redact.Allow != "" && f.redact.Allow != d.RedactAllow {
 			mounted = false // the mount's own answers show secrets, or others
 		}
 	}
@@ -193,18 +193,18 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		return os.ReadFile(filepath.Join(dir, name))
 	}
 	if at == (locate.Place{}) {
-		return nil, usagef("the query is too long to be looked up in this mount")
+		return nil, Usagef("the query is too long to be looked up in this mount")
 	}
 	return f.inStore(ctx, q, at)
 }
 
 func (f *searchFlags) inStore(ctx context.Context, q search.Query, at locate.Place) (data []byte, err error) {
-	store, err := openToRead(at.Store)
+	store, err := OpenToRead(at.Store)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	redactor, err := f.redact.redactor()
+	redactor, err := f.redact.Redactor()
 	if err != nil {
 		return nil, err
 	}

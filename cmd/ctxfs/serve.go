@@ -46,7 +46,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	logged := false
 	defer func() { err = ready.failed(err, log, logged) }()
 
-	redactor, err := f.redact.redactor()
+	redactor, err := f.redact.Redactor()
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	info := daemon.Info{
 		PID: os.Getpid(), Mountpoint: f.mountpoint, Store: f.store,
-		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.on, RedactAllow: f.redact.allow, Started: time.Now().UTC().Truncate(time.Second),
+		Budget: f.budget, Encoding: f.encoding, Maps: f.maps, Redact: f.redact.On, RedactAllow: f.redact.Allow, Started: time.Now().UTC().Truncate(time.Second),
 	}
 	if err := info.Write(); err != nil {
 		// A full disk must not prevent reading the store.
@@ -112,7 +112,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
 
-	mapPath, err := parseMaps(f.maps)
+	mapPath, err := ParseMaps(f.maps)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop fun
 	return c.Start(f.gcInterval)
 }
 
-// openStore opens the store of the mount, and joins its cluster if it has one.
+// OpenStore opens the store of the mount, and joins its cluster if it has one.
 func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, clusterHost, error) {
 	n, err := f.cluster.Open(ctx, f.store, &o)
 	if err != nil {
@@ -222,7 +222,7 @@ func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session
 	if _, missing := os.Lstat(filepath.Join(f.store, session.StoreFile)); f.readOnly && n == nil && missing == nil {
 		o.ReadOnly, o.Locked = true, true // a store of an older format keeps it
 	}
-	store, err := openStore(f.store, o)
+	store, err := OpenStore(f.store, o)
 	if err == nil && n != nil {
 		if err = n.Attach(store); err != nil {
 			err = errors.Join(err, store.Close())

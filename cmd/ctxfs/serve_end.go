@@ -26,7 +26,7 @@ func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
 		if daemon.IsMounted(f.mountpoint, f.store) {
 			fs.Abort(f.mountpoint)
 		}
-		os.Exit(exitBusy)
+		os.Exit(ExitBusy)
 	})
 }
 
@@ -119,7 +119,7 @@ func (e *ending) wait() (ended string, err error) {
 		if e.isAborted() {
 			e.log.Error(wasAborted+"; until the next mount each call there fails", "mountpoint", e.f.mountpoint)
 			endAfter(endLimit, e.f, e.log)
-			return wasAborted, silent{code: exitFailed}
+			return wasAborted, Silent{Code: ExitFailed}
 		}
 		e.log.Info("unmounted")
 		tellSystemd(e.log, systemd.SdNotifyStopping, "unmounted")
@@ -150,7 +150,7 @@ func (e *ending) wait() (ended string, err error) {
 		}
 		switch {
 		case ended != "":
-			return ended, silent{code: exitFailed}
+			return ended, Silent{Code: ExitFailed}
 		case errors.Is(err, fs.ErrStillOpen):
 			err = daemon.BusyError{Err: err}
 		}

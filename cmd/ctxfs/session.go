@@ -25,7 +25,7 @@ without a mount.
 ` + locate.SessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
 	}
-	return group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd())
+	return Group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd())
 }
 
 func sessionNewCmd() *cobra.Command {
@@ -57,7 +57,7 @@ session is made in the mount (as mkdir -p does), else in the store.
 			return err
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	return c
 }
 
@@ -70,11 +70,11 @@ func newSession(at locate.Place) (dir string, err error) {
 		}
 		return dir, os.Mkdir(dir, 0o700)
 	}
-	owner, err := ownerOf(at)
+	owner, err := NewOwner(at)
 	if err != nil {
 		return "", err
 	}
-	store, err := openStore(at.Store, session.Options{})
+	store, err := OpenStore(at.Store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
 		return "", fmt.Errorf("%w; make the session in its mount instead: mkdir -p MOUNTPOINT/%s", err, at.Ref)
 	}

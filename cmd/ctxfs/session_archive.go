@@ -47,7 +47,7 @@ archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 			return nil
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	return c
 }
 
@@ -73,7 +73,7 @@ func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (e
 		}
 		return nil
 	}
-	store, err := openToChange(at.Store)
+	store, err := OpenToChange(at.Store)
 	if err != nil {
 		return err
 	}

@@ -35,17 +35,17 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 		Example: "  ctxfs session fork coder/s1@120 another-way\n  cd \"$(ctxfs session fork . tried)\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			m, err := parseMoment(args[0])
+			m, err := ParseMoment(args[0])
 			if err != nil {
 				return err
 			}
 			n := -1
-			if m.point != "" {
-				if n, err = strconv.Atoi(m.point); err != nil || n < 0 {
-					return usagef("%q is not a number of messages", m.point)
+			if m.Point != "" {
+				if n, err = strconv.Atoi(m.Point); err != nil || n < 0 {
+					return Usagef("%q is not a number of messages", m.Point)
 				}
 			}
-			from, err := locate.Session(m.session, store)
+			from, err := locate.Session(m.Session, store)
 			if err != nil {
 				return err
 			}
@@ -58,7 +58,7 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 			if err := cmp.Or(ctxabi.ValidName(to.Agent), ctxabi.ValidName(to.Session)); err != nil {
 				return usage.Error{Err: err}
 			}
-			dir, how, err := fork(m.session, from, n, to)
+			dir, how, err := fork(m.Session, from, n, to)
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), dir)
 				fmt.Fprintln(c.ErrOrStderr(), how)
@@ -66,7 +66,7 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 			return err
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	return c
 }
 
@@ -84,11 +84,11 @@ func fork(arg string, from locate.Place, n int, to ctxabi.Ref) (dir, how string,
 		dir = strings.TrimSuffix(mounted, from.Ref.Path()) + to.Path()
 		return dir, "made by the daemon that serves it", nil
 	}
-	owner, err := ownerOf(from)
+	owner, err := NewOwner(from)
 	if err != nil {
 		return "", "", err
 	}
-	store, err := openToChange(from.Store)
+	store, err := OpenToChange(from.Store)
 	if err != nil {
 		return "", "", err
 	}
@@ -138,7 +138,7 @@ answer and its status stay with its parent.
 			return nil
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	c.Flags().BoolVarP(&force, "force", "f", false, "do not ask")
 	return c
 }
@@ -171,7 +171,7 @@ func removeSession(arg string, at locate.Place) (err error) {
 		}
 		return nil
 	}
-	store, err := openToChange(at.Store)
+	store, err := OpenToChange(at.Store)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func listMounted(point, prefix string, warnings io.Writer) (rows []sessionInfo, 
 		}
 		if failed != nil {
 			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)
-			err = silent{code: exitFailed}
+			err = Silent{Code: ExitFailed}
 			continue
 		}
 		rows = append(rows, row)
@@ -65,7 +65,7 @@ func describeMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 			Sealed: numberAttr(file, "user.ctx.sealed"), Packed: numberAttr(file, "user.ctx.packed"),
 		}
 	}
-	s.Created, s.Updated = timeOf(dir, ctxabi.CreatedFile), timeOf(dir, ctxabi.UpdatedFile)
+	s.Created, s.Updated = ControlTime(dir, ctxabi.CreatedFile), ControlTime(dir, ctxabi.UpdatedFile)
 	return s, nil
 }
 
@@ -76,11 +76,11 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 	}
 	s.Messages.Head = mounts.Attr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.head")
 	s.Events.Head = mounts.Attr(filepath.Join(dir, ctxabi.EventsFile), "user.ctx.head")
-	s.Directory, s.Cwd, s.Budget = dir, lineOf(dir, ctxabi.CwdFile), lineOf(dir, ctxabi.BudgetFile)
-	if meta := lineOf(dir, ctxabi.MetaFile); json.Valid([]byte(meta)) {
+	s.Directory, s.Cwd, s.Budget = dir, ControlLine(dir, ctxabi.CwdFile), ControlLine(dir, ctxabi.BudgetFile)
+	if meta := ControlLine(dir, ctxabi.MetaFile); json.Valid([]byte(meta)) {
 		s.Meta = json.RawMessage(meta)
 	}
-	if rows := lineOf(dir, ctxabi.ErrorsFile); rows != "" {
+	if rows := ControlLine(dir, ctxabi.ErrorsFile); rows != "" {
 		s.Refusals = strings.Count(rows, "\n") + 1
 	}
 	children, err := os.ReadDir(filepath.Join(dir, ctxabi.ChildDir))
@@ -89,9 +89,9 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 	}
 	for _, c := range children {
 		at := filepath.Join(dir, ctxabi.ChildDir, c.Name())
-		info := childInfo{Name: c.Name(), Status: lineOf(at, ctxabi.ChildStatus), Result: mounts.Attr(filepath.Join(at, ctxabi.ChildResult), "user.ctx.origin")}
+		info := childInfo{Name: c.Name(), Status: ControlLine(at, ctxabi.ChildStatus), Result: mounts.Attr(filepath.Join(at, ctxabi.ChildResult), "user.ctx.origin")}
 		to := ref
-		to.Agent, to.Session = lineOf(at, ctxabi.ChildAgent), lineOf(at, ctxabi.ChildSession)
+		to.Agent, to.Session = ControlLine(at, ctxabi.ChildAgent), ControlLine(at, ctxabi.ChildSession)
 		if _, err := os.Stat(filepath.Join(strings.TrimSuffix(dir, ref.Path()), to.Path(), ctxabi.MessagesFile)); err == nil {
 			info.Session = to.Path()
 		}

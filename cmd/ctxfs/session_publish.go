@@ -51,7 +51,7 @@ If it is interrupted, run it again. Only the owner of a session may.
 			return nil
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	clusterDirFlag(c, &dir)
 	return c
 }
@@ -86,7 +86,7 @@ func publishSession(ctx context.Context, arg string, at locate.Place, dir string
 	}
 	defer e.Close()
 	h := host.New(host.Options{Name: m.Name, Engine: e})
-	s, err := openStore(at.Store, session.Options{Committer: h})
+	s, err := OpenStore(at.Store, session.Options{Committer: h})
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ read on all hosts, and perhaps not be changed. Only the owner of a session may.
 			return nil
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	return c
 }
 

@@ -135,21 +135,21 @@ func sessionShowCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), s)
+				return PrintJSON(c.OutOrStdout(), s)
 			}
 			return s.print(c.OutOrStdout())
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
 func showSession(at locate.Place) (s sessionInfo, err error) {
-	if err := bringOwnerUpToDate(at.Store, at.Ref); err != nil {
+	if err := RefreshOwner(at.Store, at.Ref); err != nil {
 		return s, err
 	}
-	store, err := openToRead(at.Store)
+	store, err := OpenToRead(at.Store)
 	if err != nil {
 		return s, err
 	}

@@ -27,14 +27,14 @@ heading, for CLAUDE.md, AGENTS.md and the like.
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs snippet coder/s1
   ctxfs snippet . >> ../../system_prompt.md
   ctxfs snippet --format md >> CLAUDE.md`,
 		Args: cobra.MaximumNArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if format != "text" && format != "md" {
-				return usagef("--format %q: text or md", format)
+				return Usagef("--format %q: text or md", format)
 			}
 			return nil
 		},
@@ -61,7 +61,7 @@ heading, for CLAUDE.md, AGENTS.md and the like.
 			return nil
 		},
 	}
-	mountFlag(c, &mount)
+	MountFlag(c, &mount)
 	c.Flags().StringVar(&format, "format", "text", "`FORMAT`: text, or md with a heading")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	return c

@@ -22,7 +22,7 @@ func spaceCmd() *cobra.Command {
 		Long:    "A shared space is a directory under shared/ whose sessions belong to a group\ninstead of one user.",
 		Example: "  ctxfs space new team --group developers",
 	}
-	return group(c, spaceNewCmd())
+	return Group(c, spaceNewCmd())
 }
 
 func spaceNewCmd() *cobra.Command {
@@ -48,7 +48,7 @@ verb needs root, too.`,
 			return err
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	c.Flags().StringVar(&group, "group", "", "the `GROUP` whose members share it")
 	c.MarkFlagRequired("group")
 	return c
@@ -63,7 +63,7 @@ func newSpace(dir, name, group string) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	store, err := openToRead(dir)
+	store, err := OpenToRead(dir)
 	if err != nil {
 		return "", err
 	}
@@ -72,7 +72,7 @@ func newSpace(dir, name, group string) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if point, err := copiesAt(dir); err != nil {
+	if point, err := ClusterMount(dir); err != nil {
 		return "", err
 	} else if point != "" { // to look at it has the mount tell other hosts
 		_, err := os.Stat(filepath.Join(point, ctxabi.SharedDir, name))

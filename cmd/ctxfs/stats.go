@@ -45,7 +45,7 @@ with --calls 0 at all.
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs stats coder/s1
   ctxfs stats . --points 20
   ctxfs stats coder/s1 --budget 8000 | less
@@ -53,7 +53,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 		Args: cobra.ExactArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if points < 1 || calls < 0 {
-				return usagef("--points must be at least 1, --calls must not be negative")
+				return Usagef("--points must be at least 1, --calls must not be negative")
 			}
 			return nil
 		},
@@ -67,7 +67,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 				calls = manyCalls
 			}
 			o := inspect.StatsOptions{Points: points, Calls: calls}
-			if errs := c.ErrOrStderr(); screenOf(errs).terminal {
+			if errs := c.ErrOrStderr(); ScreenOf(errs).Terminal {
 				o.Progress = progressOn(errs)
 			}
 			s, err := l.Stats(c.Context(), o)
@@ -75,9 +75,9 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), s)
+				return PrintJSON(c.OutOrStdout(), s)
 			}
-			(&statsPrinter{c.OutOrStdout(), screenOf(c.OutOrStdout()), s}).print()
+			(&statsPrinter{c.OutOrStdout(), ScreenOf(c.OutOrStdout()), s}).print()
 			return nil
 		},
 	}
@@ -104,7 +104,7 @@ func progressOn(w io.Writer) func(done, of int) {
 
 type statsPrinter struct {
 	w io.Writer
-	screen
+	Screen
 	*inspect.Stats
 }
 
@@ -116,8 +116,8 @@ type series struct {
 }
 
 func (p *statsPrinter) print() {
-	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", thousands(p.Messages), thousands(p.Events), thousands(p.Budget), p.Encoding)
-	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", thousands(p.Now.Tokens), plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
+	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", Thousands(p.Messages), Thousands(p.Events), Thousands(p.Budget), p.Encoding)
+	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", Thousands(p.Now.Tokens), Plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
 	if !p.Read && p.Messages > 0 {
 		fmt.Fprintln(p.w, "No program has read a pack of this session: sections and zones are of packs that ctxfs would send.")
 	}
@@ -130,7 +130,7 @@ func (p *statsPrinter) print() {
 	switch {
 	case len(p.Points) == 0:
 		fmt.Fprintln(p.w, "\nThere is no message yet.")
-	case p.terminal:
+	case p.Terminal:
 		p.draw("tokens by section", sections)
 		p.draw("tokens of the conversation by zone", zones)
 	default:
@@ -178,7 +178,7 @@ func (p *statsPrinter) collect() (sections, zones []series) {
 
 // draw shows series as pictures of one scale, shares apart.
 func (p *statsPrinter) draw(title string, list []series) {
-	fmt.Fprintf(p.w, "\n%s\n", p.title(title))
+	fmt.Fprintf(p.w, "\n%s\n", p.Title(title))
 	most := 1.0
 	for _, s := range list {
 		for _, v := range s.values {
@@ -189,11 +189,11 @@ func (p *statsPrinter) draw(title string, list []series) {
 	}
 	for _, s := range list {
 		scale, last := most, s.values[len(s.values)-1]
-		now := thousands(int(last))
+		now := Thousands(int(last))
 		if s.share {
 			scale, now = 1, fmt.Sprintf("%.1f %%", 100*last)
 		}
-		fmt.Fprintf(p.w, "  %-9s %s %s\n", s.name, overview.Sparkline(s.values, scale, p.width-22), now)
+		fmt.Fprintf(p.w, "  %-9s %s %s\n", s.name, overview.Sparkline(s.values, scale, p.Width-22), now)
 	}
 }
 
@@ -226,11 +226,11 @@ func (p *statsPrinter) tools() {
 	if len(p.Tools) == 0 {
 		return
 	}
-	fmt.Fprintf(p.w, "\n%s\n", p.title("results by tool: all of them, and what the present pack shows"))
+	fmt.Fprintf(p.w, "\n%s\n", p.Title("results by tool: all of them, and what the present pack shows"))
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "results\ttokens\tin the pack\ttokens\tshare\t  tool")
 	for _, t := range p.Tools {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t  %s\n", t.Results, thousands(t.Whole), t.InPack, thousands(t.Shown), share(t.Shown, t.Whole), cmp.Or(t.Name, "(unknown)"))
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t  %s\n", t.Results, Thousands(t.Whole), t.InPack, Thousands(t.Shown), Share(t.Shown, t.Whole), cmp.Or(t.Name, "(unknown)"))
 	}
 	w.Flush()
 }
@@ -239,7 +239,7 @@ func (p *statsPrinter) epochs() {
 	if len(p.Compactions) == 0 {
 		return
 	}
-	fmt.Fprintf(p.w, "\n%s\n", p.title("requests that began an epoch"))
+	fmt.Fprintf(p.w, "\n%s\n", p.Title("requests that began an epoch"))
 	list := p.Compactions
 	if more := len(list) - maxEpochs; more > 0 {
 		list = list[more:]
@@ -248,35 +248,35 @@ func (p *statsPrinter) epochs() {
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "messages\ttokens before\tafter\t  why")
 	for _, e := range list {
-		fmt.Fprintf(w, "%d\t%s\t%s\t  %s\n", e.Messages, thousands(e.Before), thousands(e.Tokens), e.Reason)
+		fmt.Fprintf(w, "%d\t%s\t%s\t  %s\n", e.Messages, Thousands(e.Before), Thousands(e.Tokens), e.Reason)
 	}
 	w.Flush()
 }
 
 func (p *statsPrinter) cache() {
 	c := p.Cache
-	fmt.Fprintf(p.w, "\n%s\n", p.title("predicted cache"))
+	fmt.Fprintf(p.w, "\n%s\n", p.Title("predicted cache"))
 	if c.Calls == 0 {
 		fmt.Fprintln(p.w, "  no call of a model yet")
 		return
 	}
 	if c.Sampled {
-		fmt.Fprintf(p.w, "  %s of %s were looked at; --calls 0 looks at all\n", thousands(c.Calls), plural(c.All, "call"))
+		fmt.Fprintf(p.w, "  %s of %s were looked at; --calls 0 looks at all\n", Thousands(c.Calls), Plural(c.All, "call"))
 	} else {
-		fmt.Fprintf(p.w, "  %s\n", plural(c.Calls, "call"))
+		fmt.Fprintf(p.w, "  %s\n", Plural(c.Calls, "call"))
 	}
 	w := tabwriter.NewWriter(p.w, 2, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range []struct {
 		name   string
 		tokens int
 	}{{"cached", c.Cached}, {"written", c.Written}, {"fresh", c.Fresh}, {"all", c.Tokens}} {
-		fmt.Fprintf(w, "  %-7s\t%s\t%s\t\n", row.name, thousands(row.tokens), share(row.tokens, c.Tokens))
+		fmt.Fprintf(w, "  %-7s\t%s\t%s\t\n", row.name, Thousands(row.tokens), Share(row.tokens, c.Tokens))
 	}
 	w.Flush()
 }
 
 func (p *statsPrinter) recorded() {
 	if p.Recorded != nil {
-		fmt.Fprintf(p.w, "\n%s\n  %s\n", p.title("recorded usage"), strings.Join(overview.Used(p.Recorded, p.Read), "\n  "))
+		fmt.Fprintf(p.w, "\n%s\n  %s\n", p.Title("recorded usage"), strings.Join(overview.Used(p.Recorded, p.Read), "\n  "))
 	}
 }

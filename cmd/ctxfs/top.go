@@ -47,19 +47,19 @@ keys, q quits.
 With --once, and where the output is no terminal or TERM is dumb, a table is
 printed. NO_COLOR leaves colours out.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs top                        # all sessions of the mount
   ctxfs top coder --sort tokens    # those of the agent coder, the largest prompts first
   ssh -t HOST ctxfs top            # of another machine
   ctxfs top --once -n 10           # a table of ten`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeSessions,
+		ValidArgsFunction: CompleteSessions,
 		PreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(top.Orders, top.Order(f.sort)) {
-				return usagef("--sort %s: %s", f.sort, orderList())
+				return Usagef("--sort %s: %s", f.sort, orderList())
 			}
 			if f.lines < 0 {
-				return usagef("--lines must not be negative")
+				return Usagef("--lines must not be negative")
 			}
 			return nil
 		},
@@ -68,17 +68,17 @@ printed. NO_COLOR leaves colours out.
 			if err != nil {
 				return err
 			}
-			s := screenOf(c.OutOrStdout())
+			s := ScreenOf(c.OutOrStdout())
 			out, isFile := c.OutOrStdout().(*os.File)
-			if f.once || !s.terminal || !isFile || os.Getenv("TERM") == "dumb" {
-				return top.Once(c.OutOrStdout(), config, f.lines, cmp.Or(s.width, plainWidth))
+			if f.once || !s.Terminal || !isFile || os.Getenv("TERM") == "dumb" {
+				return top.Once(c.OutOrStdout(), config, f.lines, cmp.Or(s.Width, plainWidth))
 			}
-			config.Color = s.bold && !f.noColor
+			config.Color = s.Bold && !f.noColor
 			boundMemory()
 			return top.Run(c.Context(), config, os.Stdin, out)
 		},
 	}
-	mountFlag(c, &f.mount)
+	MountFlag(c, &f.mount)
 	fl := c.Flags()
 	fl.BoolVar(&f.once, "once", false, "print a table and end")
 	fl.IntVarP(&f.lines, "lines", "n", f.lines, "most rows of the table; 0: all")

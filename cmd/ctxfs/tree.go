@@ -19,12 +19,12 @@ func reach(arg string, at locate.Place, toChange bool) (transcript.Tree, error) 
 	} else if dir != "" {
 		return transcript.Mounted(strings.TrimSuffix(dir, at.Ref.Path())), nil
 	}
-	owner := func(ref ctxabi.Ref) (session.Owner, error) { return ownerOf(locate.Place{Store: at.Store, Ref: ref}) }
+	owner := func(ref ctxabi.Ref) (session.Owner, error) { return NewOwner(locate.Place{Store: at.Store, Ref: ref}) }
 	if !toChange {
-		store, err := openToRead(at.Store)
+		store, err := OpenToRead(at.Store)
 		return transcript.Stored(store, owner), err
 	}
-	store, err := openStore(at.Store, session.Options{})
+	store, err := OpenStore(at.Store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
 		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.Ref)
 	}

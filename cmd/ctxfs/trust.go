@@ -42,7 +42,7 @@ yours and nobody else can write it. What such a file loads itself, and programs
 outside of packages and spaces, may change without new trust. Trust is kept in
 home/UID/trust.jsonl of the mount, which is yours only.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
   ctxfs trust /ctx/shared/team/agent/coder/context.yaml
   ctxfs trust --list
@@ -115,7 +115,7 @@ func trustOfPath(arg string) (t trust.File, name string, err error) {
 		abs = filepath.Join(dir, filepath.Base(abs))
 	}
 	if !ok || m.Point == abs {
-		return t, "", usagef("%s is not in a mount of ctxfs; only a context.yaml (or a cwd) there can be trusted", arg)
+		return t, "", Usagef("%s is not in a mount of ctxfs; only a context.yaml (or a cwd) there can be trusted", arg)
 	}
 	name, err = filepath.Rel(m.Point, abs)
 	if err != nil {

@@ -35,7 +35,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		return nil, err
 	}
 	m, _, _ := mounts.At(mountpoint)
-	secrets, err := redactorBeside(redactFlags{}, m.Source, mountpoint)
+	secrets, err := redactorBeside(RedactFlags{}, m.Source, mountpoint)
 	if err != nil {
 		return nil, err
 	}

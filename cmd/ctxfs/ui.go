@@ -56,14 +56,14 @@ Over ssh, forward the port and copy the file that --no-open prints:
 
 ` + locate.SessionHelp + `
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs ui                         # all sessions of the mount
   ctxfs ui coder/s1                # one of them first
   ctxfs ui --no-open --port 8765   # print the file to open in a browser`,
 		Args: cobra.MaximumNArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if f.port < 0 || f.port > 65535 {
-				return usagef("--port %d: a number up to 65535, or 0 for one that is free", f.port)
+				return Usagef("--port %d: a number up to 65535, or 0 for one that is free", f.port)
 			}
 			return nil
 		},
@@ -85,7 +85,7 @@ Over ssh, forward the port and copy the file that --no-open prints:
 			return s.Serve(ctx)
 		},
 	}
-	mountFlag(c, &f.mount)
+	MountFlag(c, &f.mount)
 	fl := c.Flags()
 	fl.IntVar(&f.port, "port", 0, "listen on `PORT` of 127.0.0.1; 0: one that is free")
 	fl.BoolVar(&f.noOpen, "no-open", false, "open no browser; print the file to open")
@@ -240,7 +240,7 @@ func planForPages(ctx context.Context, dir string) (_ *gc.Report, err error) {
 	if err != nil {
 		return nil, errors.Join(os.ErrPermission, err)
 	}
-	store, err := openToRead(at.Store)
+	store, err := OpenToRead(at.Store)
 	if err != nil {
 		return nil, errors.Join(os.ErrPermission, err)
 	}

@@ -49,7 +49,7 @@ If a daemon does not answer, its mount is named and left alone without --force:
 the daemon may be stopped, or slow. What a daemon that was killed has left is
 removed at once, even if it is in use.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs umount /ctx
   ctxfs umount --stop /ctx          # although a shell still stands in it
   ctxfs umount --force /ctx         # the daemon hangs, or is gone and the mount in use`,
@@ -61,7 +61,7 @@ removed at once, even if it is in use.
 			return umount(args[0], store, stop, force, limit)
 		},
 	}
-	storeFlag(c, &store)
+	StoreFlag(c, &store)
 	c.Flags().DurationVar(&limit, "timeout", 40*time.Second, "how long to wait for the daemon")
 	c.Flags().BoolVar(&stop, "stop", false, "end the daemon, even if files are open")
 	c.Flags().BoolVar(&force, "force", false, "remove the mount at once and end the daemon, even if it hangs")
@@ -90,7 +90,7 @@ func clearMount(i mounts.Info) (m mounts.Mount, err error) {
 	switch m.State {
 	case mounts.Zombie:
 		if err = fs.Abort(i.Point); err == nil && m.PID > 0 {
-			err = daemon.WaitForExit(m.PID, endingWait)
+			err = daemon.WaitForExit(m.PID, DaemonExitWait)
 		}
 	case mounts.Gone:
 		err = fs.Clear(i.Point)

@@ -44,7 +44,7 @@ func TestMissingArgumentIsNamed(t *testing.T) {
 		"eval exam prepare --out": "flag needs an argument",
 	} {
 		var out strings.Builder
-		if code := run(strings.Fields(line), &out, &out); code != exitUsage || !strings.Contains(out.String(), want) {
+		if code := Run(strings.Fields(line), &out, &out); code != ExitUsage || !strings.Contains(out.String(), want) {
 			t.Errorf("ctxfs %s: exit code %d\n%s\nwant %q", line, code, &out, want)
 		}
 	}

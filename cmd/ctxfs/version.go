@@ -31,7 +31,7 @@ func versionCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
 			if asJSON {
-				return printJSON(c.OutOrStdout(), v)
+				return PrintJSON(c.OutOrStdout(), v)
 			}
 			fmt.Fprintln(c.OutOrStdout(), "ctxfs", v)
 			return nil

@@ -41,7 +41,7 @@ WHAT is one of
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
-` + exitHelp,
+` + ExitHelp,
 		Example: `  ctxfs why coder/s1 messages:57
   ctxfs why . 57-60
   ctxfs why coder/s1 pinned/rules.md
@@ -69,7 +69,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 				return err
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), struct {
+				return PrintJSON(c.OutOrStdout(), struct {
 					Messages int              `json:"messages"`
 					PackID   string           `json:"pack_id"`
 					Records  []inspect.Record `json:"records"`
@@ -90,12 +90,12 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 }
 
 func printRecord(w io.Writer, r inspect.Record) {
-	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, thousands(r.Whole))
+	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, Thousands(r.Whole))
 	switch {
 	case r.Note != "":
 		fmt.Fprintf(w, "  now     nowhere: %s\n", r.Note)
 	case r.Tokens > 0:
-		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, thousands(r.Tokens))
+		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, Thousands(r.Tokens))
 	default:
 		fmt.Fprintf(w, "  now     %s\n", inWordsOf(r.Place))
 	}
@@ -144,7 +144,7 @@ func turnInWords(r inspect.Record, i int, t inspect.Turn) string {
 		verb = "left out"
 	}
 	if t.Tokens > 0 && (i == 0 || t.Tokens != r.Life[i-1].Tokens) {
-		verb += fmt.Sprintf(", %s tokens", thousands(t.Tokens))
+		verb += fmt.Sprintf(", %s tokens", Thousands(t.Tokens))
 	}
 	if i == 0 {
 		if r.Record.Event {
@@ -175,7 +175,7 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		b.Rule = ruleOf(s)
 	}
 	if asJSON {
-		return printJSON(c.OutOrStdout(), b)
+		return PrintJSON(c.OutOrStdout(), b)
 	}
 	w := c.OutOrStdout()
 	state := "is in the pack, whole"
@@ -195,11 +195,11 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		}
 	}
 	if b.Shown || b.Asked > 0 {
-		row("asked", thousands(b.Asked)+" tokens")
-		row("given", thousands(b.Given)+" tokens")
+		row("asked", Thousands(b.Asked)+" tokens")
+		row("given", Thousands(b.Given)+" tokens")
 	}
 	if b.Left > 0 {
-		row("left", thousands(int(b.Left))+" bytes")
+		row("left", Thousands(int(b.Left))+" bytes")
 	}
 	row("why", b.Why)
 	row("source", b.Source)

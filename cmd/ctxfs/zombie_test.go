@@ -171,7 +171,7 @@ func TestTheMountAndTheStoreOfADaemonThatHangsInTheKernelAreFreed(t *testing.T) 
 			if said, _ := ctxfs(t, "doctor", "--store", store); !strings.Contains(said, named) || !strings.Contains(said, "ctxfs umount "+point) {
 				t.Errorf("doctor does not name it:\n%s", said)
 			}
-			if said, code := ctxfs(t, c.do(store, point, other)...); code != exitOK {
+			if said, code := ctxfs(t, c.do(store, point, other)...); code != ExitOK {
 				t.Fatalf("it ends with %d: %s", code, said)
 			}
 			<-gone
@@ -180,7 +180,7 @@ func TestTheMountAndTheStoreOfADaemonThatHangsInTheKernelAreFreed(t *testing.T) 
 					if m, err := daemon.Ask(i); err != nil {
 						t.Errorf("%+v: %v", m, err)
 					}
-					if said, code := ctxfs(t, "umount", p); code != exitOK {
+					if said, code := ctxfs(t, "umount", p); code != ExitOK {
 						t.Errorf("umount ends with %d: %s", code, said)
 					}
 				}
