@@ -99,7 +99,6 @@ var arrows = map[string][]string{
 	"views/overview":             {"internal/figures", "views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
 	"views/top":                  {"internal/figures", "views/overview", "views/inspect", "internal/mounts", "ctxabi"},
 	"views/web":                  {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
-	"cmd/ctxfs":                  {"internal/figures", "internal/inputs", "cluster/backup", "cluster/carry", "cluster/bulk", "cluster/rows", "cluster/tend", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/host", "views/web", "views/top", "views/overview", "fs", "fs/mountpoint", "pack/recipe", "session", "session/arrival", "gc", "search", "eval", "eval/exam", "views/inspect", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/redact", "agents/mcp", "agents/mcp/memory", "internal/volume", "internal/tokens", "ctxabi", "run/runner", "internal/mounts", "internal/memory", "gc/world", "session/check", "pack/builder", "pack/source", "pack/native", "pack/blocks", "internal/usage", "internal/daemon", "internal/locate", "views/doctor", "agents/hook", "agents/install", "run/trust", "internal/process", "internal/lazy"},
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},
@@ -129,6 +128,23 @@ var arrows = map[string][]string{
 	"pack/source":                {"pack", "pack/blocks", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
 	"pack/swap":                  {"pack/source", "pack", "pack/journal", "pack/finds", "pack/record", "compress", "session", "ctxabi"},
 	"pack/builder":               {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall", "internal/lazy"},
+
+	// The command, and the verbs of each folder.
+	"internal/cli": {
+		"ctxabi", "internal/daemon", "internal/figures", "internal/inputs", "internal/locate",
+		"internal/mounts", "internal/redact", "internal/usage", "pack/builder", "session",
+	},
+	"cmd/ctxfs": {
+		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
+		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
+		"cluster/host", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/rows",
+		"cluster/tend", "ctxabi", "eval", "eval/exam", "fs", "fs/mountpoint", "gc", "gc/world",
+		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
+		"internal/memory", "internal/mounts", "internal/process", "internal/redact", "internal/tokens",
+		"internal/usage", "internal/volume", "pack/blocks", "pack/builder", "pack/native", "pack/recipe",
+		"pack/source", "run/runner", "run/trust", "search", "session", "session/arrival", "session/check",
+		"views/doctor", "views/inspect", "views/overview", "views/top", "views/web",
+	},
 }
 
 // testArrows are what a room's test files may import beside that.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
@@ -43,7 +44,7 @@ stores all of it.
 			return printArrivals(file, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().BoolVar(&events, "events", false, "the rows of the session's events.jsonl, instead of messages.jsonl")
 	return c
 }
@@ -57,7 +58,7 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := OpenAt(at, nil)
+	s, err := cli.OpenAt(at, nil)
 	if err != nil {
 		return "", err
 	}
@@ -102,5 +103,5 @@ func printArrivals(file string, out, errOut io.Writer) error {
 	if err != nil {
 		fmt.Fprintf(errOut, "ctxfs: %s: %v\n", file, torn)
 	}
-	return Silent{Code: ExitFailed}
+	return cli.Silent{Code: cli.ExitFailed}
 }

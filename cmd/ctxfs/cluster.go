@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
@@ -34,7 +35,7 @@ machine: docs/cluster.md has what holds then, and what does not.`,
   ctxfs cluster status
   ctxfs cluster backup --to /srv/backup`,
 	}
-	return Group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterHealCmd(), clusterScrubCmd(), clusterBackupCmd(), clusterRestoreCmd())
+	return cli.Group(c, clusterInitCmd(), clusterJoinCmd(), clusterTokenCmd(), clusterServeCmd(), clusterStatusCmd(), clusterHealCmd(), clusterScrubCmd(), clusterBackupCmd(), clusterRestoreCmd())
 }
 
 // clusterDirFlag is --dir of the verbs of a cluster.
@@ -126,7 +127,7 @@ instead of the terminal. The key that signs certificates (ca.key) stays here.`,
 }
 
 // clusterUsage is the error of words that a cluster's verbs do not take.
-func clusterUsage(err error) error { return Usagef("%w", err) }
+func clusterUsage(err error) error { return cli.Usagef("%w", err) }
 
 // commaList returns what commas separate.
 func commaList(s string) []string {
@@ -173,7 +174,7 @@ machine where the token was made, by name, and refuses when they differ.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (len(args) == 1) == (file != "") {
-				return Usagef("one TOKEN, or --token-file")
+				return cli.Usagef("one TOKEN, or --token-file")
 			}
 			word := ""
 			switch {

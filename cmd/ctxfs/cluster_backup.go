@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/cluster/backup"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 func clusterBackupCmd() *cobra.Command {
@@ -51,10 +52,10 @@ for its owner alone (0700).`,
 			defer stop()
 			out := c.OutOrStdout()
 			if number != 0 && !verify {
-				return Usagef("--number is for --verify")
+				return cli.Usagef("--number is for --verify")
 			}
 			if keep.Last < 0 || keep.For < 0 || c.Flags().Changed("keep") && keep.Last == 0 {
-				return Usagef("--keep and --keep-for: a number of backups, and a duration like 720h")
+				return cli.Usagef("--keep and --keep-for: a number of backups, and a duration like 720h")
 			}
 			if verify {
 				r, err := backup.Verify(ctx, to, number)
@@ -122,20 +123,20 @@ func writeBackup(out io.Writer, did string, r *backup.Report, asJSON bool, err e
 		return err
 	}
 	if asJSON {
-		err = PrintJSON(out, r)
+		err = cli.PrintJSON(out, r)
 	} else {
 		_, err = fmt.Fprintf(out, "%s backup %d: what was acknowledged before %s, of %s with %s\n%s and %s, %d bytes, in %v\n", did, r.Number,
-			r.Acknowledged.UTC().Format(time.RFC3339Nano), Plural(r.Owners, "owner"), Plural(r.Sessions, "session"),
-			Thousands(r.Entries)+" entries", Plural(r.Objects, "object"), r.Bytes, r.Took.Round(time.Millisecond))
+			r.Acknowledged.UTC().Format(time.RFC3339Nano), cli.Plural(r.Owners, "owner"), cli.Plural(r.Sessions, "session"),
+			cli.Thousands(r.Entries)+" entries", cli.Plural(r.Objects, "object"), r.Bytes, r.Took.Round(time.Millisecond))
 		if p := r.Pruned; p != nil && (len(p.Numbers) > 0 || p.Files > 0) {
-			fmt.Fprintf(out, "Removed %s, and %s that no other one needs, %d bytes\n", Plural(len(p.Numbers), "older backup"), Plural(p.Files, "file"), p.Bytes)
+			fmt.Fprintf(out, "Removed %s, and %s that no other one needs, %d bytes\n", cli.Plural(len(p.Numbers), "older backup"), cli.Plural(p.Files, "file"), p.Bytes)
 		}
 		for _, p := range r.Problems {
 			fmt.Fprintln(out, p)
 		}
 	}
 	if err == nil && len(r.Problems) > 0 {
-		err = errors.New(Plural(len(r.Problems), "problem"))
+		err = errors.New(cli.Plural(len(r.Problems), "problem"))
 	}
 	return err
 }

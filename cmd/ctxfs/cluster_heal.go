@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // maintenance opens the engine of the maintenance user of the machine in dir. The engine is to be closed. Where
@@ -68,7 +69,7 @@ so that what all servers have lost of them is there. What they have stays.`,
 			if replica != "" {
 				server, stream, ok := strings.Cut(replica, "/")
 				if !ok || !strings.HasPrefix(stream, "CTX") {
-					return Usagef("--replica %q: want SERVER/STREAM, as n2/CTXJ_03", replica)
+					return cli.Usagef("--replica %q: want SERVER/STREAM, as n2/CTXJ_03", replica)
 				}
 				asks = append(asks, keep.Ask{Server: server, Stream: stream, Why: "an operator asked for it"})
 			}
@@ -127,7 +128,7 @@ something was found.`,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if share <= 0 || share > 1 {
-				return Usagef("--share %v: want more than 0, and 1 at most", share)
+				return cli.Usagef("--share %v: want more than 0, and 1 at most", share)
 			}
 			e, m, err := maintenance(c.Context(), dir, true)
 			if err != nil {
@@ -142,15 +143,15 @@ something was found.`,
 			}
 			out := c.OutOrStdout()
 			if asJSON {
-				err = PrintJSON(out, s)
+				err = cli.PrintJSON(out, s)
 			} else {
 				for _, f := range s.Findings {
 					fmt.Fprintln(out, f)
 				}
-				_, err = fmt.Fprintf(out, "%d entries and %d MiB were read from the servers: %s\n", s.Entries, s.Bytes>>20, Plural(len(s.Findings), "finding"))
+				_, err = fmt.Fprintf(out, "%d entries and %d MiB were read from the servers: %s\n", s.Entries, s.Bytes>>20, cli.Plural(len(s.Findings), "finding"))
 			}
 			if err == nil && len(s.Findings) > 0 {
-				err = errors.New(Plural(len(s.Findings), "finding"))
+				err = errors.New(cli.Plural(len(s.Findings), "finding"))
 			}
 			return err
 		},

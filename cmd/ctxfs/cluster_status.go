@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/keep"
 	"github.com/ctxfs/ctxfs/cluster/member"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 func clusterStatusCmd() *cobra.Command {
@@ -38,12 +39,12 @@ The exit code is 1 if there are problems.`,
 			case metrics:
 				return keep.WriteMetrics(out, s)
 			case asJSON:
-				err = PrintJSON(out, s)
+				err = cli.PrintJSON(out, s)
 			default:
 				err = keep.WriteTables(out, s)
 			}
 			if err == nil && len(s.Problems) > 0 {
-				err = errors.New(Plural(len(s.Problems), "problem"))
+				err = errors.New(cli.Plural(len(s.Problems), "problem"))
 			}
 			return err
 		},

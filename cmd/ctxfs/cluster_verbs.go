@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/cli"
+)
 
 func init() { newCluster = func() mountCluster { return &clusterFlags{} } }
 
@@ -8,5 +12,5 @@ func init() { newCluster = func() mountCluster { return &clusterFlags{} } }
 // cluster.
 func registerCluster(root *cobra.Command) {
 	root.AddCommand(clusterCmd())
-	AddTo(root, "session", sessionPublishCmd(), sessionWithdrawCmd())
+	cli.AddTo(root, "session", sessionPublishCmd(), sessionWithdrawCmd())
 }

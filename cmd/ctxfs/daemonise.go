@@ -17,6 +17,8 @@ import (
 	"github.com/coreos/go-systemd/v22/activation"
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // readyEnv names the descriptor on which a background daemon tells how its
@@ -66,7 +68,7 @@ func daemonise(f mountFlags) error {
 	var exit *exec.ExitError
 	if len(said) > 0 && errors.As(err, &exit) {
 		fmt.Fprintln(os.Stderr, "ctxfs:", strings.TrimSpace(string(said)))
-		return Silent{Code: exit.ExitCode()}
+		return cli.Silent{Code: exit.ExitCode()}
 	}
 	return fmt.Errorf("the daemon ended before it could say why (%v); see %s", err, f.log)
 }
@@ -113,8 +115,8 @@ func (r *readyFile) failed(err error, log *slog.Logger, logged bool) error {
 	if logged {
 		log.Error("cannot serve", "error", err)
 	}
-	r.done(Message(err))
-	return Silent{Code: ExitCode(Failed(err))}
+	r.done(cli.Message(err))
+	return cli.Silent{Code: cli.ExitCode(cli.Failed(err))}
 }
 
 // volumeSocket is the name under which systemd hands over the socket of the

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
@@ -23,7 +24,7 @@ of the first pack begins the second (a provider's prompt cache keeps that much),
 which blocks were added, removed or changed, which records are shown in another
 way, and the tokens of each section. --text shows the lines of pack.md.
 
-` + MomentHelp + `
+` + cli.MomentHelp + `
 
 ` + locate.SessionHelp + `
 
@@ -41,14 +42,14 @@ Exit codes, as those of diff:
 		RunE: func(c *cobra.Command, args []string) error {
 			same, err := diff(c, &f, args, asText, asJSON)
 			if err != nil {
-				if code := ExitCode(Failed(err)); code != ExitUsage {
-					fmt.Fprintln(c.ErrOrStderr(), "ctxfs:", Message(err))
-					return Silent{Code: ExitUsage}
+				if code := cli.ExitCode(cli.Failed(err)); code != cli.ExitUsage {
+					fmt.Fprintln(c.ErrOrStderr(), "ctxfs:", cli.Message(err))
+					return cli.Silent{Code: cli.ExitUsage}
 				}
 				return err
 			}
 			if !same {
-				return Silent{Code: ExitFailed}
+				return cli.Silent{Code: cli.ExitFailed}
 			}
 			return nil
 		},
@@ -62,9 +63,9 @@ Exit codes, as those of diff:
 
 func diff(c *cobra.Command, f *packFlags, args []string, asText, asJSON bool) (same bool, err error) {
 	var packs [2]*inspect.Pack
-	var moments [2]Moment
+	var moments [2]cli.Moment
 	for i, arg := range args {
-		if moments[i], err = ParseMoment(arg); err != nil {
+		if moments[i], err = cli.ParseMoment(arg); err != nil {
 			return false, err
 		}
 	}
@@ -95,7 +96,7 @@ func diff(c *cobra.Command, f *packFlags, args []string, asText, asJSON bool) (s
 	related := a == b || a.at != (locate.Place{}) && a.at == b.at
 	d := inspect.Compare(packs[0], packs[1], args[0], args[1], related)
 	if asJSON {
-		return d.Same, PrintJSON(c.OutOrStdout(), d)
+		return d.Same, cli.PrintJSON(c.OutOrStdout(), d)
 	}
 	return d.Same, printDiff(c.OutOrStdout(), d)
 }
@@ -111,19 +112,19 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 	}
 	row("pack", func(s *inspect.Side) string { return s.Name })
 	row("id", func(s *inspect.Side) string { return fmt.Sprintf("%.19s", s.PackID) })
-	row("messages", func(s *inspect.Side) string { return Thousands(s.Messages) })
+	row("messages", func(s *inspect.Side) string { return cli.Thousands(s.Messages) })
 	row("epoch", func(s *inspect.Side) string { return s.Epoch })
 	row("since", func(s *inspect.Side) string { return s.EpochReason })
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nprefix kept: %s bytes, %s tokens, %.1f %% of the second\n\n", Thousands(d.Kept.Bytes), Thousands(d.Kept.Tokens), 100*d.Kept.Share)
+	fmt.Fprintf(out, "\nprefix kept: %s bytes, %s tokens, %.1f %% of the second\n\n", cli.Thousands(d.Kept.Bytes), cli.Thousands(d.Kept.Tokens), 100*d.Kept.Share)
 
 	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "tokens\tbefore\tafter\tchange\t\n")
 	tokens := func(name string, a, b int) {
 		if a != 0 || b != 0 {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", name, Thousands(a), Thousands(b), signed(b-a))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\n", name, cli.Thousands(a), cli.Thousands(b), signed(b-a))
 		}
 	}
 	a, b := d.From, d.To
@@ -145,7 +146,7 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 		fmt.Fprintf(out, "\nblocks\n")
 		w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, x := range d.Blocks {
-			fmt.Fprintf(w, "  %s\t%s\t%s → %s tokens (%s)\n", x.What, x.ID, Thousands(x.Before), Thousands(x.After), signed(x.After-x.Before))
+			fmt.Fprintf(w, "  %s\t%s\t%s → %s tokens (%s)\n", x.What, x.ID, cli.Thousands(x.Before), cli.Thousands(x.After), signed(x.After-x.Before))
 		}
 		if err := w.Flush(); err != nil {
 			return err
@@ -155,7 +156,7 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 		fmt.Fprintf(out, "\nrecords\n")
 		w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		for _, m := range d.Records {
-			fmt.Fprintf(w, "  %s:%s\t%s → %s\t%s → %s tokens\n", m.Source, m.Range, placeOf(m.From, "new"), placeOf(m.To, "not there"), Thousands(m.Before), Thousands(m.After))
+			fmt.Fprintf(w, "  %s:%s\t%s → %s\t%s → %s tokens\n", m.Source, m.Range, placeOf(m.From, "new"), placeOf(m.To, "not there"), cli.Thousands(m.Before), cli.Thousands(m.After))
 		}
 		return w.Flush()
 	}
@@ -176,7 +177,7 @@ func placeOf(p inspect.Place, absent string) string {
 // signed writes a difference.
 func signed(n int) string {
 	if n > 0 {
-		return "+" + Thousands(n)
+		return "+" + cli.Thousands(n)
 	}
-	return Thousands(n)
+	return cli.Thousands(n)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/views/doctor"
@@ -45,7 +46,7 @@ ctxfs answers at MOUNTPOINT now.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if serving {
 				if len(args) == 0 {
-					return Usagef("--serving needs a MOUNTPOINT")
+					return cli.Usagef("--serving needs a MOUNTPOINT")
 				}
 				return doctor.Serves(args[0])
 			}
@@ -75,7 +76,7 @@ ctxfs answers at MOUNTPOINT now.`,
 				bad = bad || f.State == doctor.Missing
 			}
 			if asJSON {
-				err = PrintJSON(c.OutOrStdout(), found)
+				err = cli.PrintJSON(c.OutOrStdout(), found)
 			} else {
 				for _, f := range found {
 					fmt.Fprintf(c.OutOrStdout(), "%-8s %-12s %s\n", f.State, f.Check, f.Text)
@@ -85,12 +86,12 @@ ctxfs answers at MOUNTPOINT now.`,
 				}
 			}
 			if err == nil && bad {
-				err = Silent{Code: ExitFailed}
+				err = cli.Silent{Code: cli.ExitFailed}
 			}
 			return err
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().BoolVar(&serving, "serving", false, "only check whether a ctxfs answers at MOUNTPOINT; the exit code tells")
 	c.Flags().BoolVar(&repair, "repair", false, "first remove what dead daemons left at MOUNTPOINT and of the store")
 	c.MarkFlagsMutuallyExclusive("serving", "repair")

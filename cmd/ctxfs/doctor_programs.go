@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/install"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -67,7 +68,7 @@ func lastRecord(s install.Status, now time.Time) (text, remedy string) {
 	if len(points) == 0 {
 		point, err := locate.Mount("")
 		if err != nil {
-			return "no mount: " + Message(err), "ctxfs mount --mkdir ~/ctx"
+			return "no mount: " + cli.Message(err), "ctxfs mount --mkdir ~/ctx"
 		}
 		points = []string{point}
 	}
@@ -97,7 +98,7 @@ func newestRecord(point, agent string) (newest time.Time) {
 	home := ctxabi.Ref{UID: uint32(os.Getuid()), Agent: agent}.AgentHome()
 	files, _ := filepath.Glob(filepath.Join(point, home, ctxabi.SessionDir, "*", ctxabi.UpdatedFile))
 	for _, name := range files {
-		if t := ControlTime(filepath.Dir(name), ctxabi.UpdatedFile); t.After(newest) {
+		if t := cli.ControlTime(filepath.Dir(name), ctxabi.UpdatedFile); t.After(newest) {
 			newest = t
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/eval"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -94,7 +95,7 @@ docs/eval.md has more, and how to judge the result.`,
 				return err
 			}
 			if f.asJSON {
-				return PrintJSON(c.OutOrStdout(), result)
+				return cli.PrintJSON(c.OutOrStdout(), result)
 			}
 			return result.WriteMarkdown(c.OutOrStdout(), &f.options)
 		},
@@ -126,37 +127,37 @@ func (f *evalFlags) check(given func(string) bool) error {
 	}
 	for _, b := range f.budgets {
 		if b < 500 {
-			return Usagef("--budgets %d: at least 500 tokens", b)
+			return cli.Usagef("--budgets %d: at least 500 tokens", b)
 		}
 	}
 	if f.seeds < 1 {
-		return Usagef("--seeds must be at least 1")
+		return cli.Usagef("--seeds must be at least 1")
 	}
 	if given("seeds") && !f.derived {
-		return Usagef("--seeds needs --derived")
+		return cli.Usagef("--seeds needs --derived")
 	}
 	if f.derived {
 		for _, other := range []string{"budgets", "cuts", "only", "alone", "stretches", "recipe", "quick", "encoding", "jobs"} {
 			if given(other) {
-				return Usagef("--%s cannot be used with --derived, which builds no packs", other)
+				return cli.Usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
 		}
 	}
 	if f.cuts < 0 || f.jobs < 1 {
-		return Usagef("--cuts must not be negative, --jobs must be at least 1")
+		return cli.Usagef("--cuts must not be negative, --jobs must be at least 1")
 	}
 	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
 	if f.stretches != "" {
 		half, err := eval.ParseStretches(f.stretches)
 		if err != nil {
-			return Usagef("--stretches %w", err)
+			return cli.Usagef("--stretches %w", err)
 		}
 		f.options.Stretches = half
 	}
 	for _, name := range f.only {
 		figure, err := eval.ParseFigure(name)
 		if err != nil {
-			return Usagef("--only %w", err)
+			return cli.Usagef("--only %w", err)
 		}
 		f.options.Only = append(f.options.Only, figure)
 	}
@@ -173,7 +174,7 @@ func (f *evalFlags) runDerived(c *cobra.Command, sessions []*eval.Session) error
 		return err
 	}
 	if f.asJSON {
-		return PrintJSON(c.OutOrStdout(), halves)
+		return cli.PrintJSON(c.OutOrStdout(), halves)
 	}
 	return eval.WriteDerived(c.OutOrStdout(), halves)
 }

@@ -8,10 +8,11 @@ import (
 
 	"github.com/ctxfs/ctxfs/eval"
 	"github.com/ctxfs/ctxfs/eval/exam"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 func evalExamCmd() *cobra.Command {
-	return Group(&cobra.Command{
+	return cli.Group(&cobra.Command{
 		Use:   "exam",
 		Short: "Ask readers what they learn from prompts, and add up their grades",
 		Long: `An exam shows how well a reader answers questions about a history who sees
@@ -45,13 +46,13 @@ or NAME=DIR with prompts that were made elsewhere, a file P01.md for history P01
 		Args: cobra.MinimumNArgs(1),
 		PreRunE: func(*cobra.Command, []string) (err error) {
 			if o.Budget < 500 {
-				return Usagef("--budget %d: at least 500 tokens", o.Budget)
+				return cli.Usagef("--budget %d: at least 500 tokens", o.Budget)
 			}
 			if o.Parts < 0 {
-				return Usagef("--parts must not be negative")
+				return cli.Usagef("--parts must not be negative")
 			}
 			if o.Methods, err = exam.ParseMethods(methods); err != nil {
-				return Usagef("--methods: %w", err)
+				return cli.Usagef("--methods: %w", err)
 			}
 			return nil
 		},
@@ -100,7 +101,7 @@ together.`,
 				return err
 			}
 			if asJSON {
-				return PrintJSON(c.OutOrStdout(), score)
+				return cli.PrintJSON(c.OutOrStdout(), score)
 			}
 			return score.WriteMarkdown(c.OutOrStdout())
 		},

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -23,7 +24,7 @@ type exportFlags struct {
 	to                    string
 	dryRun                bool
 	losses                losses
-	redact                RedactFlags
+	redact                cli.RedactFlags
 }
 
 func exportCmd() *cobra.Command {
@@ -46,7 +47,7 @@ resumes it are printed. PROGRAM is ` + strings.Join(transcript.Receivers(), " or
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs export --format openai coder/s1 | jq length
   ctxfs export --format claude-code -o s1.jsonl coder/s1
   ctxfs export --to codex claude-code/5f1c7a02     # go on in Codex
@@ -65,7 +66,7 @@ resumes it are printed. PROGRAM is ` + strings.Join(transcript.Receivers(), " or
 			return f.run(args[0], c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcript; list: print all")
 	c.Flags().StringVarP(&f.output, "output", "o", "", "write to `FILE` instead of standard output")
 	c.Flags().StringVar(&f.to, "to", "", "hand the session over to `PROGRAM`: "+strings.Join(transcript.Receivers(), ", "))
@@ -96,27 +97,27 @@ func printFormats(w io.Writer) error {
 func formatNamed(name string) (*adapter.Format, error) {
 	f, ok := formats.Lookup(name)
 	if !ok {
-		return nil, Usagef("%q is not a known format.\n%s", name, formats.Help())
+		return nil, cli.Usagef("%q is not a known format.\n%s", name, formats.Help())
 	}
 	return f, nil
 }
 
 func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	if f.to != "" && !slices.Contains(transcript.Receivers(), f.to) {
-		return Usagef("--to takes %s, not %q", strings.Join(transcript.Receivers(), " or "), f.to)
+		return cli.Usagef("--to takes %s, not %q", strings.Join(transcript.Receivers(), " or "), f.to)
 	}
 	if f.dryRun && f.to == "" {
-		return Usagef("--dry-run is for --to")
+		return cli.Usagef("--dry-run is for --to")
 	}
 	if f.format == "" && f.to == "" {
-		return Usagef("--format or --to is needed.\n%s", formats.Help())
+		return cli.Usagef("--format or --to is needed.\n%s", formats.Help())
 	}
 	format, err := formatNamed(cmp.Or(f.format, f.to))
 	if err != nil {
 		return err
 	}
 	if format.Export == nil {
-		return Usagef("ctxfs can import %s, but not export it", format.Name)
+		return cli.Usagef("ctxfs can import %s, but not export it", format.Name)
 	}
 	if err := f.redact.Complete(); err != nil {
 		return err

@@ -1,8 +1,12 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
 
-func init() { ClearMounts = clearMountsOf }
+	"github.com/ctxfs/ctxfs/internal/cli"
+)
+
+func init() { cli.ClearMounts = clearMountsOf }
 
 // registerFS adds the verbs of this package to root.
 func registerFS(root *cobra.Command) {

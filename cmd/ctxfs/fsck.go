@@ -16,6 +16,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/volume"
@@ -64,7 +65,7 @@ The exit code is 0 if nothing is wrong, or nothing is wrong any more, else 1.
 			return fsck(c.Context(), dir, wanted, repair, asJSON, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().BoolVar(&repair, "repair", false, "repair what can be repaired; the store must not be served")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON object: counts, and a list of what was found")
 	return c
@@ -115,12 +116,12 @@ func fsck(ctx context.Context, dir string, wanted []locate.Place, repair, asJSON
 		}
 	}
 	if asJSON {
-		err = PrintJSON(out, sum)
+		err = cli.PrintJSON(out, sum)
 	} else {
 		fmt.Fprintln(out, sum.words(remain))
 	}
 	if remain > 0 {
-		return errors.Join(Silent{Code: ExitFailed}, err)
+		return errors.Join(cli.Silent{Code: cli.ExitFailed}, err)
 	}
 	return err
 }
@@ -193,7 +194,7 @@ func checkVolumesFile(dir string, repair bool, found func(check.Damage)) {
 	if wrong == nil {
 		return
 	}
-	d := check.Damage{Path: session.VolumesFile, Severity: check.Lost, What: Message(wrong), Repair: "moved to the quarantine; the sessions are as they were"}
+	d := check.Damage{Path: session.VolumesFile, Severity: check.Lost, What: cli.Message(wrong), Repair: "moved to the quarantine; the sessions are as they were"}
 	if repair {
 		aside := filepath.Join(dir, "quarantine")
 		err := os.Mkdir(aside, 0o700)

@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack/builder"
@@ -60,7 +61,7 @@ that is. --verbose also prints what stays, and what protects it.
 		},
 	}
 	fl := c.Flags()
-	StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.store)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would go, and remove nothing")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON list of reports, one for each session")
 	fl.BoolVarP(&f.verbose, "verbose", "v", false, "also print what stays, and what protects it")
@@ -76,7 +77,7 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 			return err
 		}
 		if len(named) > 0 && named[0].Store != at.Store {
-			return Usagef("%s is in %s, not in %s: give sessions of one store only", arg, at.Store, named[0].Store)
+			return cli.Usagef("%s is in %s, not in %s: give sessions of one store only", arg, at.Store, named[0].Store)
 		}
 		named = append(named, at)
 	}
@@ -111,7 +112,7 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 		if reports == nil {
 			reports = []*gc.Report{}
 		}
-		return cmp.Or(err, PrintJSON(out, reports))
+		return cmp.Or(err, cli.PrintJSON(out, reports))
 	}
 	printReports(out, f, reports)
 	return err
@@ -129,7 +130,7 @@ func collectorOf(store *session.Store) (c *world.Collector, end func(), err erro
 
 // collectStore does the work in a store that no daemon serves.
 func collectStore(ctx context.Context, f gcFlags, dir string, named []locate.Place) (reports []*gc.Report, err error) {
-	store, err := OpenToChange(dir)
+	store, err := cli.OpenToChange(dir)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -111,19 +112,19 @@ func TestAMountThatHangsHoldsUpNoVerb(t *testing.T) {
 	for _, v := range []verb{
 		{args: "doctor", points: both, out: []string{named, fmt.Sprintf("kill -CONT %d", pid), good.Dir + " answers"}},
 		{args: "doctor " + stopped.Dir, points: both, out: []string{named}},
-		{args: "doctor", points: both, user: "65534", code: ExitFailed, out: []string{named, good.Dir + " answers"}}, // it has no store
+		{args: "doctor", points: both, user: "65534", code: cli.ExitFailed, out: []string{named, good.Dir + " answers"}}, // it has no store
 		{args: "doctor", points: both, net: true, out: []string{named, good.Dir + " answers"}},
 		{args: "snippet", points: both, net: true, out: []string{named, good.Dir + "/home/0/agent/AGENT/session/SESSION"}},
-		{args: "snippet", points: one, net: true, user: "65534", code: ExitFailed, out: []string{"the ctxfs at " + stopped.Dir + " does not answer: its daemon"}},
+		{args: "snippet", points: one, net: true, user: "65534", code: cli.ExitFailed, out: []string{"the ctxfs at " + stopped.Dir + " does not answer: its daemon"}},
 		{args: "doctor --serving " + good.Dir, points: both},
-		{args: "doctor --serving " + stopped.Dir, points: both, code: ExitFailed, out: []string{named}},
+		{args: "doctor --serving " + stopped.Dir, points: both, code: cli.ExitFailed, out: []string{named}},
 		{args: "snippet", points: both, out: []string{named, good.Dir + "/home/0/agent/AGENT/session/SESSION"}},
 		{args: "snippet", points: both, user: "65534", out: []string{named, good.Dir + "/home/65534/agent/AGENT"}},
-		{args: "snippet", points: one, code: ExitFailed, out: []string{named}},
-		{args: "snippet --mount " + stopped.Dir, points: both, code: ExitFailed, out: []string{named}},
-		{args: "snippet " + hidden, points: both, code: ExitFailed, out: []string{named}},
+		{args: "snippet", points: one, code: cli.ExitFailed, out: []string{named}},
+		{args: "snippet --mount " + stopped.Dir, points: both, code: cli.ExitFailed, out: []string{named}},
+		{args: "snippet " + hidden, points: both, code: cli.ExitFailed, out: []string{named}},
 		{args: "mcp coder/s1", points: both, out: []string{named}},
-		{args: "mcp coder/s1", points: one, code: ExitFailed, out: []string{named}},
+		{args: "mcp coder/s1", points: one, code: cli.ExitFailed, out: []string{named}},
 		{args: "hook", points: both, stdin: sessionStart, out: []string{named, good.Dir + "/home/0/agent/claude-code/session/s1"}},
 		{args: "hook", points: one, stdin: sessionStart, out: []string{named}},
 		{args: "hook --mount " + stopped.Dir, points: both, stdin: sessionStart, out: []string{named}},
@@ -131,22 +132,22 @@ func TestAMountThatHangsHoldsUpNoVerb(t *testing.T) {
 		{args: "hook", points: both, stdin: `{"hook_event_name":"Stop","session_id":"s1","transcript_path":"` + hidden + `/t.jsonl"}`, out: []string{named}},
 		{args: "hook", points: both, stdin: `{"hook_event_name":"AfterAgent","session_id":"s2","transcript_path":"/nonexistent/session-1.json"}`, out: []string{named}},
 		{args: "mcp", points: both, out: []string{named}},
-		{args: "mcp --agent claude-code", points: one, code: ExitFailed, out: []string{named}},
+		{args: "mcp --agent claude-code", points: one, code: cli.ExitFailed, out: []string{named}},
 		{args: "session ls --store " + good.Store, points: both, out: []string{"agent/coder/session/s1"}},
 		{args: "session ls --store " + stopped.Store, points: both},
 		{args: "session ls", points: both, user: "65534", out: []string{named, "SESSION"}}, // nobody has a store
-		{args: "session ls", points: one, user: "65534", code: ExitFailed, out: []string{named}},
-		{args: "session new --store " + stopped.Store + " a/s", points: both, code: ExitFailed, out: []string{named}},
-		{args: "search x --agent coder --store " + stopped.Store, points: both, code: ExitFailed, out: []string{named}},
-		{args: "stats " + hidden, points: both, code: ExitFailed, out: []string{named}},
+		{args: "session ls", points: one, user: "65534", code: cli.ExitFailed, out: []string{named}},
+		{args: "session new --store " + stopped.Store + " a/s", points: both, code: cli.ExitFailed, out: []string{named}},
+		{args: "search x --agent coder --store " + stopped.Store, points: both, code: cli.ExitFailed, out: []string{named}},
+		{args: "stats " + hidden, points: both, code: cli.ExitFailed, out: []string{named}},
 		{args: "trust --list", points: both, out: []string{named}},
-		{args: "memory --agent coder", points: one, code: ExitFailed, out: []string{named}},
-		{args: "gc --store " + stopped.Store, points: both, code: ExitFailed, out: []string{named}},
-		{args: "mount --store " + t.TempDir() + " " + stopped.Dir, code: ExitBusy, out: []string{named}},
-		{args: "mount --store " + stopped.Store + " " + t.TempDir(), code: ExitBusy, out: []string{named}},
+		{args: "memory --agent coder", points: one, code: cli.ExitFailed, out: []string{named}},
+		{args: "gc --store " + stopped.Store, points: both, code: cli.ExitFailed, out: []string{named}},
+		{args: "mount --store " + t.TempDir() + " " + stopped.Dir, code: cli.ExitBusy, out: []string{named}},
+		{args: "mount --store " + stopped.Store + " " + t.TempDir(), code: cli.ExitBusy, out: []string{named}},
 		{args: "umount --dead " + stopped.Dir},
-		{args: "umount " + stopped.Dir, code: ExitBusy, out: []string{named, "umount --force " + stopped.Dir}},
-		{args: "umount --stop " + stopped.Dir, code: ExitBusy, out: []string{named}},
+		{args: "umount " + stopped.Dir, code: cli.ExitBusy, out: []string{named, "umount --force " + stopped.Dir}},
+		{args: "umount --stop " + stopped.Dir, code: cli.ExitBusy, out: []string{named}},
 	} {
 		v.run(t)
 	}
@@ -225,7 +226,7 @@ func TestAHookIsHeldUpByAMountThatNeverAnswersForItsMountTimeoutAtMost(t *testin
 	}
 	verb{args: "hook --timeout 10s", stdin: sessionStart, points: []string{good.Dir, point, another}, out: []string{
 		"the ctxfs at " + point + " does not answer", "the ctxfs at " + another + " does not answer", "gave no answer within 1s", good.Dir + "/home/0/agent/claude-code/session/s1"}}.run(t)
-	verb{args: "umount " + point, code: ExitBusy, out: []string{"gave no answer within 5s", "umount --force"}}.run(t)
+	verb{args: "umount " + point, code: cli.ExitBusy, out: []string{"gave no answer within 5s", "umount --force"}}.run(t)
 	verb{args: "umount --force " + point}.run(t)
 	if _, rest, ok := mounts.At(point); ok && rest == "" {
 		t.Error("it is still mounted")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -36,12 +37,12 @@ then, and nobody cut anything off its end.
 			return nil
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	return c
 }
 
 func printHeads(at locate.Place, out io.Writer) (err error) {
-	store, err := OpenAt(at, nil)
+	store, err := cli.OpenAt(at, nil)
 	if err != nil {
 		return err
 	}

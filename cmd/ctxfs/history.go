@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -42,7 +43,7 @@ present content alone, and logs have their history in themselves.`,
 				return printHistory(args[0], asJSON, c.OutOrStdout())
 			}
 			if _, err := strconv.ParseUint(show, 10, 64); err != nil {
-				return Usagef("%q is not the number of an entry", show)
+				return cli.Usagef("%q is not the number of an entry", show)
 			}
 			return printEarlier(args[0], show, c.OutOrStdout())
 		},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/agents/hook"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
@@ -83,16 +84,16 @@ Exit code: 0.`,
 				err = fmt.Errorf("not finished after %s", o.Time+mountPatience)
 			}
 			if err != nil && !errors.As(err, new(locate.NoMountError)) {
-				warn(Message(err))
+				warn(cli.Message(err))
 			}
 			return nil
 		},
 	}
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		fmt.Fprintln(c.ErrOrStderr(), "ctxfs hook:", err)
-		return Silent{Code: ExitOK}
+		return cli.Silent{Code: cli.ExitOK}
 	})
-	MountFlag(c, &o.Mount)
+	cli.MountFlag(c, &o.Mount)
 	c.Flags().StringVar(&o.Agent, "agent", "", "`AGENT` that owns the sessions (default $CTXFS_AGENT, or the program)")
 	c.Flags().StringVar(&o.Program, "program", "", "`PROGRAM` whose hook it is: claude-code, codex, gemini or opencode (default: as the input shows)")
 	c.Flags().DurationVar(&mountPatience, "mount-timeout", time.Second, "`TIME` after which a mount that does not answer is left alone")

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/agents/adapter/formats"
 	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
@@ -56,7 +57,7 @@ worked. A FILE of one of them without SESSION becomes the same session. With
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs import ~/.claude/projects/-home-me-app/5f1c2d7e.jsonl coder/monday
   ctxfs import ~/.claude/projects/-home-me-app/5f1c2d7e.jsonl    # claude-code/5f1c2d7e
   ctxfs import --format openai - coder/s1 < chat.json
@@ -92,7 +93,7 @@ worked. A FILE of one of them without SESSION becomes the same session. With
 			return f.run(args[:len(args)-1], args[len(args)-1], c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.store)
 	c.Flags().StringVar(&f.format, "format", "", "`FORMAT` of the transcripts, instead of the detected one; list: print all")
 	c.Flags().BoolVar(&f.everything, "all", false, "all transcripts that programs have kept of you, each as a session")
 	c.Flags().BoolVar(&f.follow, "follow", false, "with --all, go on: import what is new and what grows")
@@ -207,12 +208,12 @@ func tellCounts(c transcript.Counts, w io.Writer) {
 		what string
 	}{{c.Messages, "message"}, {c.Events, "event"}, {c.Children, "child session"}} {
 		if p.n > 0 {
-			parts = append(parts, Plural(p.n, p.what))
+			parts = append(parts, cli.Plural(p.n, p.what))
 		}
 	}
 	there := c.OnBranches()
 	if c.Skipped > 0 {
-		there += "; there already: " + Plural(c.Skipped, "record")
+		there += "; there already: " + cli.Plural(c.Skipped, "record")
 	}
 	if len(parts) == 0 {
 		parts = []string{"nothing new"}

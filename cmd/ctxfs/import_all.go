@@ -14,6 +14,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // all imports every transcript below dirs, or in the places of the programs where there are none. One that fails keeps no other from
@@ -96,7 +97,7 @@ func (f *importFlags) tellUnknown(files []string, messages io.Writer) {
 	if n := len(files) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	fmt.Fprintf(messages, "%s of no known format, not imported: %s%s\n", Plural(len(files), "file"), strings.Join(shown, ", "), more)
+	fmt.Fprintf(messages, "%s of no known format, not imported: %s%s\n", cli.Plural(len(files), "file"), strings.Join(shown, ", "), more)
 }
 
 // one imports one transcript; it returns what was added.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
@@ -57,7 +58,7 @@ func lookInStore(ctx context.Context, f *packFlags, at locate.Place, given func(
 	if d, ok := daemon.Running(at.Store); ok {
 		flags.inherit(d, given)
 	}
-	mapPath, err := ParseMaps(flags.maps)
+	mapPath, err := cli.ParseMaps(flags.maps)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func lookInStore(ctx context.Context, f *packFlags, at locate.Place, given func(
 	if err != nil {
 		return nil, err
 	}
-	store, err := OpenAt(at, redactor)
+	store, err := cli.OpenAt(at, redactor)
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +121,12 @@ func (unrun) Run(context.Context, uint32, uint32, source.Command) (source.Output
 
 // lookFlags are those that say which packs are looked at.
 func lookFlags(c *cobra.Command, f *packFlags) {
-	StoreFlag(c, &f.store)
-	BuildFlags(c, &f.budget, &f.encoding, &f.maps)
+	cli.StoreFlag(c, &f.store)
+	cli.BuildFlags(c, &f.budget, &f.encoding, &f.maps)
 }
 
 // packOf returns the pack of a moment.
-func packOf(ctx context.Context, h *inspect.History, m Moment) (*inspect.Pack, error) {
+func packOf(ctx context.Context, h *inspect.History, m cli.Moment) (*inspect.Pack, error) {
 	if m.Point == "" {
 		return h.At(ctx, h.Len())
 	}

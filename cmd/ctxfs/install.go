@@ -15,6 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/install"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/usage"
@@ -46,7 +47,7 @@ takes out the entries of ctxfs, and nothing more. Files that install made go.
 Without a program the command lists the ones that are here, and changes nothing.
 'ctxfs doctor' shows what is connected, and when the last record came.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs install                                  # which programs are here
   ctxfs install claude-code                      # hooks and MCP, in all projects
   ctxfs install claude-code --project            # in this project, for you alone
@@ -63,13 +64,13 @@ Without a program the command lists the ones that are here, and changes nothing.
 			out := c.OutOrStdout()
 			if len(args) == 0 {
 				if f.remove || f.dryRun {
-					return Usagef("name a program: %s", strings.Join(install.Names(), ", "))
+					return cli.Usagef("name a program: %s", strings.Join(install.Names(), ", "))
 				}
 				return proposeInstall(out, o)
 			}
 			p, ok := install.Lookup(args[0])
 			if !ok {
-				return Usagef("%q is not a program that can be connected: %s%s", args[0], strings.Join(install.Names(), ", "), usage.Meant(args[0], install.Names()))
+				return cli.Usagef("%q is not a program that can be connected: %s%s", args[0], strings.Join(install.Names(), ", "), usage.Meant(args[0], install.Names()))
 			}
 			if err := ofAnother(o.Home); err != nil {
 				return err
@@ -99,7 +100,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 	fl.BoolVar(&f.hooks, "hooks", false, "only hooks, unless --mcp is given, too")
 	fl.BoolVar(&f.mcp, "mcp", false, "only the MCP server, unless --hooks is given, too")
 	fl.StringVar(&f.agent, "agent", "", "`AGENT` that owns the sessions (default: the program's name)")
-	MountFlag(c, &f.mount)
+	cli.MountFlag(c, &f.mount)
 	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would change, and change nothing")
 	fl.BoolVar(&f.remove, "remove", false, "take out what install wrote")
 	c.MarkFlagsMutuallyExclusive("user", "project")
@@ -109,7 +110,7 @@ Without a program the command lists the ones that are here, and changes nothing.
 // options returns what the flags say, but for the mount.
 func (f *installFlags) options() (o install.Options, err error) {
 	if f.agent != "" && ctxabi.ValidName(f.agent) != nil {
-		return o, Usagef("%q is not a name of an agent", f.agent)
+		return o, cli.Usagef("%q is not a name of an agent", f.agent)
 	}
 	o = install.Options{Hooks: f.hooks, Server: f.mcp, Agent: f.agent, Getenv: os.Getenv, DryRun: f.dryRun}
 	if !f.hooks && !f.mcp {

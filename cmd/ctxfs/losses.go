@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // losses are those of a verb, and what its flags say of them.
@@ -55,7 +56,7 @@ func (l *losses) tell(w io.Writer) error {
 		}
 		places[row.What] = append(places[row.What], where)
 	}
-	fmt.Fprintf(w, "%s:\n", strings.Replace(Plural(len(l.all), "loss"), "losss", "losses", 1))
+	fmt.Fprintf(w, "%s:\n", strings.Replace(cli.Plural(len(l.all), "loss"), "losss", "losses", 1))
 	for _, what := range kinds[:min(len(kinds), toldKinds)] {
 		where := places[what]
 		more := ""
@@ -65,10 +66,10 @@ func (l *losses) tell(w io.Writer) error {
 		fmt.Fprintf(w, "  %s%s: %s\n", strings.Join(where, ", "), more, what)
 	}
 	if n := len(kinds) - toldKinds; n > 0 {
-		fmt.Fprintf(w, "  and %s more; --losses FILE writes all\n", Plural(n, "kind"))
+		fmt.Fprintf(w, "  and %s more; --losses FILE writes all\n", cli.Plural(n, "kind"))
 	}
 	if l.strict {
-		return Silent{Code: ExitFailed}
+		return cli.Silent{Code: cli.ExitFailed}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 func TestLossesAreTold(t *testing.T) {
@@ -25,7 +26,7 @@ func TestLossesAreTold(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", b.String(), want)
 	}
 	l.strict = true
-	if err := l.tell(io.Discard); ExitCode(err) != ExitFailed {
+	if err := l.tell(io.Discard); cli.ExitCode(err) != cli.ExitFailed {
 		t.Errorf("strict: %v", err)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/agents/install"
 	"github.com/ctxfs/ctxfs/agents/mcp"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/process"
 )
@@ -54,7 +55,7 @@ The instructions name the session and the project's memory only without hooks.
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs mcp coder/s1
   ctxfs mcp --mount /ctx                          # a new session for each client
   claude mcp add memory -- ctxfs mcp coder/s1     # as a server of Claude Code`,
@@ -75,7 +76,7 @@ The instructions name the session and the project's memory only without hooks.
 			}, os.Stdin, out)
 		},
 	}
-	MountFlag(c, &mount)
+	cli.MountFlag(c, &mount)
 	c.Flags().StringVar(&agent, "agent", "", "`AGENT` of the sessions that are made for clients (default: the client's own name)")
 	c.Flags().BoolVar(&hooks, "hooks", false, "the client has hooks of ctxfs, which tell the agent of its memory")
 	c.Flags().IntVar(&maxAnswer, "max-answer", mcp.DefaultMaxAnswer, "most `BYTES` of a file in one answer")
@@ -122,12 +123,12 @@ func newSessionName(prefix string) string {
 // whyInWords is ctxfs why as a function.
 func whyInWords(ctx context.Context, dir, what string) (string, error) {
 	var out, errOut bytes.Buffer
-	root := NewRoot()
+	root := cli.NewRoot()
 	root.SetArgs([]string{"why", "--", dir, what})
 	root.SetOut(&out)
 	root.SetErr(&errOut)
 	if err := root.ExecuteContext(ctx); err != nil {
-		return "", errors.New(Message(err))
+		return "", errors.New(cli.Message(err))
 	}
 	return out.String(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/agents/mcp/memory"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -25,7 +26,7 @@ its files that fit the task best.
 A refusal is an answer for the model, too: it is printed, and the exit code is 1.
 A harness then sets is_error of the tool_result.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  echo '{"command":"view","path":"/memories"}' | ctxfs memory --agent coder
   jq -c .input tool_use.json | ctxfs memory --mount /ctx --agent coder
   ctxfs memory --dir ./memory < command.json      # any directory`,
@@ -34,7 +35,7 @@ A harness then sets is_error of the tool_result.
 			notes := memory.At(dir)
 			if dir == "" {
 				if agent == "" {
-					return Usagef("whose memory? Give --agent AGENT or --dir DIR")
+					return cli.Usagef("whose memory? Give --agent AGENT or --dir DIR")
 				}
 				root, err := locate.Mount(mount)
 				if err != nil {
@@ -58,7 +59,7 @@ A harness then sets is_error of the tool_result.
 			var refused memory.Refusal
 			if errors.As(err, &refused) {
 				fmt.Fprintln(c.OutOrStdout(), string(refused))
-				return Silent{Code: ExitFailed}
+				return cli.Silent{Code: cli.ExitFailed}
 			}
 			if err == nil {
 				fmt.Fprintln(c.OutOrStdout(), answer)
@@ -66,7 +67,7 @@ A harness then sets is_error of the tool_result.
 			return err
 		},
 	}
-	MountFlag(c, &mount)
+	cli.MountFlag(c, &mount)
 	c.Flags().StringVar(&agent, "agent", "", "use memory/ of this `AGENT` of yours")
 	c.Flags().StringVar(&dir, "dir", "", "use `DIR` as the memory instead")
 	return c

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -34,7 +35,7 @@ type mountFlags struct {
 	gcInterval time.Duration
 	gcGrace    time.Duration
 	volumes    string // the socket on which Docker is answered; "": none
-	redact     RedactFlags
+	redact     cli.RedactFlags
 	cluster    mountCluster
 
 	mountpoint string // absolute; from the argument
@@ -63,7 +64,7 @@ units for systemd; docs/host.md describes them.
 If root mounts it, the filesystem serves every user of the machine, each in their
 own home/UID. If a user mounts it, it serves that user only.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs mount /ctx                          # root: store in /var/lib/ctxfs
   ctxfs mount                               # user: ~/ctx, store in ~/.local/share/ctxfs
   ctxfs mount --store /data/ctx --budget 64000 /ctx
@@ -77,7 +78,7 @@ own home/UID. If a user mounts it, it serves that user only.
 			if len(args) == 0 {
 				home, err := os.UserHomeDir()
 				if err != nil || os.Geteuid() == 0 {
-					return Usagef("name a MOUNTPOINT: ctxfs mount /ctx")
+					return cli.Usagef("name a MOUNTPOINT: ctxfs mount /ctx")
 				}
 				args, f.mkdir = []string{filepath.Join(home, "ctx")}, true
 			}
@@ -95,9 +96,9 @@ own home/UID. If a user mounts it, it serves that user only.
 		},
 	}
 	fl := c.Flags()
-	StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.store)
 	fl.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground and log to standard error")
-	BuildFlags(c, &f.budget, &f.encoding, &f.maps)
+	cli.BuildFlags(c, &f.budget, &f.encoding, &f.maps)
 	fl.StringVar(&f.log, "log", "", "`FILE` for the log of a background daemon (default ctxfs.log in the store)")
 	f.redact.Add(c)
 	f.cluster.AddFlags(c)
@@ -141,7 +142,7 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 		return err
 	}
 	if f.budget < 0 {
-		return Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+		return cli.Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
 	}
 	if err = f.redact.Complete(); err != nil {
 		return err
@@ -150,11 +151,11 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 		return err
 	}
 	if f.gcInterval < 0 || f.gcGrace < 0 {
-		return Usagef("--gc-interval and --gc-grace: a duration like 1m, or 0")
+		return cli.Usagef("--gc-interval and --gc-grace: a duration like 1m, or 0")
 	}
 	if f.volumes != "" {
 		if os.Geteuid() != 0 {
-			return Usagef("--volume-plugin needs a mount made by root: Docker could not enter this one")
+			return cli.Usagef("--volume-plugin needs a mount made by root: Docker could not enter this one")
 		}
 		if f.volumes, err = filepath.Abs(f.volumes); err != nil {
 			return err
@@ -163,7 +164,7 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 	if _, err = f.level(); err != nil {
 		return err
 	}
-	_, err = ParseMaps(f.maps)
+	_, err = cli.ParseMaps(f.maps)
 	return err
 }
 
@@ -187,7 +188,7 @@ func (f *mountFlags) args() []string {
 
 func (f *mountFlags) level() (l slog.Level, err error) {
 	if l.UnmarshalText([]byte(f.logLevel)) != nil {
-		return l, Usagef("--log-level %q: one of debug, info, warn, error", f.logLevel)
+		return l, cli.Usagef("--log-level %q: one of debug, info, warn, error", f.logLevel)
 	}
 	return l, nil
 }

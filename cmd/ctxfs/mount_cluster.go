@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/node"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -57,13 +58,13 @@ func (f *clusterFlags) Complete(c *cobra.Command) (err error) {
 	if f.at == "" {
 		for _, name := range []string{"creds", "cluster-ca", "host", "freshness", "cluster-timeout", "unsafe", "metrics"} {
 			if c.Flags().Changed(name) {
-				return Usagef("--%s is for a mount with --cluster", name)
+				return cli.Usagef("--%s is for a mount with --cluster", name)
 			}
 		}
 		return nil
 	}
 	if f.freshness < 0 || f.timeout <= 0 {
-		return Usagef("--freshness and --cluster-timeout: a duration like 1s")
+		return cli.Usagef("--freshness and --cluster-timeout: a duration like 1s")
 	}
 	if f.at == ofMachine {
 		f.at = clusterDir("")
@@ -76,7 +77,7 @@ func (f *clusterFlags) Complete(c *cobra.Command) (err error) {
 		}
 	}
 	if !f.isURLs(f.at) && (f.creds != "" || f.ca != "") {
-		return Usagef("--creds and --cluster-ca are for --cluster=tls://host:port,...; the directory of a machine has its own")
+		return cli.Usagef("--creds and --cluster-ca are for --cluster=tls://host:port,...; the directory of a machine has its own")
 	}
 	return nil
 }
@@ -113,7 +114,7 @@ func (f *clusterFlags) reach() (o nats.Options, err error) {
 			o, err = m.Host()
 		}
 		if f.host != "" && f.host != o.Host && err == nil {
-			return o, Usagef("--host %s: this machine joined the cluster as %s, and its key is for that name", f.host, o.Host)
+			return o, cli.Usagef("--host %s: this machine joined the cluster as %s, and its key is for that name", f.host, o.Host)
 		}
 	}
 	o.Unsafe = f.unsafe

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // mountHelperName is the name under which this program is the helper of mount(8)
@@ -76,8 +78,8 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 			if isMounted(args[0], args[1]) { // mount(8) reports that as a failure
 				return fmt.Errorf("%s is already mounted at %s", args[0], args[1])
 			}
-			if code := Run(line, c.OutOrStdout(), c.ErrOrStderr()); code != ExitOK {
-				return Silent{Code: code}
+			if code := cli.Run(line, c.OutOrStdout(), c.ErrOrStderr()); code != cli.ExitOK {
+				return cli.Silent{Code: code}
 			}
 			return nil
 		},
@@ -93,7 +95,7 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 	return c
 }
 
-var errNamespace = Usagef("-N is not supported: enter the mount namespace first, with nsenter -m -t PID")
+var errNamespace = cli.Usagef("-N is not supported: enter the mount namespace first, with nsenter -m -t PID")
 
 // mountHelper runs the helper and gives the exit code of mount(8).
 func mountHelper(args []string, stdout, stderr io.Writer) int {
@@ -101,15 +103,15 @@ func mountHelper(args []string, stdout, stderr io.Writer) int {
 	c.SetArgs(args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
-	MarkFailures(c)
+	cli.MarkFailures(c)
 	err := c.Execute()
 	if err == nil {
-		return ExitOK
+		return cli.ExitOK
 	}
-	if !errors.As(err, new(Silent)) {
-		fmt.Fprintf(stderr, "%s: %s\n", c.Name(), Message(err))
+	if !errors.As(err, new(cli.Silent)) {
+		fmt.Fprintf(stderr, "%s: %s\n", c.Name(), cli.Message(err))
 	}
-	if ExitCode(err) == ExitUsage {
+	if cli.ExitCode(err) == cli.ExitUsage {
 		return mountUsage
 	}
 	return mountFailed
@@ -135,7 +137,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 		return nil, errNamespace
 	}
 	if !filepath.IsAbs(store) {
-		return nil, Usagef("%q is not an absolute path: what is mounted is the directory of a store, such as /var/lib/ctxfs", store)
+		return nil, cli.Usagef("%q is not an absolute path: what is mounted is the directory of a store, such as /var/lib/ctxfs", store)
 	}
 	line := []string{"mount", "--store=" + store}
 	flags := mountCmd().Flags()
@@ -153,7 +155,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			noExec = true
 			continue
 		case name == "remount":
-			return nil, Usagef("a ctxfs cannot be remounted: umount %s, then mount it with the new options", dir)
+			return nil, cli.Usagef("a ctxfs cannot be remounted: umount %s, then mount it with the new options", dir)
 		case strings.HasPrefix(name, "x-") || strings.HasPrefix(name, "X-") || notOurs[name]:
 			continue
 		}
@@ -162,16 +164,16 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			if f.sloppy {
 				continue
 			}
-			return nil, Usagef("the option %q is not known; man %s lists them", name, mountHelperName)
+			return nil, cli.Usagef("the option %q is not known; man %s lists them", name, mountHelperName)
 		}
 		if !valued && flag.NoOptDefVal == "" {
-			return nil, Usagef("the option %s needs a value: %s=...", name, name)
+			return nil, cli.Usagef("the option %s needs a value: %s=...", name, name)
 		}
 		if !valued {
 			value = flag.NoOptDefVal
 		}
 		if err := flags.Set(flag.Name, value); err != nil {
-			return nil, Usagef("the option %s: %w", o, err)
+			return nil, cli.Usagef("the option %s: %w", o, err)
 		}
 		line = append(line, "--"+flag.Name+"="+value)
 	}

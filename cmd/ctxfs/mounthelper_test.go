@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 func TestMountHelperTranslates(t *testing.T) {
@@ -39,7 +41,7 @@ func TestMountHelperTranslates(t *testing.T) {
 		f := helperFlags{options: []string{c.options}}
 		got, err := f.mountArgs("/var/lib/ctxfs", "/ctx")
 		if c.refused != "" {
-			if err == nil || !strings.Contains(err.Error(), c.refused) || ExitCode(Failed(err)) != ExitUsage {
+			if err == nil || !strings.Contains(err.Error(), c.refused) || cli.ExitCode(cli.Failed(err)) != cli.ExitUsage {
 				t.Errorf("-o %s: %v, want wrong usage with %q", c.options, err, c.refused)
 			}
 			continue

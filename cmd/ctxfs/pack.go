@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
@@ -26,7 +27,7 @@ type packFlags struct {
 	quiet                   bool // no command of a recipe is run
 	memory                  *memory.Limit
 	maps                    []string
-	redact                  RedactFlags
+	redact                  cli.RedactFlags
 	mountpoint              string // of the daemon that serves the store; "": none does
 }
 
@@ -42,7 +43,7 @@ not give, that daemon's value is used, so that both print the same.
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs pack coder/s1
   ctxfs pack coder/s1 --budget 8000 | wc
   ctxfs pack coder/s1 --redact             # no keys or passwords in it
@@ -69,19 +70,19 @@ not give, that daemon's value is used, so that both print the same.
 		PreRunE: func(*cobra.Command, []string) error {
 			switch {
 			case !slices.Contains(packFormats, f.format):
-				return Usagef("--format %q: one of %s", f.format, strings.Join(packFormats, ", "))
+				return cli.Usagef("--format %q: one of %s", f.format, strings.Join(packFormats, ", "))
 			case f.redact.Complete() != nil:
 				return f.redact.Complete()
 			case f.budget < 0:
-				return Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+				return cli.Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
 			}
 			return nil
 		},
 	}
 	fl := c.Flags()
-	StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.store)
 	fl.StringVar(&f.format, "format", "md", "`FORMAT`: "+strings.Join(packFormats, ", "))
-	BuildFlags(c, &f.budget, &f.encoding, &f.maps)
+	cli.BuildFlags(c, &f.budget, &f.encoding, &f.maps)
 	f.redact.Add(c)
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(packFormats, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -110,7 +111,7 @@ func (f *packFlags) inherit(d daemon.Info, given func(string) bool) {
 
 // build compiles the session's pack from the store as it stands and gives the rendering that was asked for.
 func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err error) {
-	mapPath, err := ParseMaps(f.maps)
+	mapPath, err := cli.ParseMaps(f.maps)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err e
 	if err != nil {
 		return nil, err
 	}
-	store, err := OpenAt(at, redactor)
+	store, err := cli.OpenAt(at, redactor)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // progress shows on a terminal how many bytes of the transcripts were read,
@@ -21,7 +23,7 @@ type progress struct {
 
 // newProgress begins one of size bytes, -1 where nobody knows how many.
 func newProgress(w io.Writer, size int64, quiet bool) *progress {
-	if s := ScreenOf(w); quiet || !s.Terminal {
+	if s := cli.ScreenOf(w); quiet || !s.Terminal {
 		return &progress{}
 	}
 	return &progress{w: w, size: size, bar: newBar(w, size, "importing", progressbar.OptionShowBytes(true), progressbar.OptionSetPredictTime(size > 0))}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
@@ -27,7 +28,7 @@ agent's home, or in context/ of one session. Without one the built-in recipe
 applies.`,
 		Example: "  ctxfs recipe default > context.yaml\n  ctxfs recipe check context.yaml\n  ctxfs recipe show coder/s1",
 	}
-	return Group(c, recipeCheckCmd(), recipeShowCmd(), recipeDefaultCmd(), recipeSchemaCmd())
+	return cli.Group(c, recipeCheckCmd(), recipeShowCmd(), recipeDefaultCmd(), recipeSchemaCmd())
 }
 
 func recipeSchemaCmd() *cobra.Command {

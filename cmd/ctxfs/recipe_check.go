@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -44,7 +45,7 @@ The directory of FILE is taken as the agent's home: imports are below it, and
 packages in its node_modules/ or packages/. For context/context.yaml of a session
 the home is that of its agent.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: "  ctxfs recipe check context.yaml\n  ctxfs recipe check context.yaml --json | jq -r '.problems[].text'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -53,12 +54,12 @@ the home is that of its agent.
 				return err
 			}
 			if asJSON {
-				err = PrintJSON(c.OutOrStdout(), r)
+				err = cli.PrintJSON(c.OutOrStdout(), r)
 			} else {
 				err = r.print(c.OutOrStdout())
 			}
 			if err == nil && !r.OK {
-				err = Silent{Code: ExitFailed}
+				err = cli.Silent{Code: cli.ExitFailed}
 			}
 			return err
 		},

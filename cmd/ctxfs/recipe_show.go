@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/pack/blocks"
@@ -24,7 +25,7 @@ import (
 func recipeShowCmd() *cobra.Command {
 	var store string
 	var asJSON bool
-	var hide RedactFlags
+	var hide cli.RedactFlags
 	c := &cobra.Command{
 		Use:   "show [flags] SESSION",
 		Short: "Show the recipe that a session's packs are made by",
@@ -38,7 +39,7 @@ it shows no secrets.
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: "  ctxfs recipe show coder/s1\n  cd /ctx/home/1000/agent/coder/session/s1 && ctxfs recipe show .\n  ctxfs recipe show coder/s1 --json | jq '.Sources[].Block'",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -59,7 +60,7 @@ it shows no secrets.
 				redactRecipe(r, shown.recipe)
 				return withoutSecrets(c.OutOrStdout(), r, func(out io.Writer) error {
 					if asJSON {
-						return PrintJSON(out, shown.recipe)
+						return cli.PrintJSON(out, shown.recipe)
 					}
 					return shown.print(out)
 				})
@@ -70,13 +71,13 @@ it shows no secrets.
 				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
 				if shown.instead == "" {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
-					return errors.Join(err, Silent{Code: ExitFailed})
+					return errors.Join(err, cli.Silent{Code: cli.ExitFailed})
 				}
 				fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses", shown.instead+":")
 				if err == nil {
 					err = show()
 				}
-				return errors.Join(err, Silent{Code: ExitFailed})
+				return errors.Join(err, cli.Silent{Code: cli.ExitFailed})
 			}
 			if err != nil {
 				return err
@@ -84,7 +85,7 @@ it shows no secrets.
 			return show()
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	hide.Add(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
@@ -148,7 +149,7 @@ func (s *shownRecipe) chooseStrategy(at locate.Place) error {
 
 // fallBack makes s the recipe that packs are made by while the file is wrong. No mount shows it: who may not read the store learns nothing.
 func (s *shownRecipe) fallBack(at locate.Place) error {
-	store, err := OpenToRead(at.Store)
+	store, err := cli.OpenToRead(at.Store)
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil
 	} else if err != nil {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/redact"
@@ -16,7 +17,7 @@ import (
 
 // redactorBeside is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
 // redacted. The allow list of a daemon that may not be read allows nothing.
-func redactorBeside(f RedactFlags, store, point string) (*redact.Redactor, error) {
+func redactorBeside(f cli.RedactFlags, store, point string) (*redact.Redactor, error) {
 	if !f.On {
 		if d, ok := daemon.Running(store); ok {
 			f.On, f.Allow = d.Redact, d.RedactAllow

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
@@ -13,7 +14,7 @@ var packages = []func(root *cobra.Command){
 	registerViews, registerAgents, registerEval, registerCluster,
 }
 
-func init() { NewRoot = newRoot }
+func init() { cli.NewRoot = newRoot }
 
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
@@ -23,7 +24,7 @@ func newRoot() *cobra.Command {
 makes a session, >> appends a message that nothing can take away again, and
 cat context/pack.md prints a prompt that fits its token budget.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs mount /ctx                                   # serve the default store
   mkdir -p /ctx/home/$(id -u)/agent/coder/session/s1
   cd /ctx/home/$(id -u)/agent/coder/session/s1
@@ -39,9 +40,9 @@ cat context/pack.md prints a prompt that fits its token budget.
 		register(root)
 	}
 	root.AddCommand(doctorCmd(), versionCmd(), completionCmd(), genManCmd())
-	CompleteArgs(root)
+	cli.CompleteArgs(root)
 	usage.NameMissing(root)
-	MarkFailures(root)
+	cli.MarkFailures(root)
 	root.CompletionOptions.DisableDefaultCmd = true // ours has no PowerShell
 	return root
 }

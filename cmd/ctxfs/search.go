@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -36,7 +37,7 @@ type searchFlags struct {
 	home, json                 bool
 	n, tokens                  int
 	role, tool, in, span       string
-	redact                     RedactFlags
+	redact                     cli.RedactFlags
 }
 
 func searchCmd() *cobra.Command {
@@ -57,7 +58,7 @@ In a mount, context/search/QUERY is the same as a file.
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs search coder/s1 token refresh bug
   ctxfs search . '"connection reset by peer"' --role tool -n 3
   ctxfs search --agent coder auth/refresh.go
@@ -75,14 +76,14 @@ In a mount, context/search/QUERY is the same as a file.
 			}
 			out := c.OutOrStdout()
 			text := string(data)
-			if !f.json && (f.color == "always" || f.color == "auto" && ScreenOf(out).Bold) {
+			if !f.json && (f.color == "always" || f.color == "auto" && cli.ScreenOf(out).Bold) {
 				text = search.Highlight(text, q, "\x1b[1;31m", "\x1b[0m")
 			}
 			_, err = fmt.Fprint(out, text)
 			return err
 		},
 	}
-	StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.store)
 	f.redact.Add(c)
 	fl := c.Flags()
 	fl.StringVar(&f.agent, "agent", "", "search all sessions of your `AGENT`, or with --space of the space's")
@@ -105,20 +106,20 @@ func (f *searchFlags) query(args []string) (q search.Query, where string, err er
 		return q, "", err
 	}
 	if f.color != "auto" && f.color != "always" && f.color != "never" {
-		return q, "", Usagef("--color is auto, always or never, not %q", f.color)
+		return q, "", cli.Usagef("--color is auto, always or never, not %q", f.color)
 	}
 	if f.home && (f.agent != "" || f.space != "") {
-		return q, "", Usagef("--home cannot be used with --agent or --space")
+		return q, "", cli.Usagef("--home cannot be used with --agent or --space")
 	}
 	if !f.many() {
 		if len(args) < 2 {
-			return q, "", Usagef("a session and a query are needed; --agent and --home search many sessions")
+			return q, "", cli.Usagef("a session and a query are needed; --agent and --home search many sessions")
 		}
 		where, args = args[0], args[1:]
 	}
 	for _, name := range []string{f.agent, f.space} {
 		if name != "" && ctxabi.ValidName(name) != nil {
-			return q, "", Usagef("%q is not a name", name)
+			return q, "", cli.Usagef("%q is not a name", name)
 		}
 	}
 	// The same checks as of a file's name.
@@ -182,7 +183,7 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		}
 	}
 	if f.redact.On && mounted && at == (locate.Place{}) {
-		return nil, Usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
+		return nil, cli.Usagef("ctxfs cannot see from here whether this mount redacts; omit --redact, or name the store")
 	}
 	if f.redact.On && mounted {
 		if d, ok := daemon.Running(at.Store); !ok || !d.Redact || f.redact.Allow != "" && f.redact.Allow != d.RedactAllow {
@@ -193,13 +194,13 @@ func (f *searchFlags) answer(ctx context.Context, q search.Query, where string) 
 		return os.ReadFile(filepath.Join(dir, name))
 	}
 	if at == (locate.Place{}) {
-		return nil, Usagef("the query is too long to be looked up in this mount")
+		return nil, cli.Usagef("the query is too long to be looked up in this mount")
 	}
 	return f.inStore(ctx, q, at)
 }
 
 func (f *searchFlags) inStore(ctx context.Context, q search.Query, at locate.Place) (data []byte, err error) {
-	store, err := OpenToRead(at.Store)
+	store, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/gc/world"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
@@ -112,7 +113,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
 
-	mapPath, err := ParseMaps(f.maps)
+	mapPath, err := cli.ParseMaps(f.maps)
 	if err != nil {
 		return err
 	}
@@ -213,7 +214,7 @@ func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop fun
 	return c.Start(f.gcInterval)
 }
 
-// OpenStore opens the store of the mount, and joins its cluster if it has one.
+// cli.OpenStore opens the store of the mount, and joins its cluster if it has one.
 func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, clusterHost, error) {
 	n, err := f.cluster.Open(ctx, f.store, &o)
 	if err != nil {
@@ -222,7 +223,7 @@ func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session
 	if _, missing := os.Lstat(filepath.Join(f.store, session.StoreFile)); f.readOnly && n == nil && missing == nil {
 		o.ReadOnly, o.Locked = true, true // a store of an older format keeps it
 	}
-	store, err := OpenStore(f.store, o)
+	store, err := cli.OpenStore(f.store, o)
 	if err == nil && n != nil {
 		if err = n.Attach(store); err != nil {
 			err = errors.Join(err, store.Close())

@@ -10,6 +10,7 @@ import (
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 
 	"github.com/ctxfs/ctxfs/fs"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
@@ -26,7 +27,7 @@ func endAfter(limit time.Duration, f mountFlags, log *slog.Logger) {
 		if daemon.IsMounted(f.mountpoint, f.store) {
 			fs.Abort(f.mountpoint)
 		}
-		os.Exit(ExitBusy)
+		os.Exit(cli.ExitBusy)
 	})
 }
 
@@ -119,7 +120,7 @@ func (e *ending) wait() (ended string, err error) {
 		if e.isAborted() {
 			e.log.Error(wasAborted+"; until the next mount each call there fails", "mountpoint", e.f.mountpoint)
 			endAfter(endLimit, e.f, e.log)
-			return wasAborted, Silent{Code: ExitFailed}
+			return wasAborted, cli.Silent{Code: cli.ExitFailed}
 		}
 		e.log.Info("unmounted")
 		tellSystemd(e.log, systemd.SdNotifyStopping, "unmounted")
@@ -150,7 +151,7 @@ func (e *ending) wait() (ended string, err error) {
 		}
 		switch {
 		case ended != "":
-			return ended, Silent{Code: ExitFailed}
+			return ended, cli.Silent{Code: cli.ExitFailed}
 		case errors.Is(err, fs.ErrStillOpen):
 			err = daemon.BusyError{Err: err}
 		}

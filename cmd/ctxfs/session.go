@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -25,7 +26,7 @@ without a mount.
 ` + locate.SessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",
 	}
-	return Group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd())
+	return cli.Group(c, sessionNewCmd(), sessionLsCmd(), sessionShowCmd(), sessionForkCmd(), sessionArchiveCmd(), sessionRmCmd())
 }
 
 func sessionNewCmd() *cobra.Command {
@@ -57,7 +58,7 @@ session is made in the mount (as mkdir -p does), else in the store.
 			return err
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	return c
 }
 
@@ -70,11 +71,11 @@ func newSession(at locate.Place) (dir string, err error) {
 		}
 		return dir, os.Mkdir(dir, 0o700)
 	}
-	owner, err := NewOwner(at)
+	owner, err := cli.NewOwner(at)
 	if err != nil {
 		return "", err
 	}
-	store, err := OpenStore(at.Store, session.Options{})
+	store, err := cli.OpenStore(at.Store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
 		return "", fmt.Errorf("%w; make the session in its mount instead: mkdir -p MOUNTPOINT/%s", err, at.Ref)
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
@@ -47,7 +48,7 @@ archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 			return nil
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	return c
 }
 
@@ -73,7 +74,7 @@ func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (e
 		}
 		return nil
 	}
-	store, err := OpenToChange(at.Store)
+	store, err := cli.OpenToChange(at.Store)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/usage"
@@ -35,14 +36,14 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 		Example: "  ctxfs session fork coder/s1@120 another-way\n  cd \"$(ctxfs session fork . tried)\"",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			m, err := ParseMoment(args[0])
+			m, err := cli.ParseMoment(args[0])
 			if err != nil {
 				return err
 			}
 			n := -1
 			if m.Point != "" {
 				if n, err = strconv.Atoi(m.Point); err != nil || n < 0 {
-					return Usagef("%q is not a number of messages", m.Point)
+					return cli.Usagef("%q is not a number of messages", m.Point)
 				}
 			}
 			from, err := locate.Session(m.Session, store)
@@ -66,7 +67,7 @@ the disk can, both share the same blocks (a reflink), else it is a copy.
 			return err
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	return c
 }
 
@@ -84,11 +85,11 @@ func fork(arg string, from locate.Place, n int, to ctxabi.Ref) (dir, how string,
 		dir = strings.TrimSuffix(mounted, from.Ref.Path()) + to.Path()
 		return dir, "made by the daemon that serves it", nil
 	}
-	owner, err := NewOwner(from)
+	owner, err := cli.NewOwner(from)
 	if err != nil {
 		return "", "", err
 	}
-	store, err := OpenToChange(from.Store)
+	store, err := cli.OpenToChange(from.Store)
 	if err != nil {
 		return "", "", err
 	}
@@ -138,7 +139,7 @@ answer and its status stay with its parent.
 			return nil
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().BoolVarP(&force, "force", "f", false, "do not ask")
 	return c
 }
@@ -171,7 +172,7 @@ func removeSession(arg string, at locate.Place) (err error) {
 		}
 		return nil
 	}
-	store, err := OpenToChange(at.Store)
+	store, err := cli.OpenToChange(at.Store)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -46,7 +47,7 @@ named on standard error, and the exit code is 1.`,
 				return err
 			}
 			if asJSON {
-				return cmp.Or(PrintJSON(c.OutOrStdout(), rows), err)
+				return cmp.Or(cli.PrintJSON(c.OutOrStdout(), rows), err)
 			}
 			if len(rows) == 0 && prefix == "" && err == nil {
 				fmt.Fprintln(c.ErrOrStderr(), emptyStore)
@@ -61,7 +62,7 @@ named on standard error, and the exit code is 1.`,
 			return cmp.Or(w.Flush(), err)
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list")
 	return c
 }
@@ -71,12 +72,12 @@ const emptyStore = "ctxfs: no session yet; 'ctxfs install' connects your agent p
 
 // listSessions describes what it can; rows is nil when the store itself cannot be read.
 func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, err error) {
-	if point, err := ClusterMount(dir); err != nil {
+	if point, err := cli.ClusterMount(dir); err != nil {
 		return nil, err
 	} else if point != "" {
 		return listMounted(point, prefix, warnings)
 	}
-	store, err := OpenToRead(dir)
+	store, err := cli.OpenToRead(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, e
 		}
 		if failed != nil {
 			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)
-			err = Silent{Code: ExitFailed}
+			err = cli.Silent{Code: cli.ExitFailed}
 			continue
 		}
 		rows = append(rows, row)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/process"
@@ -41,7 +42,7 @@ func listMounted(point, prefix string, warnings io.Writer) (rows []sessionInfo, 
 		}
 		if failed != nil {
 			fmt.Fprintf(warnings, "ctxfs: %s: %v\n", ref, failed)
-			err = Silent{Code: ExitFailed}
+			err = cli.Silent{Code: cli.ExitFailed}
 			continue
 		}
 		rows = append(rows, row)
@@ -65,7 +66,7 @@ func describeMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 			Sealed: numberAttr(file, "user.ctx.sealed"), Packed: numberAttr(file, "user.ctx.packed"),
 		}
 	}
-	s.Created, s.Updated = ControlTime(dir, ctxabi.CreatedFile), ControlTime(dir, ctxabi.UpdatedFile)
+	s.Created, s.Updated = cli.ControlTime(dir, ctxabi.CreatedFile), cli.ControlTime(dir, ctxabi.UpdatedFile)
 	return s, nil
 }
 
@@ -76,11 +77,11 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 	}
 	s.Messages.Head = mounts.Attr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.head")
 	s.Events.Head = mounts.Attr(filepath.Join(dir, ctxabi.EventsFile), "user.ctx.head")
-	s.Directory, s.Cwd, s.Budget = dir, ControlLine(dir, ctxabi.CwdFile), ControlLine(dir, ctxabi.BudgetFile)
-	if meta := ControlLine(dir, ctxabi.MetaFile); json.Valid([]byte(meta)) {
+	s.Directory, s.Cwd, s.Budget = dir, cli.ControlLine(dir, ctxabi.CwdFile), cli.ControlLine(dir, ctxabi.BudgetFile)
+	if meta := cli.ControlLine(dir, ctxabi.MetaFile); json.Valid([]byte(meta)) {
 		s.Meta = json.RawMessage(meta)
 	}
-	if rows := ControlLine(dir, ctxabi.ErrorsFile); rows != "" {
+	if rows := cli.ControlLine(dir, ctxabi.ErrorsFile); rows != "" {
 		s.Refusals = strings.Count(rows, "\n") + 1
 	}
 	children, err := os.ReadDir(filepath.Join(dir, ctxabi.ChildDir))
@@ -89,9 +90,9 @@ func showMounted(dir string, ref ctxabi.Ref) (s sessionInfo, err error) {
 	}
 	for _, c := range children {
 		at := filepath.Join(dir, ctxabi.ChildDir, c.Name())
-		info := childInfo{Name: c.Name(), Status: ControlLine(at, ctxabi.ChildStatus), Result: mounts.Attr(filepath.Join(at, ctxabi.ChildResult), "user.ctx.origin")}
+		info := childInfo{Name: c.Name(), Status: cli.ControlLine(at, ctxabi.ChildStatus), Result: mounts.Attr(filepath.Join(at, ctxabi.ChildResult), "user.ctx.origin")}
 		to := ref
-		to.Agent, to.Session = ControlLine(at, ctxabi.ChildAgent), ControlLine(at, ctxabi.ChildSession)
+		to.Agent, to.Session = cli.ControlLine(at, ctxabi.ChildAgent), cli.ControlLine(at, ctxabi.ChildSession)
 		if _, err := os.Stat(filepath.Join(strings.TrimSuffix(dir, ref.Path()), to.Path(), ctxabi.MessagesFile)); err == nil {
 			info.Session = to.Path()
 		}

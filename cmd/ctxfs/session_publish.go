@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/member"
 	"github.com/ctxfs/ctxfs/cluster/nats"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
@@ -51,7 +52,7 @@ If it is interrupted, run it again. Only the owner of a session may.
 			return nil
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	clusterDirFlag(c, &dir)
 	return c
 }
@@ -86,7 +87,7 @@ func publishSession(ctx context.Context, arg string, at locate.Place, dir string
 	}
 	defer e.Close()
 	h := host.New(host.Options{Name: m.Name, Engine: e})
-	s, err := OpenStore(at.Store, session.Options{Committer: h})
+	s, err := cli.OpenStore(at.Store, session.Options{Committer: h})
 	if err != nil {
 		return err
 	}
@@ -131,7 +132,7 @@ read on all hosts, and perhaps not be changed. Only the owner of a session may.
 			return nil
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	return c
 }
 

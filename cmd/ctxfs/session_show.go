@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/process"
 	"github.com/ctxfs/ctxfs/session"
@@ -135,21 +136,21 @@ func sessionShowCmd() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return PrintJSON(c.OutOrStdout(), s)
+				return cli.PrintJSON(c.OutOrStdout(), s)
 			}
 			return s.print(c.OutOrStdout())
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c
 }
 
 func showSession(at locate.Place) (s sessionInfo, err error) {
-	if err := RefreshOwner(at.Store, at.Ref); err != nil {
+	if err := cli.RefreshOwner(at.Store, at.Ref); err != nil {
 		return s, err
 	}
-	store, err := OpenToRead(at.Store)
+	store, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return s, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/mcp"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
@@ -27,14 +28,14 @@ heading, for CLAUDE.md, AGENTS.md and the like.
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs snippet coder/s1
   ctxfs snippet . >> ../../system_prompt.md
   ctxfs snippet --format md >> CLAUDE.md`,
 		Args: cobra.MaximumNArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if format != "text" && format != "md" {
-				return Usagef("--format %q: text or md", format)
+				return cli.Usagef("--format %q: text or md", format)
 			}
 			return nil
 		},
@@ -61,7 +62,7 @@ heading, for CLAUDE.md, AGENTS.md and the like.
 			return nil
 		},
 	}
-	MountFlag(c, &mount)
+	cli.MountFlag(c, &mount)
 	c.Flags().StringVar(&format, "format", "text", "`FORMAT`: text, or md with a heading")
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "md"}, cobra.ShellCompDirectiveNoFileComp))
 	return c

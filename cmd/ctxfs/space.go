@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
@@ -22,7 +23,7 @@ func spaceCmd() *cobra.Command {
 		Long:    "A shared space is a directory under shared/ whose sessions belong to a group\ninstead of one user.",
 		Example: "  ctxfs space new team --group developers",
 	}
-	return Group(c, spaceNewCmd())
+	return cli.Group(c, spaceNewCmd())
 }
 
 func spaceNewCmd() *cobra.Command {
@@ -48,7 +49,7 @@ verb needs root, too.`,
 			return err
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().StringVar(&group, "group", "", "the `GROUP` whose members share it")
 	c.MarkFlagRequired("group")
 	return c
@@ -63,7 +64,7 @@ func newSpace(dir, name, group string) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	store, err := OpenToRead(dir)
+	store, err := cli.OpenToRead(dir)
 	if err != nil {
 		return "", err
 	}
@@ -72,7 +73,7 @@ func newSpace(dir, name, group string) (_ string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if point, err := ClusterMount(dir); err != nil {
+	if point, err := cli.ClusterMount(dir); err != nil {
 		return "", err
 	} else if point != "" { // to look at it has the mount tell other hosts
 		_, err := os.Stat(filepath.Join(point, ctxabi.SharedDir, name))

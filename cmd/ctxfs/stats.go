@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/overview"
@@ -45,7 +46,7 @@ with --calls 0 at all.
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs stats coder/s1
   ctxfs stats . --points 20
   ctxfs stats coder/s1 --budget 8000 | less
@@ -53,7 +54,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 		Args: cobra.ExactArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if points < 1 || calls < 0 {
-				return Usagef("--points must be at least 1, --calls must not be negative")
+				return cli.Usagef("--points must be at least 1, --calls must not be negative")
 			}
 			return nil
 		},
@@ -67,7 +68,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 				calls = manyCalls
 			}
 			o := inspect.StatsOptions{Points: points, Calls: calls}
-			if errs := c.ErrOrStderr(); ScreenOf(errs).Terminal {
+			if errs := c.ErrOrStderr(); cli.ScreenOf(errs).Terminal {
 				o.Progress = progressOn(errs)
 			}
 			s, err := l.Stats(c.Context(), o)
@@ -75,9 +76,9 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 				return err
 			}
 			if asJSON {
-				return PrintJSON(c.OutOrStdout(), s)
+				return cli.PrintJSON(c.OutOrStdout(), s)
 			}
-			(&statsPrinter{c.OutOrStdout(), ScreenOf(c.OutOrStdout()), s}).print()
+			(&statsPrinter{c.OutOrStdout(), cli.ScreenOf(c.OutOrStdout()), s}).print()
 			return nil
 		},
 	}
@@ -104,7 +105,7 @@ func progressOn(w io.Writer) func(done, of int) {
 
 type statsPrinter struct {
 	w io.Writer
-	Screen
+	cli.Screen
 	*inspect.Stats
 }
 
@@ -116,8 +117,8 @@ type series struct {
 }
 
 func (p *statsPrinter) print() {
-	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", Thousands(p.Messages), Thousands(p.Events), Thousands(p.Budget), p.Encoding)
-	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", Thousands(p.Now.Tokens), Plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
+	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", cli.Thousands(p.Messages), cli.Thousands(p.Events), cli.Thousands(p.Budget), p.Encoding)
+	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", cli.Thousands(p.Now.Tokens), cli.Plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
 	if !p.Read && p.Messages > 0 {
 		fmt.Fprintln(p.w, "No program has read a pack of this session: sections and zones are of packs that ctxfs would send.")
 	}
@@ -189,7 +190,7 @@ func (p *statsPrinter) draw(title string, list []series) {
 	}
 	for _, s := range list {
 		scale, last := most, s.values[len(s.values)-1]
-		now := Thousands(int(last))
+		now := cli.Thousands(int(last))
 		if s.share {
 			scale, now = 1, fmt.Sprintf("%.1f %%", 100*last)
 		}
@@ -230,7 +231,7 @@ func (p *statsPrinter) tools() {
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "results\ttokens\tin the pack\ttokens\tshare\t  tool")
 	for _, t := range p.Tools {
-		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t  %s\n", t.Results, Thousands(t.Whole), t.InPack, Thousands(t.Shown), Share(t.Shown, t.Whole), cmp.Or(t.Name, "(unknown)"))
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\t%s\t  %s\n", t.Results, cli.Thousands(t.Whole), t.InPack, cli.Thousands(t.Shown), cli.Share(t.Shown, t.Whole), cmp.Or(t.Name, "(unknown)"))
 	}
 	w.Flush()
 }
@@ -248,7 +249,7 @@ func (p *statsPrinter) epochs() {
 	w := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "messages\ttokens before\tafter\t  why")
 	for _, e := range list {
-		fmt.Fprintf(w, "%d\t%s\t%s\t  %s\n", e.Messages, Thousands(e.Before), Thousands(e.Tokens), e.Reason)
+		fmt.Fprintf(w, "%d\t%s\t%s\t  %s\n", e.Messages, cli.Thousands(e.Before), cli.Thousands(e.Tokens), e.Reason)
 	}
 	w.Flush()
 }
@@ -261,16 +262,16 @@ func (p *statsPrinter) cache() {
 		return
 	}
 	if c.Sampled {
-		fmt.Fprintf(p.w, "  %s of %s were looked at; --calls 0 looks at all\n", Thousands(c.Calls), Plural(c.All, "call"))
+		fmt.Fprintf(p.w, "  %s of %s were looked at; --calls 0 looks at all\n", cli.Thousands(c.Calls), cli.Plural(c.All, "call"))
 	} else {
-		fmt.Fprintf(p.w, "  %s\n", Plural(c.Calls, "call"))
+		fmt.Fprintf(p.w, "  %s\n", cli.Plural(c.Calls, "call"))
 	}
 	w := tabwriter.NewWriter(p.w, 2, 0, 2, ' ', tabwriter.AlignRight)
 	for _, row := range []struct {
 		name   string
 		tokens int
 	}{{"cached", c.Cached}, {"written", c.Written}, {"fresh", c.Fresh}, {"all", c.Tokens}} {
-		fmt.Fprintf(w, "  %-7s\t%s\t%s\t\n", row.name, Thousands(row.tokens), Share(row.tokens, c.Tokens))
+		fmt.Fprintf(w, "  %-7s\t%s\t%s\t\n", row.name, cli.Thousands(row.tokens), cli.Share(row.tokens, c.Tokens))
 	}
 	w.Flush()
 }

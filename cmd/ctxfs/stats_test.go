@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
@@ -25,7 +26,7 @@ func TestStatsArePrinted(t *testing.T) {
 		Recorded: &inspect.Recorded{Records: 3, All: 7500, CacheRead: 5000, Output: 90, Caches: 2, Matched: 2, By: "served", Input: 5000, Counted: 4000, Calibration: 1.25, Cached: 2,
 			Predicted: 0.75, Share: 0.7, Difference: 0.05},
 	}
-	print := func(o Screen, s *inspect.Stats) string {
+	print := func(o cli.Screen, s *inspect.Stats) string {
 		var b bytes.Buffer
 		(&statsPrinter{&b, o, s}).print()
 		return b.String()
@@ -85,9 +86,9 @@ tokens of the conversation by zone
        600        0      0          0       0     0          0   790
       1200       11      0        400     200    90        400  3000
 ` + rest
-	same(t, print(Screen{Terminal: true, Width: 40}, s), drawn)
-	same(t, print(Screen{}, s), tables)
-	bold := print(Screen{Terminal: true, Bold: true, Width: 40}, s)
+	same(t, print(cli.Screen{Terminal: true, Width: 40}, s), drawn)
+	same(t, print(cli.Screen{}, s), tables)
+	bold := print(cli.Screen{Terminal: true, Bold: true, Width: 40}, s)
 	if !strings.Contains(bold, "\x1b[1mtokens by section\x1b[0m\n") || strings.ReplaceAll(strings.ReplaceAll(bold, "\x1b[1m", ""), "\x1b[0m", "") != drawn {
 		t.Errorf("bold type changes more than itself:\n%s", bold)
 	}
@@ -96,7 +97,7 @@ tokens of the conversation by zone
 	const said = "\nrecorded usage\n  3 records: 21,562 input tokens, 20,000 of them (92.8 %) read from the cache; 812 output tokens\n"
 	for _, read := range []bool{true, false} {
 		s.Read = read
-		out := print(Screen{}, s)
+		out := print(cli.Screen{}, s)
 		used, tokens := strings.Index(out, said), strings.Index(out, "\ntokens by section\n")
 		if used < 0 || tokens < used || strings.Contains(out, "calibration") || strings.Contains(out, "predicted") || strings.Contains(out, "cached") {
 			t.Errorf("packs were read: %v, none is that of a call:\n%s", read, out)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -47,19 +48,19 @@ keys, q quits.
 With --once, and where the output is no terminal or TERM is dumb, a table is
 printed. NO_COLOR leaves colours out.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs top                        # all sessions of the mount
   ctxfs top coder --sort tokens    # those of the agent coder, the largest prompts first
   ssh -t HOST ctxfs top            # of another machine
   ctxfs top --once -n 10           # a table of ten`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: CompleteSessions,
+		ValidArgsFunction: cli.CompleteSessions,
 		PreRunE: func(*cobra.Command, []string) error {
 			if !slices.Contains(top.Orders, top.Order(f.sort)) {
-				return Usagef("--sort %s: %s", f.sort, orderList())
+				return cli.Usagef("--sort %s: %s", f.sort, orderList())
 			}
 			if f.lines < 0 {
-				return Usagef("--lines must not be negative")
+				return cli.Usagef("--lines must not be negative")
 			}
 			return nil
 		},
@@ -68,7 +69,7 @@ printed. NO_COLOR leaves colours out.
 			if err != nil {
 				return err
 			}
-			s := ScreenOf(c.OutOrStdout())
+			s := cli.ScreenOf(c.OutOrStdout())
 			out, isFile := c.OutOrStdout().(*os.File)
 			if f.once || !s.Terminal || !isFile || os.Getenv("TERM") == "dumb" {
 				return top.Once(c.OutOrStdout(), config, f.lines, cmp.Or(s.Width, plainWidth))
@@ -78,7 +79,7 @@ printed. NO_COLOR leaves colours out.
 			return top.Run(c.Context(), config, os.Stdin, out)
 		},
 	}
-	MountFlag(c, &f.mount)
+	cli.MountFlag(c, &f.mount)
 	fl := c.Flags()
 	fl.BoolVar(&f.once, "once", false, "print a table and end")
 	fl.IntVarP(&f.lines, "lines", "n", f.lines, "most rows of the table; 0: all")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -19,12 +20,14 @@ func reach(arg string, at locate.Place, toChange bool) (transcript.Tree, error) 
 	} else if dir != "" {
 		return transcript.Mounted(strings.TrimSuffix(dir, at.Ref.Path())), nil
 	}
-	owner := func(ref ctxabi.Ref) (session.Owner, error) { return NewOwner(locate.Place{Store: at.Store, Ref: ref}) }
+	owner := func(ref ctxabi.Ref) (session.Owner, error) {
+		return cli.NewOwner(locate.Place{Store: at.Store, Ref: ref})
+	}
 	if !toChange {
-		store, err := OpenToRead(at.Store)
+		store, err := cli.OpenToRead(at.Store)
 		return transcript.Stored(store, owner), err
 	}
-	store, err := OpenStore(at.Store, session.Options{})
+	store, err := cli.OpenStore(at.Store, session.Options{})
 	if errors.Is(err, ctxabi.ErrLocked) {
 		return nil, fmt.Errorf("%w; name the session in its mount instead: MOUNTPOINT/%s", err, at.Ref)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -42,7 +43,7 @@ yours and nobody else can write it. What such a file loads itself, and programs
 outside of packages and spaces, may change without new trust. Trust is kept in
 home/UID/trust.jsonl of the mount, which is yours only.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs trust /ctx/home/$(id -u)/agent/billing/packages/@acme/base/context.yaml
   ctxfs trust /ctx/shared/team/agent/coder/context.yaml
   ctxfs trust --list
@@ -115,7 +116,7 @@ func trustOfPath(arg string) (t trust.File, name string, err error) {
 		abs = filepath.Join(dir, filepath.Base(abs))
 	}
 	if !ok || m.Point == abs {
-		return t, "", Usagef("%s is not in a mount of ctxfs; only a context.yaml (or a cwd) there can be trusted", arg)
+		return t, "", cli.Usagef("%s is not in a mount of ctxfs; only a context.yaml (or a cwd) there can be trusted", arg)
 	}
 	name, err = filepath.Rel(m.Point, abs)
 	if err != nil {

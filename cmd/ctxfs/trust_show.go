@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
@@ -35,7 +36,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		return nil, err
 	}
 	m, _, _ := mounts.At(mountpoint)
-	secrets, err := redactorBeside(RedactFlags{}, m.Source, mountpoint)
+	secrets, err := redactorBeside(cli.RedactFlags{}, m.Source, mountpoint)
 	if err != nil {
 		return nil, err
 	}

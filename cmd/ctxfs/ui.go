@@ -18,6 +18,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/pack/native"
@@ -56,14 +57,14 @@ Over ssh, forward the port and copy the file that --no-open prints:
 
 ` + locate.SessionHelp + `
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs ui                         # all sessions of the mount
   ctxfs ui coder/s1                # one of them first
   ctxfs ui --no-open --port 8765   # print the file to open in a browser`,
 		Args: cobra.MaximumNArgs(1),
 		PreRunE: func(*cobra.Command, []string) error {
 			if f.port < 0 || f.port > 65535 {
-				return Usagef("--port %d: a number up to 65535, or 0 for one that is free", f.port)
+				return cli.Usagef("--port %d: a number up to 65535, or 0 for one that is free", f.port)
 			}
 			return nil
 		},
@@ -85,7 +86,7 @@ Over ssh, forward the port and copy the file that --no-open prints:
 			return s.Serve(ctx)
 		},
 	}
-	MountFlag(c, &f.mount)
+	cli.MountFlag(c, &f.mount)
 	fl := c.Flags()
 	fl.IntVar(&f.port, "port", 0, "listen on `PORT` of 127.0.0.1; 0: one that is free")
 	fl.BoolVar(&f.noOpen, "no-open", false, "open no browser; print the file to open")
@@ -240,7 +241,7 @@ func planForPages(ctx context.Context, dir string) (_ *gc.Report, err error) {
 	if err != nil {
 		return nil, errors.Join(os.ErrPermission, err)
 	}
-	store, err := OpenToRead(at.Store)
+	store, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return nil, errors.Join(os.ErrPermission, err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/fs"
 	"github.com/ctxfs/ctxfs/fs/mountpoint"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -49,7 +50,7 @@ If a daemon does not answer, its mount is named and left alone without --force:
 the daemon may be stopped, or slow. What a daemon that was killed has left is
 removed at once, even if it is in use.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs umount /ctx
   ctxfs umount --stop /ctx          # although a shell still stands in it
   ctxfs umount --force /ctx         # the daemon hangs, or is gone and the mount in use`,
@@ -61,7 +62,7 @@ removed at once, even if it is in use.
 			return umount(args[0], store, stop, force, limit)
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().DurationVar(&limit, "timeout", 40*time.Second, "how long to wait for the daemon")
 	c.Flags().BoolVar(&stop, "stop", false, "end the daemon, even if files are open")
 	c.Flags().BoolVar(&force, "force", false, "remove the mount at once and end the daemon, even if it hangs")
@@ -90,7 +91,7 @@ func clearMount(i mounts.Info) (m mounts.Mount, err error) {
 	switch m.State {
 	case mounts.Zombie:
 		if err = fs.Abort(i.Point); err == nil && m.PID > 0 {
-			err = daemon.WaitForExit(m.PID, DaemonExitWait)
+			err = daemon.WaitForExit(m.PID, cli.DaemonExitWait)
 		}
 	case mounts.Gone:
 		err = fs.Clear(i.Point)

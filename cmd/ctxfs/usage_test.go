@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // verbs calls do with each visible verb.
@@ -44,7 +46,7 @@ func TestMissingArgumentIsNamed(t *testing.T) {
 		"eval exam prepare --out": "flag needs an argument",
 	} {
 		var out strings.Builder
-		if code := Run(strings.Fields(line), &out, &out); code != ExitUsage || !strings.Contains(out.String(), want) {
+		if code := cli.Run(strings.Fields(line), &out, &out); code != cli.ExitUsage || !strings.Contains(out.String(), want) {
 			t.Errorf("ctxfs %s: exit code %d\n%s\nwant %q", line, code, &out, want)
 		}
 	}

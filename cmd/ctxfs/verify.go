@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/pack/builder"
@@ -62,7 +63,7 @@ verifies the sessions of these heads, and that they begin with what they had the
 			return verify(c.Context(), dir, wanted, heads, asJSON, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	StoreFlag(c, &store)
+	cli.StoreFlag(c, &store)
 	c.Flags().StringVar(&head, "head", "", "compare with the heads in `FILE`, which ctxfs head printed (- for standard input)")
 	c.Flags().BoolVar(&asJSON, "json", false, "print a JSON list of sessions with their problems")
 	return c
@@ -108,16 +109,16 @@ func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
 }
 
 func verify(ctx context.Context, dir string, wanted []locate.Place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
-	if point, err := ClusterMount(dir); err != nil {
+	if point, err := cli.ClusterMount(dir); err != nil {
 		return err
 	} else if point != "" {
 		for _, at := range wanted {
-			if err := Refresh(point, at.Ref); err != nil {
+			if err := cli.Refresh(point, at.Ref); err != nil {
 				return err
 			}
 		}
 	}
-	store, err := OpenToRead(dir)
+	store, err := cli.OpenToRead(dir)
 	if err != nil {
 		return err
 	}
@@ -146,13 +147,13 @@ func verify(ctx context.Context, dir string, wanted []locate.Place, heads []sess
 		}
 	}
 	if asJSON {
-		err = PrintJSON(out, verdicts)
+		err = cli.PrintJSON(out, verdicts)
 	} else if bad == 0 {
 		_, err = fmt.Fprintf(out, "%s, no problems\n", sessions(len(verdicts)))
 	}
 	if bad > 0 {
 		fmt.Fprintf(errOut, "ctxfs: problems in %d of %s\n", bad, sessions(len(verdicts)))
-		err = errors.Join(Silent{Code: ExitFailed}, err)
+		err = errors.Join(cli.Silent{Code: cli.ExitFailed}, err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
 // commit is what the program was built from; 'make build' sets it.
@@ -31,7 +32,7 @@ func versionCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
 			if asJSON {
-				return PrintJSON(c.OutOrStdout(), v)
+				return cli.PrintJSON(c.OutOrStdout(), v)
 			}
 			fmt.Fprintln(c.OutOrStdout(), "ctxfs", v)
 			return nil

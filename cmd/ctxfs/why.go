@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/blocks"
@@ -41,7 +42,7 @@ WHAT is one of
 
 If the store cannot be read, as in a container, ctxfs reads the files of the mount.
 
-` + ExitHelp,
+` + cli.ExitHelp,
 		Example: `  ctxfs why coder/s1 messages:57
   ctxfs why . 57-60
   ctxfs why coder/s1 pinned/rules.md
@@ -69,7 +70,7 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 				return err
 			}
 			if asJSON {
-				return PrintJSON(c.OutOrStdout(), struct {
+				return cli.PrintJSON(c.OutOrStdout(), struct {
 					Messages int              `json:"messages"`
 					PackID   string           `json:"pack_id"`
 					Records  []inspect.Record `json:"records"`
@@ -90,12 +91,12 @@ If the store cannot be read, as in a container, ctxfs reads the files of the mou
 }
 
 func printRecord(w io.Writer, r inspect.Record) {
-	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, Thousands(r.Whole))
+	fmt.Fprintf(w, "%s  %s, %s tokens in full\n", r.Record, r.What, cli.Thousands(r.Whole))
 	switch {
 	case r.Note != "":
 		fmt.Fprintf(w, "  now     nowhere: %s\n", r.Note)
 	case r.Tokens > 0:
-		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, Thousands(r.Tokens))
+		fmt.Fprintf(w, "  now     %s, %s tokens\n", r.Place, cli.Thousands(r.Tokens))
 	default:
 		fmt.Fprintf(w, "  now     %s\n", inWordsOf(r.Place))
 	}
@@ -144,7 +145,7 @@ func turnInWords(r inspect.Record, i int, t inspect.Turn) string {
 		verb = "left out"
 	}
 	if t.Tokens > 0 && (i == 0 || t.Tokens != r.Life[i-1].Tokens) {
-		verb += fmt.Sprintf(", %s tokens", Thousands(t.Tokens))
+		verb += fmt.Sprintf(", %s tokens", cli.Thousands(t.Tokens))
 	}
 	if i == 0 {
 		if r.Record.Event {
@@ -175,7 +176,7 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		b.Rule = ruleOf(s)
 	}
 	if asJSON {
-		return PrintJSON(c.OutOrStdout(), b)
+		return cli.PrintJSON(c.OutOrStdout(), b)
 	}
 	w := c.OutOrStdout()
 	state := "is in the pack, whole"
@@ -195,11 +196,11 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		}
 	}
 	if b.Shown || b.Asked > 0 {
-		row("asked", Thousands(b.Asked)+" tokens")
-		row("given", Thousands(b.Given)+" tokens")
+		row("asked", cli.Thousands(b.Asked)+" tokens")
+		row("given", cli.Thousands(b.Given)+" tokens")
 	}
 	if b.Left > 0 {
-		row("left", Thousands(int(b.Left))+" bytes")
+		row("left", cli.Thousands(int(b.Left))+" bytes")
 	}
 	row("why", b.Why)
 	row("source", b.Source)

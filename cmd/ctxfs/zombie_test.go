@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
@@ -171,7 +172,7 @@ func TestTheMountAndTheStoreOfADaemonThatHangsInTheKernelAreFreed(t *testing.T) 
 			if said, _ := ctxfs(t, "doctor", "--store", store); !strings.Contains(said, named) || !strings.Contains(said, "ctxfs umount "+point) {
 				t.Errorf("doctor does not name it:\n%s", said)
 			}
-			if said, code := ctxfs(t, c.do(store, point, other)...); code != ExitOK {
+			if said, code := ctxfs(t, c.do(store, point, other)...); code != cli.ExitOK {
 				t.Fatalf("it ends with %d: %s", code, said)
 			}
 			<-gone
@@ -180,7 +181,7 @@ func TestTheMountAndTheStoreOfADaemonThatHangsInTheKernelAreFreed(t *testing.T) 
 					if m, err := daemon.Ask(i); err != nil {
 						t.Errorf("%+v: %v", m, err)
 					}
-					if said, code := ctxfs(t, "umount", p); code != ExitOK {
+					if said, code := ctxfs(t, "umount", p); code != cli.ExitOK {
 						t.Errorf("umount ends with %d: %s", code, said)
 					}
 				}
