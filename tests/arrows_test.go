@@ -134,6 +134,10 @@ var arrows = map[string][]string{
 		"ctxabi", "internal/daemon", "internal/figures", "internal/inputs", "internal/locate",
 		"internal/mounts", "internal/redact", "internal/usage", "pack/builder", "session",
 	},
+	"session/cli": {
+		"ctxabi", "internal/cli", "internal/inputs", "internal/locate", "internal/mounts",
+		"internal/process", "internal/usage", "search", "session", "session/arrival",
+	},
 	"cmd/ctxfs": {
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
 		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
@@ -142,7 +146,7 @@ var arrows = map[string][]string{
 		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
 		"internal/memory", "internal/mounts", "internal/process", "internal/redact", "internal/tokens",
 		"internal/usage", "internal/volume", "pack/blocks", "pack/builder", "pack/native", "pack/recipe",
-		"pack/source", "run/runner", "run/trust", "search", "session", "session/arrival", "session/check",
+		"pack/source", "run/runner", "run/trust", "search", "session", "session/check", "session/cli",
 		"views/doctor", "views/inspect", "views/overview", "views/top", "views/web",
 	},
 }

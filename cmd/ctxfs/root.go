@@ -5,12 +5,13 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
+	sessioncli "github.com/ctxfs/ctxfs/session/cli"
 )
 
 // packages register the verbs of their folders. A package that adds sub-verbs to a verb follows the
 // package of that verb.
 var packages = []func(root *cobra.Command){
-	registerFS, registerPack, registerSearch, registerSession, registerGC, registerRun,
+	registerFS, registerPack, registerSearch, sessioncli.Register, registerGC, registerRun,
 	registerViews, registerAgents, registerEval, registerCluster,
 }
 

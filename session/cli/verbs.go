@@ -1,8 +1,8 @@
-package main
+package cli
 
 import "github.com/spf13/cobra"
 
-// registerSession adds the verbs of this package to root.
-func registerSession(root *cobra.Command) {
+// Register adds the verbs of this package to root.
+func Register(root *cobra.Command) {
 	root.AddCommand(sessionCmd(), spaceCmd(), headCmd(), historyCmd(), arrivalsCmd())
 }
