@@ -10,11 +10,12 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 func diffCmd() *cobra.Command {
-	var f packFlags
+	var f packcli.Flags
 	var asJSON, asText bool
 	c := &cobra.Command{
 		Use:   "diff [flags] SESSION[@POINT] SESSION[@POINT]",
@@ -61,7 +62,7 @@ Exit codes, as those of diff:
 	return c
 }
 
-func diff(c *cobra.Command, f *packFlags, args []string, asText, asJSON bool) (same bool, err error) {
+func diff(c *cobra.Command, f *packcli.Flags, args []string, asText, asJSON bool) (same bool, err error) {
 	var packs [2]*inspect.Pack
 	var moments [2]cli.Moment
 	for i, arg := range args {

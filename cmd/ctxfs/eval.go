@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/eval"
 	"github.com/ctxfs/ctxfs/internal/cli"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -182,11 +183,11 @@ func (f *evalFlags) runDerived(c *cobra.Command, sessions []*eval.Session) error
 func (f *evalFlags) run(c *cobra.Command, sessions []*eval.Session) (*eval.Result, error) {
 	o := &f.options
 	if f.recipe != "" {
-		at, err := findRecipe(f.recipe)
+		at, err := packcli.FindRecipe(f.recipe)
 		if err != nil {
 			return nil, err
 		}
-		r, err := at.load()
+		r, err := at.Load()
 		if problems := (recipe.Problems)(nil); errors.As(err, &problems) {
 			return nil, fmt.Errorf("%s has mistakes; 'ctxfs recipe check %s' shows them", f.recipe, f.recipe)
 		}

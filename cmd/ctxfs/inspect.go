@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/builder"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/run/runner"
 	"github.com/ctxfs/ctxfs/views/inspect"
@@ -30,8 +31,8 @@ type looking struct {
 }
 
 // look opens a session to look at its packs: in its store where that can be read, else through the files of its mount.
-func look(c *cobra.Command, f *packFlags, arg string) (*looking, error) {
-	at, err := locate.Session(arg, f.store)
+func look(c *cobra.Command, f *packcli.Flags, arg string) (*looking, error) {
+	at, err := locate.Session(arg, f.Store)
 	if err == nil {
 		var l *looking
 		if l, err = lookInStore(c.Context(), f, at, c.Flags().Changed); err == nil {
@@ -53,16 +54,16 @@ func look(c *cobra.Command, f *packFlags, arg string) (*looking, error) {
 }
 
 // lookInStore opens a session in its store. given reports whether the command line sets a flag.
-func lookInStore(ctx context.Context, f *packFlags, at locate.Place, given func(string) bool) (_ *looking, err error) {
+func lookInStore(ctx context.Context, f *packcli.Flags, at locate.Place, given func(string) bool) (_ *looking, err error) {
 	flags := *f
 	if d, ok := daemon.Running(at.Store); ok {
-		flags.inherit(d, given)
+		flags.Inherit(d, given)
 	}
-	mapPath, err := cli.ParseMaps(flags.maps)
+	mapPath, err := cli.ParseMaps(flags.Maps)
 	if err != nil {
 		return nil, err
 	}
-	redactor, err := flags.redact.Redactor()
+	redactor, err := flags.Redact.Redactor()
 	if err != nil {
 		return nil, err
 	}
@@ -93,12 +94,12 @@ func lookInStore(ctx context.Context, f *packFlags, at locate.Place, given func(
 	}
 	closers = append(closers, workspace.Close)
 	var generators source.Generators = workspace
-	if f.quiet {
+	if f.Quiet {
 		generators = unrun{workspace}
 	}
 	packs, err := builder.NewBuilder(builder.Config{
-		Budget: flags.budget, Instead: flags.instead, Encoding: flags.encoding, Workspace: workspace, MapPath: mapPath,
-		Generators: generators, Mountpoint: flags.mountpoint, WaitForAll: true, Redact: redactor, Memory: f.memory,
+		Budget: flags.Budget, Instead: flags.Instead, Encoding: flags.Encoding, Workspace: workspace, MapPath: mapPath,
+		Generators: generators, Mountpoint: flags.Mountpoint, WaitForAll: true, Redact: redactor, Memory: f.Memory,
 	})
 	if err != nil {
 		return nil, err
@@ -120,9 +121,9 @@ func (unrun) Run(context.Context, uint32, uint32, source.Command) (source.Output
 }
 
 // lookFlags are those that say which packs are looked at.
-func lookFlags(c *cobra.Command, f *packFlags) {
-	cli.StoreFlag(c, &f.store)
-	cli.BuildFlags(c, &f.budget, &f.encoding, &f.maps)
+func lookFlags(c *cobra.Command, f *packcli.Flags) {
+	cli.StoreFlag(c, &f.Store)
+	cli.BuildFlags(c, &f.Budget, &f.Encoding, &f.Maps)
 }
 
 // packOf returns the pack of a moment.

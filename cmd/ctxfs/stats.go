@@ -12,6 +12,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/overview"
 )
@@ -23,7 +24,7 @@ const (
 )
 
 func statsCmd() *cobra.Command {
-	var f packFlags
+	var f packcli.Flags
 	var asJSON bool
 	points, calls := 60, 0
 	c := &cobra.Command{

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/mounts"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	packsource "github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/run/trust"
@@ -27,16 +28,16 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	r, err := recipeWith(mountpoint, home, entry, arg)
 	var wrong recipe.Problems
 	if errors.As(err, &wrong) {
-		f, _ := findRecipe(arg)
-		report := recipeReport{Problems: f.problems(wrong)}
-		report.print(out)
+		f, _ := packcli.FindRecipe(arg)
+		report := packcli.Report{Problems: f.Problems(wrong)}
+		report.Print(out)
 		return nil, errors.New("nothing was trusted: the recipe has mistakes")
 	}
 	if err != nil {
 		return nil, err
 	}
 	m, _, _ := mounts.At(mountpoint)
-	secrets, err := redactorBeside(cli.RedactFlags{}, m.Source, mountpoint)
+	secrets, err := packcli.StoreRedactor(cli.RedactFlags{}, m.Source, mountpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 	for _, v := range r.Env {
 		if at := r.Origins["env."+v.Name]; at.File == entry {
 			n++
-			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + redactValue(secrets, v.Name, v.Value)}))
+			fmt.Fprintf(out, "%s:%d: sets %s for what runs\n", arg, at.Line, commandLine([]string{v.Name + "=" + packcli.RedactValue(secrets, v.Name, v.Value)}))
 		}
 	}
 	for _, p := range packsource.Programs(r, filepath.Join(mountpoint, home), trust.InSpace(home)) {
@@ -53,7 +54,7 @@ func tellGenerators(out io.Writer, mountpoint, name, arg string) (with []string,
 		}
 		for _, stage := range p.Stages {
 			n++
-			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(redactCommand(secrets, stage.Command)))
+			fmt.Fprintf(out, "%s:%d: %s runs %s\n", arg, p.Origin.Line, p.Name, commandLine(packcli.RedactCommand(secrets, stage.Command)))
 		}
 		for _, rel := range p.Files {
 			file := path.Join(home, rel)
@@ -92,7 +93,8 @@ func isRecipe(mountpoint, name string) bool {
 }
 
 func ownRecipe(home string) (*recipe.Recipe, error) {
-	return recipeFile{filepath.Join(home, ctxabi.AgentRecipeFile), home, ctxabi.AgentRecipeFile}.load()
+	file := packcli.RecipeFile{Arg: filepath.Join(home, ctxabi.AgentRecipeFile), Home: home, Entry: ctxabi.AgentRecipeFile}
+	return file.Load()
 }
 
 func imports(r *recipe.Recipe, entry string) bool {
@@ -102,17 +104,17 @@ func imports(r *recipe.Recipe, entry string) bool {
 // recipeWith returns a recipe that entry of an agent's home is a part of: the agent's own where it imports it, else entry alone.
 func recipeWith(mountpoint, home, entry, arg string) (*recipe.Recipe, error) {
 	if home == "" {
-		f, err := findRecipe(arg)
+		f, err := packcli.FindRecipe(arg)
 		if err != nil {
 			return nil, err
 		}
-		return f.load()
+		return f.Load()
 	}
 	dir := filepath.Join(mountpoint, home)
 	if r, err := ownRecipe(dir); err == nil && imports(r, entry) {
 		return r, nil
 	}
-	return recipeFile{arg, dir, entry}.load()
+	return packcli.RecipeFile{Arg: arg, Home: dir, Entry: entry}.Load()
 }
 
 // commandLine writes a command so that it is clear where each argument ends.

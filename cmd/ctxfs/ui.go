@@ -21,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/views/inspect"
 	"github.com/ctxfs/ctxfs/views/web"
@@ -198,7 +199,7 @@ func browser() []string {
 // lookForPages opens the session in dir as ctxfs why does, but runs no command of its recipe. Where the store cannot be
 // read, the files of the mount are, which have one budget alone.
 func lookForPages(ctx context.Context, dir string, budget int) (*web.Look, error) {
-	f := packFlags{instead: budget, budget: ctxabi.DefaultBudget, quiet: true, memory: memory.New(debug.SetMemoryLimit(-1))}
+	f := packcli.Flags{Instead: budget, Budget: ctxabi.DefaultBudget, Quiet: true, Memory: memory.New(debug.SetMemoryLimit(-1))}
 	at, err := locate.Session(dir, "")
 	if err == nil {
 		l, failed := lookInStore(ctx, &f, at, func(string) bool { return false })

@@ -15,12 +15,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/pack/blocks"
+	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
 func whyCmd() *cobra.Command {
-	var f packFlags
+	var f packcli.Flags
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "why [flags] SESSION WHAT",
@@ -214,11 +215,11 @@ func recipeSources(at locate.Place) []recipe.Source {
 	if at == (locate.Place{}) {
 		return nil
 	}
-	s, err := showRecipe(at)
+	s, err := packcli.ShowRecipe(at)
 	if err != nil {
 		return nil
 	}
-	return s.recipe.Sources
+	return s.Recipe.Sources
 }
 
 // findSource finds the source of a block: by its id, or as one of several of a directory.

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -51,24 +51,24 @@ it shows no secrets.
 				return err
 			}
 			m, _ := daemon.AnsweringMount(at.Store)
-			r, err := redactorBeside(hide, at.Store, m.Point)
+			r, err := StoreRedactor(hide, at.Store, m.Point)
 			if err != nil {
 				return err
 			}
-			shown, err := showRecipe(at)
+			shown, err := ShowRecipe(at)
 			show := func() error {
-				redactRecipe(r, shown.recipe)
+				redactRecipe(r, shown.Recipe)
 				return withoutSecrets(c.OutOrStdout(), r, func(out io.Writer) error {
 					if asJSON {
-						return cli.PrintJSON(out, shown.recipe)
+						return cli.PrintJSON(out, shown.Recipe)
 					}
 					return shown.print(out)
 				})
 			}
 			var wrong recipe.Problems
 			if errors.As(err, &wrong) {
-				report := recipeReport{Problems: shown.file.problems(wrong)}
-				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.print), shown.fallBack(at))
+				report := Report{Problems: shown.file.Problems(wrong)}
+				err = errors.Join(withoutSecrets(c.ErrOrStderr(), r, report.Print), shown.fallBack(at))
 				if shown.instead == "" {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs: until you correct this, ctxfs uses the last good recipe, or the built-in one; context/pack.report.md says which")
 					return errors.Join(err, cli.Silent{Code: cli.ExitFailed})
@@ -91,20 +91,20 @@ it shows no secrets.
 	return c
 }
 
-// shownRecipe is the recipe of one session.
-type shownRecipe struct {
+// ShownRecipe is the recipe of one session.
+type ShownRecipe struct {
 	session  string
 	dir      string     // of the session
-	file     recipeFile // zero: the built-in recipe
+	file     RecipeFile // zero: the built-in recipe
 	instead  string     // what applies because the file is wrong; "": the file does, or nobody can tell
-	recipe   *recipe.Recipe
+	Recipe   *recipe.Recipe
 	strategy string
 	note     string
 }
 
-// showRecipe reads the session's recipe through a mount of its store, which shows each
+// ShowRecipe reads the session's recipe through a mount of its store, which shows each
 // user his own, or else in the store itself.
-func showRecipe(at locate.Place) (s shownRecipe, err error) {
+func ShowRecipe(at locate.Place) (s ShownRecipe, err error) {
 	s.session = at.Ref.Path()
 	root := at.Store
 	if i, ok := daemon.AnsweringMount(at.Store); ok {
@@ -118,14 +118,14 @@ func showRecipe(at locate.Place) (s shownRecipe, err error) {
 	} else if err != nil {
 		return s, err
 	}
-	s.recipe = recipe.Default()
+	s.Recipe = recipe.Default()
 	home := filepath.Join(root, at.Ref.AgentHome())
 	for _, entry := range []string{path.Join(ctxabi.SessionDir, at.Ref.Session, ctxabi.RecipeFile), ctxabi.AgentRecipeFile} {
 		if _, err := os.Stat(filepath.Join(home, entry)); errors.Is(err, iofs.ErrNotExist) {
 			continue
 		}
-		s.file = recipeFile{filepath.Join(home, entry), home, entry}
-		if s.recipe, err = s.file.load(); err != nil {
+		s.file = RecipeFile{filepath.Join(home, entry), home, entry}
+		if s.Recipe, err = s.file.Load(); err != nil {
 			return s, err
 		}
 		break
@@ -134,7 +134,7 @@ func showRecipe(at locate.Place) (s shownRecipe, err error) {
 }
 
 // chooseStrategy finds the strategy that applies with s's recipe.
-func (s *shownRecipe) chooseStrategy(at locate.Place) error {
+func (s *ShownRecipe) chooseStrategy(at locate.Place) error {
 	plan, err := os.ReadFile(filepath.Join(s.dir, ctxabi.PlanFile))
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
@@ -143,12 +143,12 @@ func (s *shownRecipe) chooseStrategy(at locate.Place) error {
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return err
 	}
-	s.strategy, s.note = blocks.StrategyOf(s.recipe, at.Ref.Agent, plan, diff)
+	s.strategy, s.note = blocks.StrategyOf(s.Recipe, at.Ref.Agent, plan, diff)
 	return nil
 }
 
 // fallBack makes s the recipe that packs are made by while the file is wrong. No mount shows it: who may not read the store learns nothing.
-func (s *shownRecipe) fallBack(at locate.Place) error {
+func (s *ShownRecipe) fallBack(at locate.Place) error {
 	store, err := cli.OpenToRead(at.Store)
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil
@@ -165,16 +165,16 @@ func (s *shownRecipe) fallBack(at locate.Place) error {
 		return err
 	}
 	s.instead = "the last good recipe"
-	if s.recipe = packsource.LastGoodRecipe(x, env); s.recipe == nil {
-		s.recipe, s.instead = recipe.Default(), "the built-in recipe"
+	if s.Recipe = packsource.LastGoodRecipe(x, env); s.Recipe == nil {
+		s.Recipe, s.instead = recipe.Default(), "the built-in recipe"
 	}
 	return s.chooseStrategy(at)
 }
 
-func (s shownRecipe) print(out io.Writer) error {
+func (s ShownRecipe) print(out io.Writer) error {
 	from := "the built-in recipe; there is no context.yaml"
-	if s.file.entry != "" {
-		from = s.file.arg
+	if s.file.Entry != "" {
+		from = s.file.Arg
 	}
 	if s.instead != "" {
 		from = s.instead + "; " + from + " is wrong"
@@ -183,13 +183,13 @@ func (s shownRecipe) print(out io.Writer) error {
 	if s.note != "" {
 		fmt.Fprintf(out, "#           %s\n", strings.ReplaceAll(s.note, "\n", "\n#           "))
 	}
-	for _, t := range s.recipe.Strategies {
+	for _, t := range s.Recipe.Strategies {
 		if t.Name == s.strategy && len(t.LeavesOut) > 0 {
 			fmt.Fprintf(out, "#           it leaves out %s\n", strings.Join(t.LeavesOut, ", "))
 		}
 	}
 	// Built-in strategies that do not apply say nothing of this session.
-	r := *s.recipe
+	r := *s.Recipe
 	r.Strategies = slices.DeleteFunc(slices.Clone(r.Strategies), func(t recipe.Strategy) bool {
 		return t.Origin == (recipe.Origin{}) && (t.Name != s.strategy || len(t.Sections) == 0)
 	})

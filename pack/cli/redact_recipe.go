@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// redactorBeside is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
+// StoreRedactor is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
 // redacted. The allow list of a daemon that may not be read allows nothing.
-func redactorBeside(f cli.RedactFlags, store, point string) (*redact.Redactor, error) {
+func StoreRedactor(f cli.RedactFlags, store, point string) (*redact.Redactor, error) {
 	if !f.On {
 		if d, ok := daemon.Running(store); ok {
 			f.On, f.Allow = d.Redact, d.RedactAllow
@@ -55,8 +55,8 @@ func withoutSecrets(out io.Writer, r *redact.Redactor, write func(io.Writer) err
 	return failed
 }
 
-// redactCommand returns a command without its secrets: a word is judged beside its neighbours, as --password is.
-func redactCommand(r *redact.Redactor, args []string) []string {
+// RedactCommand returns a command without its secrets: a word is judged beside its neighbours, as --password is.
+func RedactCommand(r *redact.Redactor, args []string) []string {
 	if r == nil {
 		return args
 	}
@@ -73,8 +73,8 @@ func redactCommand(r *redact.Redactor, args []string) []string {
 	return shown
 }
 
-// redactValue returns the value of a variable without its secrets.
-func redactValue(r *redact.Redactor, name, value string) string {
+// RedactValue returns the value of a variable without its secrets.
+func RedactValue(r *redact.Redactor, name, value string) string {
 	if r == nil {
 		return value
 	}
@@ -101,13 +101,13 @@ func redactRecipe(r *redact.Redactor, shown *recipe.Recipe) {
 	for i := range shown.Sources {
 		for k := range shown.Sources[i].Stages {
 			stage := &shown.Sources[i].Stages[k]
-			stage.Command = redactCommand(r, stage.Command)
+			stage.Command = RedactCommand(r, stage.Command)
 		}
 	}
 	if s := shown.Summarizer; s != nil {
-		s.Command = redactCommand(r, s.Command)
+		s.Command = RedactCommand(r, s.Command)
 	}
 	for i := range shown.Env {
-		shown.Env[i].Value = redactValue(r, shown.Env[i].Name, shown.Env[i].Value)
+		shown.Env[i].Value = RedactValue(r, shown.Env[i].Name, shown.Env[i].Value)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -16,15 +16,15 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// recipeReport is what recipe check found.
-type recipeReport struct {
-	File     string          `json:"file"`
-	OK       bool            `json:"ok"`
-	Problems []recipeProblem `json:"problems"`
-	Warnings []recipeProblem `json:"warnings"`
+// Report is what recipe check found.
+type Report struct {
+	File     string    `json:"file"`
+	OK       bool      `json:"ok"`
+	Problems []Problem `json:"problems"`
+	Warnings []Problem `json:"warnings"`
 }
 
-type recipeProblem struct {
+type Problem struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
 	Column int    `json:"column"`
@@ -56,7 +56,7 @@ the home is that of its agent.
 			if asJSON {
 				err = cli.PrintJSON(c.OutOrStdout(), r)
 			} else {
-				err = r.print(c.OutOrStdout())
+				err = r.Print(c.OutOrStdout())
 			}
 			if err == nil && !r.OK {
 				err = cli.Silent{Code: cli.ExitFailed}
@@ -70,29 +70,29 @@ the home is that of its agent.
 }
 
 // checkRecipe fails only where the file cannot be read.
-func checkRecipe(arg string) (recipeReport, error) {
-	report := recipeReport{File: arg, Problems: []recipeProblem{}, Warnings: []recipeProblem{}}
-	f, err := findRecipe(arg)
+func checkRecipe(arg string) (Report, error) {
+	report := Report{File: arg, Problems: []Problem{}, Warnings: []Problem{}}
+	f, err := FindRecipe(arg)
 	if err != nil {
 		return report, err
 	}
-	r, err := f.load()
+	r, err := f.Load()
 	var wrong recipe.Problems
 	switch {
 	case errors.As(err, &wrong):
-		report.Problems = f.problems(wrong)
+		report.Problems = f.Problems(wrong)
 	case err != nil:
 		return report, err
 	default:
-		report.Warnings = f.problems(r.Warnings())
+		report.Warnings = f.Problems(r.Warnings())
 		undefined, err := f.undefined(r)
 		if err != nil {
 			return report, err
 		}
 		if f.inSession() {
-			report.Problems = f.problems(undefined)
+			report.Problems = f.Problems(undefined)
 		} else { // the context/env of each session may define it
-			report.Warnings = append(report.Warnings, f.problems(undefined)...)
+			report.Warnings = append(report.Warnings, f.Problems(undefined)...)
 		}
 		report.OK = len(report.Problems) == 0
 	}
@@ -101,13 +101,13 @@ func checkRecipe(arg string) (recipeReport, error) {
 
 // undefined lists the variables that nothing defines: not the recipe and, for that
 // of a session, not its context/env.
-func (f recipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error) {
+func (f RecipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error) {
 	defined := map[string]bool{recipe.VarAgentHome: true, recipe.VarCWD: true, recipe.VarSession: true, recipe.VarRecipeDir: true}
 	for _, v := range r.Env {
 		defined[v.Name] = true
 	}
 	if f.inSession() {
-		data, err := os.ReadFile(filepath.Join(f.home, path.Dir(path.Dir(f.entry)), ctxabi.EnvFile))
+		data, err := os.ReadFile(filepath.Join(f.Home, path.Dir(path.Dir(f.Entry)), ctxabi.EnvFile))
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 			return nil, err
 		}
@@ -127,15 +127,15 @@ func (f recipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error
 	return list, nil
 }
 
-func (f recipeFile) problems(list recipe.Problems) []recipeProblem {
-	out := []recipeProblem{}
+func (f RecipeFile) Problems(list recipe.Problems) []Problem {
+	out := []Problem{}
 	for _, p := range list {
-		out = append(out, recipeProblem{f.shown(p.File), p.Line, p.Column, p.Text})
+		out = append(out, Problem{f.shown(p.File), p.Line, p.Column, p.Text})
 	}
 	return out
 }
 
-func (r recipeReport) print(out io.Writer) error {
+func (r Report) Print(out io.Writer) error {
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "%s:%d:%d: %s\n", p.File, p.Line, p.Column, p.Text)
 	}

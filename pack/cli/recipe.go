@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -14,22 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/daemon"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
-
-func recipeCmd() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "recipe",
-		Short: "Check and show what packs are made of",
-		Long: `A recipe, context.yaml, lists what a session's prompt is made of. It is in the
-agent's home, or in context/ of one session. Without one the built-in recipe
-applies.`,
-		Example: "  ctxfs recipe default > context.yaml\n  ctxfs recipe check context.yaml\n  ctxfs recipe show coder/s1",
-	}
-	return cli.Group(c, recipeCheckCmd(), recipeShowCmd(), recipeDefaultCmd(), recipeSchemaCmd())
-}
 
 func recipeSchemaCmd() *cobra.Command {
 	return &cobra.Command{
@@ -63,16 +50,16 @@ func recipeDefaultCmd() *cobra.Command {
 	}
 }
 
-// recipeFile is a recipe on the disk, with the agent's home that its imports are found in.
-type recipeFile struct {
-	arg   string // as the user calls it
-	home  string // directory that stands for the agent's home
-	entry string // slash-separated, relative to home
+// RecipeFile is a recipe on the disk, with the agent's home that its imports are found in.
+type RecipeFile struct {
+	Arg   string // as the user calls it
+	Home  string // directory that stands for the agent's home
+	Entry string // slash-separated, relative to Home
 }
 
-// findRecipe returns which home a recipe belongs to: four directories up for a
+// FindRecipe returns which home a recipe belongs to: four directories up for a
 // session's context/context.yaml, else the directory that holds it.
-func findRecipe(arg string) (f recipeFile, err error) {
+func FindRecipe(arg string) (f RecipeFile, err error) {
 	if _, _, err := daemon.MountAround(arg); err != nil {
 		return f, err
 	}
@@ -80,11 +67,11 @@ func findRecipe(arg string) (f recipeFile, err error) {
 	if err != nil {
 		return f, err
 	}
-	f = recipeFile{arg, filepath.Dir(abs), filepath.Base(abs)}
+	f = RecipeFile{arg, filepath.Dir(abs), filepath.Base(abs)}
 	inSession, _ := path.Match("*/session/*/"+ctxabi.RecipeFile, lastNames(abs, 5))
 	if inSession {
-		f.home = filepath.Join(abs, "../../../..")
-		f.entry = lastNames(abs, 4)
+		f.Home = filepath.Join(abs, "../../../..")
+		f.Entry = lastNames(abs, 4)
 	}
 	return f, nil
 }
@@ -99,18 +86,18 @@ func lastNames(abs string, n int) string {
 	return tail
 }
 
-// load reads the recipe with all that it imports. What is wrong with it is recipe.Problems.
-func (f recipeFile) load() (*recipe.Recipe, error) {
-	home, err := os.OpenRoot(f.home)
+// Load reads the recipe with all that it imports. What is wrong with it is recipe.Problems.
+func (f RecipeFile) Load() (*recipe.Recipe, error) {
+	home, err := os.OpenRoot(f.Home)
 	if err != nil {
 		return nil, err
 	}
 	defer home.Close()
 	// A file that cannot be read at all is no mistake in a recipe.
-	if _, err := readRegular(home, f.entry); err != nil {
-		return nil, fmt.Errorf("%s: %w", cmp.Or(f.arg, `""`), err)
+	if _, err := readRegular(home, f.Entry); err != nil {
+		return nil, fmt.Errorf("%s: %w", cmp.Or(f.Arg, `""`), err)
 	}
-	return recipe.Load(f.entry, func(name string) ([]byte, error) { return readRegular(home, path.Clean(name)) })
+	return recipe.Load(f.Entry, func(name string) ([]byte, error) { return readRegular(home, path.Clean(name)) })
 }
 
 // readRegular reads a regular file below home; of one that is larger than any recipe only so much
@@ -144,16 +131,16 @@ func readRegular(home *os.Root, name string) ([]byte, error) {
 }
 
 // inSession reports whether it is the recipe of one session.
-func (f recipeFile) inSession() bool { return f.entry != path.Base(f.entry) }
+func (f RecipeFile) inSession() bool { return f.Entry != path.Base(f.Entry) }
 
 // shown is what the user calls a file of the recipe.
-func (f recipeFile) shown(name string) string {
-	if name == f.entry {
-		return f.arg
+func (f RecipeFile) shown(name string) string {
+	if name == f.Entry {
+		return f.Arg
 	}
-	dir := filepath.Dir(f.arg)
+	dir := filepath.Dir(f.Arg)
 	if f.inSession() {
-		dir = filepath.Join(f.arg, "../../../..")
+		dir = filepath.Join(f.Arg, "../../../..")
 	}
 	return filepath.Join(dir, name)
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -20,19 +20,19 @@ import (
 	"github.com/ctxfs/ctxfs/run/runner"
 )
 
-type packFlags struct {
-	store, format, encoding string
-	budget                  int
-	instead                 int  // tokens, in place of the session's own budget; 0: that
-	quiet                   bool // no command of a recipe is run
-	memory                  *memory.Limit
-	maps                    []string
-	redact                  cli.RedactFlags
-	mountpoint              string // of the daemon that serves the store; "": none does
+type Flags struct {
+	Store, format, Encoding string
+	Budget                  int
+	Instead                 int  // tokens, in place of the session's own budget; 0: that
+	Quiet                   bool // no command of a recipe is run
+	Memory                  *memory.Limit
+	Maps                    []string
+	Redact                  cli.RedactFlags
+	Mountpoint              string // of the daemon that serves the store; "": none does
 }
 
 func packCmd() *cobra.Command {
-	var f packFlags
+	var f Flags
 	c := &cobra.Command{
 		Use:   "pack [flags] SESSION",
 		Short: "Print a session's prompt, without a mount",
@@ -53,12 +53,12 @@ not give, that daemon's value is used, so that both print the same.
   cd /ctx/home/1000/agent/coder/session/s1 && ctxfs pack .`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			at, err := locate.Session(args[0], f.store)
+			at, err := locate.Session(args[0], f.Store)
 			if err != nil {
 				return err
 			}
 			if d, ok := daemon.Running(at.Store); ok {
-				f.inherit(d, c.Flags().Changed)
+				f.Inherit(d, c.Flags().Changed)
 			}
 			out, err := f.build(c.Context(), at)
 			if err != nil {
@@ -71,19 +71,19 @@ not give, that daemon's value is used, so that both print the same.
 			switch {
 			case !slices.Contains(packFormats, f.format):
 				return cli.Usagef("--format %q: one of %s", f.format, strings.Join(packFormats, ", "))
-			case f.redact.Complete() != nil:
-				return f.redact.Complete()
-			case f.budget < 0:
-				return cli.Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
+			case f.Redact.Complete() != nil:
+				return f.Redact.Complete()
+			case f.Budget < 0:
+				return cli.Usagef("--budget %d: a number of tokens, or 0 for no limit", f.Budget)
 			}
 			return nil
 		},
 	}
 	fl := c.Flags()
-	cli.StoreFlag(c, &f.store)
+	cli.StoreFlag(c, &f.Store)
 	fl.StringVar(&f.format, "format", "md", "`FORMAT`: "+strings.Join(packFormats, ", "))
-	cli.BuildFlags(c, &f.budget, &f.encoding, &f.maps)
-	f.redact.Add(c)
+	cli.BuildFlags(c, &f.Budget, &f.Encoding, &f.Maps)
+	f.Redact.Add(c)
 	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(packFormats, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
@@ -91,31 +91,31 @@ not give, that daemon's value is used, so that both print the same.
 // packFormats are the renderings of a pack: the last five are bodies of requests to providers.
 var packFormats = []string{"md", "json", "report", string(native.OpenAI), string(native.Anthropic), string(native.Responses), string(native.Gemini), string(native.GenAI)}
 
-// inherit takes from the daemon what the command line does not say.
-func (f *packFlags) inherit(d daemon.Info, given func(string) bool) {
+// Inherit takes from the daemon what the command line does not say.
+func (f *Flags) Inherit(d daemon.Info, given func(string) bool) {
 	if d.Mountpoint == "" {
 		return // it left no note of its flags
 	}
-	f.mountpoint = d.Mountpoint
+	f.Mountpoint = d.Mountpoint
 	if !given("budget") {
-		f.budget = d.Budget
+		f.Budget = d.Budget
 	}
 	if !given("encoding") {
-		f.encoding = d.Encoding
+		f.Encoding = d.Encoding
 	}
 	if !given("map") {
-		f.maps = d.Maps
+		f.Maps = d.Maps
 	}
-	f.redact.Inherit(d, given)
+	f.Redact.Inherit(d, given)
 }
 
 // build compiles the session's pack from the store as it stands and gives the rendering that was asked for.
-func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err error) {
-	mapPath, err := cli.ParseMaps(f.maps)
+func (f *Flags) build(ctx context.Context, at locate.Place) (_ []byte, err error) {
+	mapPath, err := cli.ParseMaps(f.Maps)
 	if err != nil {
 		return nil, err
 	}
-	redactor, err := f.redact.Redactor()
+	redactor, err := f.Redact.Redactor()
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (f *packFlags) build(ctx context.Context, at locate.Place) (_ []byte, err e
 	}
 	defer func() { err = cmp.Or(err, workspace.Close()) }()
 	packs, err := builder.NewBuilder(builder.Config{
-		Budget: f.budget, Encoding: f.encoding, Workspace: workspace, MapPath: mapPath,
-		Generators: workspace, Mountpoint: f.mountpoint, WaitForAll: !inside, Redact: redactor, Inside: inside,
+		Budget: f.Budget, Encoding: f.Encoding, Workspace: workspace, MapPath: mapPath,
+		Generators: workspace, Mountpoint: f.Mountpoint, WaitForAll: !inside, Redact: redactor, Inside: inside,
 	})
 	if err != nil {
 		return nil, err
