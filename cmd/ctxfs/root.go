@@ -6,13 +6,14 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	packcli "github.com/ctxfs/ctxfs/pack/cli"
+	searchcli "github.com/ctxfs/ctxfs/search/cli"
 	sessioncli "github.com/ctxfs/ctxfs/session/cli"
 )
 
 // packages register the verbs of their folders. A package that adds sub-verbs to a verb follows the
 // package of that verb.
 var packages = []func(root *cobra.Command){
-	registerFS, packcli.Register, registerSearch, sessioncli.Register, registerGC, registerRun,
+	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, registerGC, registerRun,
 	registerViews, registerAgents, registerEval, registerCluster,
 }
 

@@ -30,6 +30,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/run/runner"
 	"github.com/ctxfs/ctxfs/search"
+	searchcli "github.com/ctxfs/ctxfs/search/cli"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -128,7 +129,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	endGenerators := sync.OnceFunc(packs.Close)
 	defer endGenerators()
 	packs.Watch(log)
-	engine, err := newSearch(store, search.Config{
+	engine, err := searchcli.NewEngine(store, search.Config{
 		Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly,
 	}, f.encoding)
 	if err != nil {

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -21,8 +21,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// newSearch returns an engine that counts the tokens of its answers in an encoding.
-func newSearch(store *session.Store, c search.Config, encoding string) (*search.Engine, error) {
+// NewEngine returns an engine that counts the tokens of its answers in an encoding.
+func NewEngine(store *session.Store, c search.Config, encoding string) (*search.Engine, error) {
 	counter, err := tokens.For(encoding)
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (f *searchFlags) inStore(ctx context.Context, q search.Query, at locate.Pla
 	if err != nil {
 		return nil, err
 	}
-	engine, err := newSearch(store, search.Config{ReadOnly: true, Wait: -1, Redact: redactor}, "")
+	engine, err := NewEngine(store, search.Config{ReadOnly: true, Wait: -1, Redact: redactor}, "")
 	if err != nil {
 		return nil, err
 	}
