@@ -147,16 +147,20 @@ var arrows = map[string][]string{
 		"ctxabi", "internal/cli", "internal/daemon", "internal/locate", "internal/mounts", "internal/tokens",
 		"internal/usage", "search", "session",
 	},
+	"gc/cli": {
+		"ctxabi", "gc", "gc/world", "internal/cli", "internal/daemon", "internal/inputs", "internal/locate",
+		"internal/mounts", "internal/volume", "pack/builder", "search", "session", "session/check",
+	},
 	"cmd/ctxfs": {
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
 		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
 		"cluster/host", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/rows",
-		"cluster/tend", "ctxabi", "eval", "eval/exam", "fs", "fs/mountpoint", "gc", "gc/world",
+		"cluster/tend", "ctxabi", "eval", "eval/exam", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world",
 		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
 		"internal/memory", "internal/mounts", "internal/process", "internal/usage", "internal/volume",
 		"pack/blocks", "pack/builder", "pack/cli", "pack/native", "pack/recipe", "pack/source", "run/runner",
-		"run/trust", "search", "search/cli", "session", "session/check", "session/cli", "views/doctor",
-		"views/inspect", "views/overview", "views/top", "views/web",
+		"run/trust", "search", "search/cli", "session", "session/cli", "views/doctor", "views/inspect",
+		"views/overview", "views/top", "views/web",
 	},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	gccli "github.com/ctxfs/ctxfs/gc/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	packcli "github.com/ctxfs/ctxfs/pack/cli"
@@ -13,7 +14,7 @@ import (
 // packages register the verbs of their folders. A package that adds sub-verbs to a verb follows the
 // package of that verb.
 var packages = []func(root *cobra.Command){
-	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, registerGC, registerRun,
+	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, registerRun,
 	registerViews, registerAgents, registerEval, registerCluster,
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/gc"
+	gccli "github.com/ctxfs/ctxfs/gc/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/memory"
@@ -247,7 +248,7 @@ func planForPages(ctx context.Context, dir string) (_ *gc.Report, err error) {
 		return nil, errors.Join(os.ErrPermission, err)
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	c, end, err := collectorOf(store)
+	c, end, err := gccli.NewCollector(store)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -118,8 +118,8 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 	return err
 }
 
-// collectorOf returns a collector of a store, and what ends it before the store is closed.
-func collectorOf(store *session.Store) (c *world.Collector, end func(), err error) {
+// NewCollector returns a collector of a store, and what ends it before the store is closed.
+func NewCollector(store *session.Store) (c *world.Collector, end func(), err error) {
 	packs, err := builder.NewBuilder(builder.Config{Budget: ctxabi.DefaultBudget})
 	if err != nil {
 		return nil, nil, err
@@ -136,7 +136,7 @@ func collectStore(ctx context.Context, f gcFlags, dir string, named []locate.Pla
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
 	defer search.Follow(store)()
-	c, end, err := collectorOf(store)
+	c, end, err := NewCollector(store)
 	if err != nil {
 		return nil, err
 	}
