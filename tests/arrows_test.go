@@ -151,6 +151,10 @@ var arrows = map[string][]string{
 		"ctxabi", "gc", "gc/world", "internal/cli", "internal/daemon", "internal/inputs", "internal/locate",
 		"internal/mounts", "internal/volume", "pack/builder", "search", "session", "session/check",
 	},
+	"run/cli": {
+		"ctxabi", "internal/cli", "internal/daemon", "internal/locate", "internal/mounts", "pack/cli",
+		"pack/recipe", "pack/source", "run/runner", "run/trust",
+	},
 	"cmd/ctxfs": {
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
 		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
@@ -158,8 +162,8 @@ var arrows = map[string][]string{
 		"cluster/tend", "ctxabi", "eval", "eval/exam", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world",
 		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
 		"internal/memory", "internal/mounts", "internal/process", "internal/usage", "internal/volume",
-		"pack/blocks", "pack/builder", "pack/cli", "pack/native", "pack/recipe", "pack/source", "run/runner",
-		"run/trust", "search", "search/cli", "session", "session/cli", "views/doctor", "views/inspect",
+		"pack/blocks", "pack/builder", "pack/cli", "pack/native", "pack/recipe", "pack/source", "run/cli",
+		"run/runner", "search", "search/cli", "session", "session/cli", "views/doctor", "views/inspect",
 		"views/overview", "views/top", "views/web",
 	},
 }

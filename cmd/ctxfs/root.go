@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	packcli "github.com/ctxfs/ctxfs/pack/cli"
+	runcli "github.com/ctxfs/ctxfs/run/cli"
 	searchcli "github.com/ctxfs/ctxfs/search/cli"
 	sessioncli "github.com/ctxfs/ctxfs/session/cli"
 )
@@ -14,7 +15,7 @@ import (
 // packages register the verbs of their folders. A package that adds sub-verbs to a verb follows the
 // package of that verb.
 var packages = []func(root *cobra.Command){
-	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, registerRun,
+	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
 	registerViews, registerAgents, registerEval, registerCluster,
 }
 
