@@ -155,11 +155,12 @@ var arrows = map[string][]string{
 		"ctxabi", "internal/cli", "internal/daemon", "internal/locate", "internal/mounts", "pack/cli",
 		"pack/recipe", "pack/source", "run/runner", "run/trust",
 	},
+	"eval/cli": {"eval", "eval/exam", "internal/cli", "pack/cli", "pack/recipe"},
 	"cmd/ctxfs": {
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
 		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
 		"cluster/host", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/rows",
-		"cluster/tend", "ctxabi", "eval", "eval/exam", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world",
+		"cluster/tend", "ctxabi", "eval/cli", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world",
 		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
 		"internal/memory", "internal/mounts", "internal/process", "internal/usage", "internal/volume",
 		"pack/blocks", "pack/builder", "pack/cli", "pack/native", "pack/recipe", "pack/source", "run/cli",

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	evalcli "github.com/ctxfs/ctxfs/eval/cli"
 	gccli "github.com/ctxfs/ctxfs/gc/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
@@ -16,7 +17,7 @@ import (
 // package of that verb.
 var packages = []func(root *cobra.Command){
 	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
-	registerViews, registerAgents, registerEval, registerCluster,
+	registerViews, registerAgents, evalcli.Register, registerCluster,
 }
 
 func init() { cli.NewRoot = newRoot }

@@ -1,0 +1,4 @@
+// Package cli has the verbs eval and eval exam. It registers them with [Register].
+//
+// It may not import fs, views, or cluster.
+package cli
