@@ -156,6 +156,12 @@ var arrows = map[string][]string{
 		"pack/recipe", "pack/source", "run/runner", "run/trust",
 	},
 	"eval/cli": {"eval", "eval/exam", "internal/cli", "pack/cli", "pack/recipe"},
+	"views/cli": {
+		"ctxabi", "gc", "gc/cli", "internal/cli", "internal/daemon", "internal/locate", "internal/memory",
+		"internal/mounts", "internal/usage", "pack/blocks", "pack/builder", "pack/cli", "pack/native",
+		"pack/recipe", "pack/source", "run/runner", "views/inspect", "views/overview", "views/top",
+		"views/web",
+	},
 	"cmd/ctxfs": {
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
 		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
@@ -163,9 +169,8 @@ var arrows = map[string][]string{
 		"cluster/tend", "ctxabi", "eval/cli", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world",
 		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
 		"internal/memory", "internal/mounts", "internal/process", "internal/usage", "internal/volume",
-		"pack/blocks", "pack/builder", "pack/cli", "pack/native", "pack/recipe", "pack/source", "run/cli",
-		"run/runner", "search", "search/cli", "session", "session/cli", "views/doctor", "views/inspect",
-		"views/overview", "views/top", "views/web",
+		"pack/builder", "pack/cli", "run/cli", "run/runner", "search", "search/cli", "session",
+		"session/cli", "views/cli", "views/doctor",
 	},
 }
 

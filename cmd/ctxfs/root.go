@@ -11,13 +11,14 @@ import (
 	runcli "github.com/ctxfs/ctxfs/run/cli"
 	searchcli "github.com/ctxfs/ctxfs/search/cli"
 	sessioncli "github.com/ctxfs/ctxfs/session/cli"
+	viewscli "github.com/ctxfs/ctxfs/views/cli"
 )
 
 // packages register the verbs of their folders. A package that adds sub-verbs to a verb follows the
 // package of that verb.
 var packages = []func(root *cobra.Command){
 	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
-	registerViews, registerAgents, evalcli.Register, registerCluster,
+	viewscli.Register, registerAgents, evalcli.Register, registerCluster,
 }
 
 func init() { cli.NewRoot = newRoot }
