@@ -162,15 +162,19 @@ var arrows = map[string][]string{
 		"pack/recipe", "pack/source", "run/runner", "views/inspect", "views/overview", "views/top",
 		"views/web",
 	},
-	"cmd/ctxfs": {
+	"agents/cli": {
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
-		"agents/mcp/memory", "agents/transcript", "cluster/backup", "cluster/bulk", "cluster/carry",
-		"cluster/host", "cluster/keep", "cluster/member", "cluster/nats", "cluster/node", "cluster/rows",
-		"cluster/tend", "ctxabi", "eval/cli", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world",
-		"internal/cli", "internal/daemon", "internal/inputs", "internal/lazy", "internal/locate",
-		"internal/memory", "internal/mounts", "internal/process", "internal/usage", "internal/volume",
-		"pack/builder", "pack/cli", "run/cli", "run/runner", "search", "search/cli", "session",
-		"session/cli", "views/cli", "views/doctor",
+		"agents/mcp/memory", "agents/transcript", "ctxabi", "internal/cli", "internal/daemon",
+		"internal/locate", "internal/mounts", "internal/process", "internal/usage", "session",
+		"views/doctor",
+	},
+	"cmd/ctxfs": {
+		"agents/cli", "cluster/backup", "cluster/bulk", "cluster/carry", "cluster/host", "cluster/keep",
+		"cluster/member", "cluster/nats", "cluster/node", "cluster/rows", "cluster/tend", "ctxabi",
+		"eval/cli", "fs", "fs/mountpoint", "gc", "gc/cli", "gc/world", "internal/cli", "internal/daemon",
+		"internal/inputs", "internal/lazy", "internal/locate", "internal/memory", "internal/mounts",
+		"internal/usage", "internal/volume", "pack/builder", "pack/cli", "run/cli", "run/runner", "search",
+		"search/cli", "session", "session/cli", "views/cli", "views/doctor",
 	},
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	agentscli "github.com/ctxfs/ctxfs/agents/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -70,7 +71,7 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := append(doctor.Examine(dir, mountpoint, thisProgram()), append(checkPrograms(time.Now()), checkCluster(c.Context())...)...)
+			found := append(doctor.Examine(dir, mountpoint, thisProgram()), append(agentscli.CheckPrograms(time.Now()), checkCluster(c.Context())...)...)
 			bad := false
 			for _, f := range found {
 				bad = bad || f.State == doctor.Missing

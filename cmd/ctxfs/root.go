@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	agentscli "github.com/ctxfs/ctxfs/agents/cli"
 	evalcli "github.com/ctxfs/ctxfs/eval/cli"
 	gccli "github.com/ctxfs/ctxfs/gc/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
@@ -18,7 +19,7 @@ import (
 // package of that verb.
 var packages = []func(root *cobra.Command){
 	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
-	viewscli.Register, registerAgents, evalcli.Register, registerCluster,
+	viewscli.Register, agentscli.Register, evalcli.Register, registerCluster,
 }
 
 func init() { cli.NewRoot = newRoot }

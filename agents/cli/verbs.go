@@ -1,8 +1,8 @@
-package main
+package cli
 
 import "github.com/spf13/cobra"
 
-// registerAgents adds the verbs of this package to root.
-func registerAgents(root *cobra.Command) {
+// Register adds the verbs of this package to root.
+func Register(root *cobra.Command) {
 	root.AddCommand(importCmd(), exportCmd(), installCmd(), mcpCmd(), memoryCmd(), snippetCmd(), hookCmd(), hookImportCmd())
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -18,9 +18,9 @@ import (
 	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
-// checkPrograms returns a finding for each agent program that is here: how it is connected, and when its last record came. Nothing of it
+// CheckPrograms returns a finding for each agent program that is here: how it is connected, and when its last record came. Nothing of it
 // is needed for a mount.
-func checkPrograms(now time.Time) (found []doctor.Finding) {
+func CheckPrograms(now time.Time) (found []doctor.Finding) {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return nil
