@@ -3,10 +3,11 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
-func init() { newCluster = func() mountCluster { return &clusterFlags{} } }
+func init() { fscli.NewCluster = func() fscli.Cluster { return &clusterFlags{} } }
 
 // registerCluster adds the verbs of this package to root, and the sub-verbs of session that need a
 // cluster.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	agentscli "github.com/ctxfs/ctxfs/agents/cli"
+	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
@@ -61,7 +62,7 @@ ctxfs answers at MOUNTPOINT now.`,
 				return err
 			}
 			if repair {
-				if err := clearDeadMounts(c.ErrOrStderr(), dir, args); err != nil {
+				if err := fscli.ClearDeadMounts(c.ErrOrStderr(), dir, args); err != nil {
 					return err
 				}
 			}
@@ -104,7 +105,7 @@ ctxfs answers at MOUNTPOINT now.`,
 func thisProgram() doctor.Program {
 	return doctor.Program{
 		Version:     strings.TrimSpace(thisVersion().Version + " " + commit),
-		MountHelper: mountHelperName,
-		FstabLine:   checkFstab,
+		MountHelper: fscli.MountHelperName,
+		FstabLine:   fscli.CheckFstab,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
@@ -35,13 +36,13 @@ func genManCmd() *cobra.Command {
 			if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: source, Manual: "ctxfs"}, dir); err != nil {
 				return err
 			}
-			helper := mountHelperCmd()
+			helper := fscli.MountHelperCommand()
 			helper.DisableAutoGenTag = true
 			var page bytes.Buffer
-			if err := doc.GenMan(helper, &doc.GenManHeader{Title: mountHelperName, Section: "8", Source: source, Manual: "ctxfs"}, &page); err != nil {
+			if err := doc.GenMan(helper, &doc.GenManHeader{Title: fscli.MountHelperName, Section: "8", Source: source, Manual: "ctxfs"}, &page); err != nil {
 				return err
 			}
-			if err := os.WriteFile(filepath.Join(dir, mountHelperName+".8"), page.Bytes(), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fscli.MountHelperName+".8"), page.Bytes(), 0o644); err != nil {
 				return err
 			}
 			if len(args) < 2 {

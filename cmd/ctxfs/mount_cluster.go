@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/node"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/fs"
+	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/session"
 )
@@ -130,7 +131,7 @@ const (
 
 // Open connects the store in dir to the cluster and changes the options with which the store is
 // opened. It returns nil without --cluster.
-func (f *clusterFlags) Open(ctx context.Context, dir string, s *session.Options) (clusterHost, error) {
+func (f *clusterFlags) Open(ctx context.Context, dir string, s *session.Options) (fscli.ClusterHost, error) {
 	if f.at == "" {
 		return nil, nil
 	}
@@ -146,7 +147,7 @@ func (f *clusterFlags) Open(ctx context.Context, dir string, s *session.Options)
 	if known != "" {
 		within, then = reachKnownWithin, "the mount begins with what this host has"
 	}
-	slow := time.AfterFunc(sayAfter, func() {
+	slow := time.AfterFunc(fscli.NoticeAfter, func() {
 		s.Logger.Warn("the cluster does not answer yet; "+then+" when it does not within the limit", "limit", within)
 	})
 	defer slow.Stop()
@@ -163,7 +164,7 @@ func (f *clusterFlags) Open(ctx context.Context, dir string, s *session.Options)
 	return memberHost{n}, nil
 }
 
-// memberHost is the node of a mount as [clusterHost].
+// memberHost is the node of a mount as [fscli.ClusterHost].
 type memberHost struct{ *node.Node }
 
 // Shared returns the part that shares ordinary files.

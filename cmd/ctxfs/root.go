@@ -5,6 +5,7 @@ import (
 
 	agentscli "github.com/ctxfs/ctxfs/agents/cli"
 	evalcli "github.com/ctxfs/ctxfs/eval/cli"
+	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	gccli "github.com/ctxfs/ctxfs/gc/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/usage"
@@ -18,7 +19,7 @@ import (
 // packages register the verbs of their folders. A package that adds sub-verbs to a verb follows the
 // package of that verb.
 var packages = []func(root *cobra.Command){
-	registerFS, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
+	fscli.Register, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
 	viewscli.Register, agentscli.Register, evalcli.Register, registerCluster,
 }
 

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"github.com/spf13/cobra"
@@ -8,7 +8,7 @@ import (
 
 func init() { cli.ClearMounts = clearMountsOf }
 
-// registerFS adds the verbs of this package to root.
-func registerFS(root *cobra.Command) {
+// Register adds the verbs of this package to root.
+func Register(root *cobra.Command) {
 	root.AddCommand(mountCmd(), umountCmd(), touchCmd())
 }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
-// mountHelperName is the name under which this program is the helper of mount(8)
+// MountHelperName is the name under which this program is the helper of mount(8)
 // for file systems of type fuse.ctxfs: a symbolic link in /sbin. umount(8) needs
 // none; a mount that follows at once waits for the daemon that is ending.
-const mountHelperName = "mount.fuse.ctxfs"
+const MountHelperName = "mount.fuse.ctxfs"
 
 // Exit codes of mount(8).
 const (
@@ -30,11 +30,11 @@ type helperFlags struct {
 	namespace             string
 }
 
-// mountHelperCmd is mount.fuse.ctxfs; the man page is made of it.
-func mountHelperCmd() *cobra.Command {
+// MountHelperCommand is mount.fuse.ctxfs; the man page is made of it.
+func MountHelperCommand() *cobra.Command {
 	var f helperFlags
 	c := &cobra.Command{
-		Use:   mountHelperName + " [flags] STORE DIR",
+		Use:   MountHelperName + " [flags] STORE DIR",
 		Short: "Mount a ctxfs for mount(8) and fstab(5)",
 		Long: `The helper that mount(8) calls for a file system of type fuse.ctxfs. STORE is
 the directory of the store, as an absolute path. It is made if it does not
@@ -97,9 +97,9 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 
 var errNamespace = cli.Usagef("-N is not supported: enter the mount namespace first, with nsenter -m -t PID")
 
-// mountHelper runs the helper and gives the exit code of mount(8).
-func mountHelper(args []string, stdout, stderr io.Writer) int {
-	c := mountHelperCmd()
+// MountHelper runs the helper and gives the exit code of mount(8).
+func MountHelper(args []string, stdout, stderr io.Writer) int {
+	c := MountHelperCommand()
 	c.SetArgs(args)
 	c.SetOut(stdout)
 	c.SetErr(stderr)
@@ -164,7 +164,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 			if f.sloppy {
 				continue
 			}
-			return nil, cli.Usagef("the option %q is not known; man %s lists them", name, mountHelperName)
+			return nil, cli.Usagef("the option %q is not known; man %s lists them", name, MountHelperName)
 		}
 		if !valued && flag.NoOptDefVal == "" {
 			return nil, cli.Usagef("the option %s needs a value: %s=...", name, name)
@@ -186,8 +186,8 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 	return append(line, "--", dir), nil
 }
 
-// checkFstab returns the error with which the helper refuses a line of fstab.
-func checkFstab(source, dir, options string) error {
+// CheckFstab returns the error with which the helper refuses a line of fstab.
+func CheckFstab(source, dir, options string) error {
 	helper := helperFlags{options: []string{options}}
 	_, err := helper.mountArgs(source, dir)
 	return err

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"cmp"
@@ -216,7 +216,7 @@ func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop fun
 }
 
 // cli.OpenStore opens the store of the mount, and joins its cluster if it has one.
-func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, clusterHost, error) {
+func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, ClusterHost, error) {
 	n, err := f.cluster.Open(ctx, f.store, &o)
 	if err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"bytes"
@@ -23,13 +23,6 @@ func TestMountHelperTranslates(t *testing.T) {
 		{options: `map="/a,b=/c",ro`, want: "--map=/a,b=/c --read-only"},
 		{options: "ro,noexec,debug-fuse", want: "--debug-fuse=true --read-only --noexec"},
 		{options: "ro,noexec,rw,exec,budget=1", want: "--budget=1"},
-		{options: "cluster,_netdev,host=a,freshness=5s,cluster-timeout=10s,metrics=/run/ctxfs/m.sock,unsafe",
-			want: "--cluster=" + ofMachine + " --host=a --freshness=5s --cluster-timeout=10s --metrics=/run/ctxfs/m.sock --unsafe=true"},
-		{options: "cluster=/var/lib/ctxfs-cluster", want: "--cluster=/var/lib/ctxfs-cluster"},
-		{options: `cluster="tls://n1:4222,tls://n2:4222",creds=/etc/ctxfs/a.nk,cluster_ca=/etc/ctxfs/ca.crt`,
-			want: "--cluster=tls://n1:4222,tls://n2:4222 --creds=/etc/ctxfs/a.nk --cluster-ca=/etc/ctxfs/ca.crt"},
-		{options: "cluster,creds", refused: "needs a value"},
-		{options: "cluster,freshness=old", refused: "freshness=old"},
 		{options: "rw,exec,noexec,ro", want: "--read-only --noexec"},
 		{options: "budget", refused: "needs a value"},
 		{options: "budget=many", refused: "budget=many"},
@@ -67,15 +60,14 @@ func TestMountHelperUsage(t *testing.T) {
 		{"/s /ctx -f -v -o rw,budget=5", 0, "ctxfs mount --store=/s --budget=5 -- /ctx"},
 		{"/s /ctx -sfnv -o rw -t fuse.ctxfs", 0, "ctxfs mount --store=/s -- /ctx"},
 		{"s /ctx", mountUsage, "not an absolute path"},
-		{"/s /ctx -o host=a", mountUsage, "--host is for a mount with --cluster"},
 		{"/s", mountUsage, "accepts 2 arg"},
 		{"/s /ctx -N /proc/1/ns/mnt", mountUsage, "nsenter"},
 		{"/s /ctx -o colour=red", mountUsage, "not known"},
 	} {
 		var out bytes.Buffer
-		code := mountHelper(strings.Fields(c.args), &out, &out)
+		code := MountHelper(strings.Fields(c.args), &out, &out)
 		if code != c.code || !strings.Contains(out.String(), c.says) {
-			t.Errorf("%s %s: exit code %d, says %q; want %d and %q", mountHelperName, c.args, code, out.String(), c.code, c.says)
+			t.Errorf("%s %s: exit code %d, says %q; want %d and %q", MountHelperName, c.args, code, out.String(), c.code, c.says)
 		}
 	}
 }
@@ -103,7 +95,7 @@ func TestDoctorKnowsWhichLinesOfFstabTheHelperTakes(t *testing.T) {
 		"/var/lib/ctxfs /ctx budget=many":     "the option budget=many",
 	} {
 		w := strings.Split(line, " ")
-		err := checkFstab(w[0], w[1], w[2])
+		err := CheckFstab(w[0], w[1], w[2])
 		if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", line, err, want)
 		}

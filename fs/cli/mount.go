@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -36,13 +36,13 @@ type mountFlags struct {
 	gcGrace    time.Duration
 	volumes    string // the socket on which Docker is answered; "": none
 	redact     cli.RedactFlags
-	cluster    mountCluster
+	cluster    Cluster
 
 	mountpoint string // absolute; from the argument
 }
 
 func mountCmd() *cobra.Command {
-	f := mountFlags{cluster: newCluster()}
+	f := mountFlags{cluster: NewCluster()}
 	c := &cobra.Command{
 		Use:   "mount [flags] [MOUNTPOINT]",
 		Short: "Serve a store at a directory",

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// mountCluster is the part of a mount that shares its sessions with other hosts. It has its own
+// Cluster is the part of a mount that shares its sessions with other hosts. It has its own
 // flags.
-type mountCluster interface {
+type Cluster interface {
 	// AddFlags defines the flags.
 	AddFlags(c *cobra.Command)
 
@@ -24,11 +24,11 @@ type mountCluster interface {
 
 	// Open connects the store in dir to the cluster and changes the options with which the store is
 	// opened. It returns nil if the mount shares nothing.
-	Open(ctx context.Context, dir string, o *session.Options) (clusterHost, error)
+	Open(ctx context.Context, dir string, o *session.Options) (ClusterHost, error)
 }
 
-// clusterHost is this host in its cluster while the mount exists.
-type clusterHost interface {
+// ClusterHost is this host in its cluster while the mount exists.
+type ClusterHost interface {
 	fs.Cluster
 
 	// Attach hands over the store, which was opened with the options of Open.
@@ -41,8 +41,8 @@ type clusterHost interface {
 	Close() error
 }
 
-// newCluster returns the cluster part of one mount. The package of the cluster's verbs sets it.
-var newCluster = func() mountCluster { return noCluster{} }
+// NewCluster returns the cluster part of one mount. The package of the cluster's verbs sets it.
+var NewCluster = func() Cluster { return noCluster{} }
 
 // noCluster is the cluster part of a mount that shares nothing.
 type noCluster struct{}
@@ -51,15 +51,15 @@ func (noCluster) AddFlags(*cobra.Command)       {}
 func (noCluster) Complete(*cobra.Command) error { return nil }
 func (noCluster) Args() []string                { return nil }
 
-func (noCluster) Open(context.Context, string, *session.Options) (clusterHost, error) {
+func (noCluster) Open(context.Context, string, *session.Options) (ClusterHost, error) {
 	return nil, nil
 }
 
-// sayAfter is the time after which a mount reports that it waits for its cluster.
-const sayAfter = 5 * time.Second
+// NoticeAfter is the time after which a mount reports that it waits for its cluster.
+const NoticeAfter = 5 * time.Second
 
 // leave closes the cluster, if there is one.
-func leave(n clusterHost) error {
+func leave(n ClusterHost) error {
 	if n == nil {
 		return nil
 	}
@@ -67,7 +67,7 @@ func leave(n clusterHost) error {
 }
 
 // sharing returns the part of n that shares ordinary files, or nil without a cluster.
-func sharing(n clusterHost) fs.Files {
+func sharing(n ClusterHost) fs.Files {
 	if n == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func sharing(n clusterHost) fs.Files {
 }
 
 // seam returns n as package fs needs it, or nil without a cluster.
-func seam(n clusterHost) fs.Cluster {
+func seam(n ClusterHost) fs.Cluster {
 	if n == nil {
 		return nil
 	}

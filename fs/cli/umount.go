@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -231,8 +231,8 @@ func orBusy(mountpoint string, err error) error {
 	return err
 }
 
-// clearDeadMounts takes the mounts at points, and those of a store, away whose daemons are gone, or were killed and hang in the kernel.
-func clearDeadMounts(said io.Writer, store string, points []string) error {
+// ClearDeadMounts takes the mounts at points, and those of a store, away whose daemons are gone, or were killed and hang in the kernel.
+func ClearDeadMounts(said io.Writer, store string, points []string) error {
 	own, err := mounts.Own()
 	meant := slices.DeleteFunc(own, func(i mounts.Info) bool { return i.Source != store })
 	for _, p := range points {

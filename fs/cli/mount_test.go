@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -9,7 +9,7 @@ import (
 func TestDaemonGetsEveryFlag(t *testing.T) {
 	f := mountFlags{
 		store: "/s", budget: 7, encoding: "cl100k_base", maps: []string{"/a=/b"}, log: "/l", logLevel: "debug",
-		fuseDebug: true, deadline: 5, mountpoint: "/m", cluster: newCluster(),
+		fuseDebug: true, deadline: 5, mountpoint: "/m", cluster: NewCluster(),
 	}
 	c := mountCmd()
 	if err := c.ParseFlags(f.args()[1:]); err != nil {

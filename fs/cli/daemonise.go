@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -51,7 +51,7 @@ func daemonise(f mountFlags) error {
 		return err
 	}
 	if len(f.cluster.Args()) > 0 {
-		slow := time.AfterFunc(sayAfter, func() {
+		slow := time.AfterFunc(NoticeAfter, func() {
 			fmt.Fprintf(os.Stderr, "ctxfs: the mount waits for its cluster; %s has the reason\n", f.log)
 		})
 		defer slow.Stop()

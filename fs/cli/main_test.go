@@ -1,0 +1,9 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/ctxfs/ctxfs/tests/harness"
+)
+
+func TestMain(m *testing.M) { harness.Main(m) }
