@@ -173,12 +173,15 @@ var arrows = map[string][]string{
 		"internal/locate", "internal/memory", "internal/mounts", "internal/volume", "pack/builder",
 		"run/runner", "search", "search/cli", "session",
 	},
+	"cluster/cli": {
+		"cluster/backup", "cluster/bulk", "cluster/carry", "cluster/host", "cluster/keep", "cluster/member",
+		"cluster/nats", "cluster/node", "cluster/rows", "cluster/tend", "ctxabi", "fs", "fs/cli",
+		"internal/cli", "internal/inputs", "internal/locate", "internal/mounts", "session", "views/doctor",
+	},
 	"cmd/ctxfs": {
-		"agents/cli", "cluster/backup", "cluster/bulk", "cluster/carry", "cluster/host", "cluster/keep",
-		"cluster/member", "cluster/nats", "cluster/node", "cluster/rows", "cluster/tend", "ctxabi",
-		"eval/cli", "fs", "fs/cli", "gc/cli", "internal/cli", "internal/inputs", "internal/lazy",
-		"internal/locate", "internal/mounts", "internal/usage", "pack/cli", "run/cli", "search/cli",
-		"session", "session/cli", "views/cli", "views/doctor",
+		"agents/cli", "cluster/cli", "ctxabi", "eval/cli", "fs/cli", "gc/cli", "internal/cli",
+		"internal/inputs", "internal/lazy", "internal/locate", "internal/mounts", "internal/usage",
+		"pack/cli", "run/cli", "search/cli", "session/cli", "views/cli", "views/doctor",
 	},
 }
 

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
-// checkCluster checks the cluster of this machine, if it is of one: how far the servers are, whether uids mean the same,
+// Check checks the cluster of this machine, if it is of one: how far the servers are, whether uids mean the same,
 // and what ctxfs cluster status names.
-func checkCluster(ctx context.Context) (found []doctor.Finding) {
+func Check(ctx context.Context) (found []doctor.Finding) {
 	m, err := member.Read(clusterDir(""))
 	if err != nil {
 		return nil
