@@ -98,7 +98,7 @@ var arrows = map[string][]string{
 	"run/runner":                 {"ctxabi", "internal/beneath", "pack/source"},
 	"views/overview":             {"internal/figures", "views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
 	"views/top":                  {"internal/figures", "views/overview", "views/inspect", "internal/mounts", "ctxabi"},
-	"views/web":                  {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; what it compiles, cmd/ctxfs hands to it
+	"views/web":                  {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; views/cli passes compiled packs to it
 	"examples/clients/go":        {},
 	"examples/gen":               {},
 	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},

@@ -18,8 +18,8 @@ import (
 	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
-// CheckPrograms returns a finding for each agent program that is here: how it is connected, and when its last record came. Nothing of it
-// is needed for a mount.
+// CheckPrograms returns one finding of doctor for each installed agent program: how it is connected
+// and when its last record arrived. None of them prevents a mount.
 func CheckPrograms(now time.Time) (found []doctor.Finding) {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/views/doctor"
 )
 
-// Check checks the cluster of this machine, if it is of one: how far the servers are, whether uids mean the same,
-// and what ctxfs cluster status names.
+// Check returns the findings of doctor about the cluster of this machine: whether the servers
+// answer, whether uids agree, and the problems of ctxfs cluster status. It returns nil if the
+// machine belongs to no cluster.
 func Check(ctx context.Context) (found []doctor.Finding) {
 	m, err := member.Read(clusterDir(""))
 	if err != nil {

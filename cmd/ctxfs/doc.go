@@ -2,7 +2,7 @@
 // With the name mount.fuse.ctxfs it is the helper of mount(8).
 //
 // The command has no verb of a single folder: the cli package of each folder registers its verbs.
-// Only the verbs that look at all folders are here. What verbs share is in internal/cli.
+// Only the verbs that look at all folders are here. Code of several verbs is in internal/cli.
 //
 // # Files, from top to bottom
 //

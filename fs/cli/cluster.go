@@ -41,7 +41,7 @@ type ClusterHost interface {
 	Close() error
 }
 
-// NewCluster returns the cluster part of one mount. The package of the cluster's verbs sets it.
+// NewCluster returns the cluster part of one mount. cluster/cli sets it.
 var NewCluster = func() Cluster { return noCluster{} }
 
 // noCluster is the cluster part of a mount that shares nothing.

@@ -15,7 +15,7 @@
 //	serve.go        the daemon
 //	serve_end.go    the end of the daemon
 //	daemonise.go    its start: in the background, and with a socket of systemd
-//	cluster.go      what a mount needs of a cluster
+//	cluster.go      the interface of a cluster to its mount
 //	umount.go       umount
 //	touch.go        the hidden child that touches a mount
 package cli

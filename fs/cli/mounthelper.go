@@ -12,9 +12,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
-// MountHelperName is the name under which this program is the helper of mount(8)
-// for file systems of type fuse.ctxfs: a symbolic link in /sbin. umount(8) needs
-// none; a mount that follows at once waits for the daemon that is ending.
+// MountHelperName is the name of this program as a helper of mount(8) for file systems of type
+// fuse.ctxfs: a symbolic link in /sbin. umount(8) needs no helper, because a mount waits for a
+// daemon that is about to exit.
 const MountHelperName = "mount.fuse.ctxfs"
 
 // Exit codes of mount(8).
@@ -30,7 +30,8 @@ type helperFlags struct {
 	namespace             string
 }
 
-// MountHelperCommand is mount.fuse.ctxfs; the man page is made of it.
+// MountHelperCommand returns the command mount.fuse.ctxfs, which also is the source of its man
+// page.
 func MountHelperCommand() *cobra.Command {
 	var f helperFlags
 	c := &cobra.Command{
@@ -97,7 +98,7 @@ The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 
 var errNamespace = cli.Usagef("-N is not supported: enter the mount namespace first, with nsenter -m -t PID")
 
-// MountHelper runs the helper and gives the exit code of mount(8).
+// MountHelper runs mount.fuse.ctxfs and returns an exit code of mount(8).
 func MountHelper(args []string, stdout, stderr io.Writer) int {
 	c := MountHelperCommand()
 	c.SetArgs(args)
@@ -186,7 +187,7 @@ func (f *helperFlags) mountArgs(store, dir string) ([]string, error) {
 	return append(line, "--", dir), nil
 }
 
-// CheckFstab returns the error with which the helper refuses a line of fstab.
+// CheckFstab returns the error of mount.fuse.ctxfs for a line of fstab, nil if the line is valid.
 func CheckFstab(source, dir, options string) error {
 	helper := helperFlags{options: []string{options}}
 	_, err := helper.mountArgs(source, dir)

@@ -231,7 +231,9 @@ func orBusy(mountpoint string, err error) error {
 	return err
 }
 
-// ClearDeadMounts takes the mounts at points, and those of a store, away whose daemons are gone, or were killed and hang in the kernel.
+// ClearDeadMounts removes the mounts of a store, and the mounts at points, whose daemon is gone or
+// was killed and hangs in the kernel. It reports each removal to said. It tries all mounts and
+// returns their errors joined.
 func ClearDeadMounts(said io.Writer, store string, points []string) error {
 	own, err := mounts.Own()
 	meant := slices.DeleteFunc(own, func(i mounts.Info) bool { return i.Source != store })

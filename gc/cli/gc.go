@@ -118,7 +118,7 @@ func collect(ctx context.Context, f gcFlags, args []string, out, errOut io.Write
 	return err
 }
 
-// NewCollector returns a collector of a store, and what ends it before the store is closed.
+// NewCollector returns a collector for a store. The caller calls end before it closes the store.
 func NewCollector(store *session.Store) (c *world.Collector, end func(), err error) {
 	packs, err := builder.NewBuilder(builder.Config{Budget: ctxabi.DefaultBudget})
 	if err != nil {

@@ -16,11 +16,11 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// mostCompleted is how many sessions a shell is offered; a longer list helps nobody.
+// mostCompleted is the largest number of sessions that a completion offers.
 const mostCompleted = 500
 
-// CompleteArgs completes the arguments of every verb below c whose usage names a SESSION or a
-// MOUNTPOINT the completion of it, unless it has one of its own.
+// CompleteArgs sets the completion of all verbs below c that take a SESSION or a MOUNTPOINT and
+// have no completion of their own.
 func CompleteArgs(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		CompleteArgs(sub)
@@ -39,7 +39,7 @@ func CompleteArgs(c *cobra.Command) {
 	}
 }
 
-// completeMounts offers where a ctxfs is mounted.
+// completeMounts offers the mountpoints of ctxfs.
 func completeMounts(_ *cobra.Command, args []string, _ string) (points []string, d cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -51,8 +51,9 @@ func completeMounts(_ *cobra.Command, args []string, _ string) (points []string,
 	return points, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteSessions offers the sessions that the caller may read, their own as AGENT/SESSION: those of the store, or of its mount if the
-// store cannot be read, as that of root. A path is left to the shell.
+// CompleteSessions offers the sessions that the caller may read: from the store, or from its mount
+// if the store is not readable. The caller's own sessions have the form AGENT/SESSION. A word that
+// begins a path is left to the shell.
 func CompleteSessions(c *cobra.Command, _ []string, word string) (names []string, d cobra.ShellCompDirective) {
 	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -74,7 +75,8 @@ func CompleteSessions(c *cobra.Command, _ []string, word string) (names []string
 	return names, cobra.ShellCompDirectiveDefault
 }
 
-// sessionsToComplete are the sessions of self, or all, of the mount or the store that a command line names, else of the one that is meant.
+// sessionsToComplete returns the sessions of self, or all sessions, in the mount or the store that
+// the flags of c name, or in the default one.
 func sessionsToComplete(c *cobra.Command, self ctxabi.Ref, all bool) iter.Seq[ctxabi.Ref] {
 	value := func(flag string) string {
 		if f := c.Flags().Lookup(flag); f != nil {

@@ -1,4 +1,4 @@
-// Package cli holds what the verbs of several folders share: exit codes and error texts, common
+// Package cli has the code that verbs of several folders use: exit codes and error texts, common
 // flags, ways to open a store, and output on a terminal.
 //
 // The verbs themselves are in the cli package of their folder. Each of these packages has one

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/usage"
 )
 
-// Exit codes. They are part of what scripts rely on: see ExitHelp.
+// Exit codes of all verbs. Scripts rely on them; ExitHelp describes them.
 const (
 	ExitOK     = 0
 	ExitFailed = 1
@@ -18,6 +18,7 @@ const (
 	ExitBusy   = 3
 )
 
+// ExitHelp is the text about exit codes in the help of a verb.
 const ExitHelp = `Exit codes:
   0  done
   1  failed, or problems were found (the reason is on standard error)
@@ -25,8 +26,8 @@ const ExitHelp = `Exit codes:
   3  busy: another daemon serves the store, the mountpoint is in use, or
      another import into the session runs`
 
-// Message is what a person reads of an error: a refusal's own sentence where
-// nothing was added to it, without operation and kind, which it repeats.
+// Message returns the text of err for a person. A refusal that no caller wrapped is its own
+// sentence, without the operation and the kind of error.
 func Message(err error) string {
 	for {
 		switch e := err.(type) {
@@ -41,24 +42,25 @@ func Message(err error) string {
 	}
 }
 
-// failure is an error met while doing what was asked. Any error without it
-// comes from cobra, before a verb ran: wrong usage.
+// failure marks an error of a verb that ran. An error without this mark comes from cobra, before a
+// verb runs, and is wrong usage.
 type failure struct{ error }
 
 func (f failure) Unwrap() error { return f.error }
 
-// Failed returns err as the error of a verb that ran.
+// Failed marks err as the error of a verb that ran: ExitCode does not take it for wrong usage.
 func Failed(err error) error { return failure{err} }
 
-// Silent is a failure that was already told to the user.
+// Silent is a failure with an exit code. Its message was printed before.
 type Silent struct{ Code int }
 
 func (Silent) Error() string { return "" }
 
-// Usagef returns the error of wrong usage that only the verb itself could see.
+// Usagef returns an error whose exit code is ExitUsage.
 func Usagef(format string, args ...any) error { return usage.Errorf(format, args...) }
 
-// MarkFailures makes every verb's own errors a failure.
+// MarkFailures wraps the RunE of c and of all its sub-verbs, so that their errors count as failures
+// and not as wrong usage.
 func MarkFailures(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		MarkFailures(sub)
@@ -73,6 +75,7 @@ func MarkFailures(c *cobra.Command) {
 	}
 }
 
+// ExitCode returns the exit code for the error of a command line, ExitOK for nil.
 func ExitCode(err error) int {
 	var said Silent
 	var failed failure

@@ -10,17 +10,17 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 
-// StoreFlag is --store of the verbs that find a session in its store.
+// StoreFlag defines --store, for verbs that find a session in its store.
 func StoreFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "store", "", "`DIR` that holds the store (default /var/lib/ctxfs for root, else $XDG_DATA_HOME/ctxfs or ~/.local/share/ctxfs)")
 }
 
-// MountFlag is --mount of the verbs that work through a mount alone.
+// MountFlag defines --mount, for verbs that work only through a mount.
 func MountFlag(c *cobra.Command, dir *string) {
 	c.Flags().StringVar(dir, "mount", "", "`DIR` where ctxfs is mounted (default: $CTXFS_MOUNT, else the line in ~/.config/ctxfs/mount, else the mount of the default store, else your only mount, else root's)")
 }
 
-// BuildFlags are what a pack depends on besides its session, for a mount and without one.
+// BuildFlags defines the flags that change the packs of a session: --budget, --encoding, and --map.
 func BuildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string) {
 	fl := c.Flags()
 	fl.IntVar(budget, "budget", ctxabi.DefaultBudget, "most `TOKENS` of a pack if context/budget is empty; 0: no limit")
@@ -28,10 +28,11 @@ func BuildFlags(c *cobra.Command, budget *int, encoding *string, maps *[]string)
 	fl.StringArrayVar(maps, "map", nil, "`/IN=/OUT`: a cwd that says /IN, as in a container, means /OUT here; may be repeated")
 }
 
-// pathMap translates the beginning of a path.
+// pathMap replaces a prefix of paths.
 type pathMap struct{ from, to string }
 
-// ParseMaps reads --map values and gives the translation, nil when there is none.
+// ParseMaps parses the values of --map. The function that it returns replaces the longest matching
+// prefix of a path; it is nil without values. A malformed value is wrong usage.
 func ParseMaps(values []string) (func(string) string, error) {
 	var maps []pathMap
 	for _, v := range values {

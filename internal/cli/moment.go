@@ -6,19 +6,21 @@ import (
 	"time"
 )
 
-// Moment is one pack of a session: SESSION@POINT.
+// Moment names one pack of a session: SESSION@POINT.
 type Moment struct {
 	Session string
 	Point   string // "": now
 }
 
+// MomentHelp is the text about SESSION@POINT in the help of a verb.
 const MomentHelp = `A pack is SESSION, the present one, or SESSION@POINT, where POINT is
   120                    a number: the pack of the first 120 messages
   2026-05-04T10:00:00Z   a time: the pack of the messages that were there then
   sha256-...             the id of a pack that was served (see context/packs.jsonl)
 A pack of an earlier moment is made with today's files.`
 
-// ParseMoment reads SESSION@POINT. A path may have an @, too: what follows the last one is a point only if it looks like one.
+// ParseMoment parses SESSION@POINT. A path may contain an @, so only a suffix without a slash is a
+// point. A point of another form is wrong usage.
 func ParseMoment(arg string) (Moment, error) {
 	i := strings.LastIndexByte(arg, '@')
 	if i < 0 || strings.Contains(arg[i:], "/") {

@@ -12,15 +12,15 @@ import (
 	"github.com/ctxfs/ctxfs/internal/figures"
 )
 
-// Screen is how a verb may print: as wide, and with what.
+// Screen describes where the output of a verb goes.
 type Screen struct {
 	Terminal bool
 	Bold     bool
-	Width    int // columns; of what is no terminal: 0
+	Width    int // columns; 0 without a terminal
 }
 
-// ScreenOf looks at where output goes. NO_COLOR, when it says anything, and TERM=dumb leave colours and bold type out; COLUMNS,
-// when it is a number, is the width of a terminal.
+// ScreenOf describes w. A non-empty NO_COLOR and TERM=dumb turn bold type off. A positive number in
+// COLUMNS replaces the width of the terminal.
 func ScreenOf(w io.Writer) Screen {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -40,7 +40,7 @@ func ScreenOf(w io.Writer) Screen {
 	return s
 }
 
-// Title is a heading.
+// Title returns text as a heading.
 func (s Screen) Title(text string) string {
 	if s.Bold {
 		return "\x1b[1m" + text + "\x1b[0m"
@@ -48,7 +48,7 @@ func (s Screen) Title(text string) string {
 	return text
 }
 
-// PrintJSON prints v indented, for people and for jq alike.
+// PrintJSON writes v to w as indented JSON. It does not escape HTML.
 func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
@@ -56,7 +56,7 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Thousands writes a number with commas.
+// Thousands formats n with commas and an ASCII minus sign.
 func Thousands(n int) string {
 	if n < 0 {
 		return "-" + figures.Thousands(-n)
@@ -64,6 +64,7 @@ func Thousands(n int) string {
 	return figures.Thousands(n)
 }
 
+// Share formats n as a percentage of a total, "-" if the total is 0.
 func Share(n, of int) string {
 	if of == 0 {
 		return "-"
@@ -71,4 +72,5 @@ func Share(n, of int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
+// Plural returns "1 message", "3,000 messages".
 func Plural(n int, what string) string { return figures.Count(n, what) }

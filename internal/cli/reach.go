@@ -21,7 +21,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// OpenToChange opens a store that is there and that no daemon serves.
+// OpenToChange opens an existing store to change it. It returns an error if there is no store, and
+// ctxabi.ErrLocked if a daemon serves it.
 func OpenToChange(dir string) (*session.Store, error) {
 	if _, err := os.Stat(filepath.Join(dir, session.StoreFile)); err != nil {
 		return OpenToRead(dir) // it says what is wrong
@@ -29,10 +30,11 @@ func OpenToChange(dir string) (*session.Store, error) {
 	return OpenStore(dir, session.Options{})
 }
 
-// OpenToRead opens a store without its lock.
+// OpenToRead opens a store to read it, without its lock. The error for a missing store or missing
+// permission names the remedy.
 func OpenToRead(dir string) (*session.Store, error) { return openShown(dir, nil) }
 
-// openShown is OpenToRead, where what is derived shows no secrets; a nil r redacts nothing.
+// openShown is OpenToRead with the redactor r for derived content; a nil r redacts nothing.
 func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: builder.Shown(r)})
 	if errors.Is(err, iofs.ErrPermission) {
@@ -44,9 +46,9 @@ func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 	return store, err
 }
 
-// OpenAt is openShown for who reads the session at. The store of a host of a cluster is a copy: its mount brings the
-// session up to date before, where there is one. OpenAt returns the error of a mount that has nothing of the session
-// and cannot get it.
+// OpenAt opens the store of the session at, with the redactor r for derived content. If the store
+// belongs to a cluster and is mounted, the mount first fetches the records of other hosts. OpenAt
+// returns the error of the mount if it has no part of the session and cannot reach the cluster.
 func OpenAt(at locate.Place, r *redact.Redactor) (*session.Store, error) {
 	if point, err := ClusterMount(at.Store); err != nil {
 		return nil, err
@@ -58,7 +60,8 @@ func OpenAt(at locate.Place, r *redact.Redactor) (*session.Store, error) {
 	return openShown(at.Store, r)
 }
 
-// ClusterMount returns where the store of a host of a cluster is mounted; "" for another store, or where it is not.
+// ClusterMount returns the mountpoint of a store that belongs to a cluster. It returns "" for any
+// other store, and if the store is not mounted.
 func ClusterMount(store string) (point string, err error) {
 	if _, err := os.Stat(filepath.Join(store, session.ClusterFile)); err != nil {
 		return "", nil
@@ -66,7 +69,8 @@ func ClusterMount(store string) (point string, err error) {
 	return locate.ServedAt(store)
 }
 
-// RefreshOwner is Refresh for all sessions of the owner of ref, of which any may be a child or a parent.
+// RefreshOwner refreshes all sessions of the owner of ref, because each may be a child or a parent.
+// It does nothing if the store has no cluster or no mount.
 func RefreshOwner(store string, ref ctxabi.Ref) error {
 	point, err := ClusterMount(store)
 	if point == "" || err != nil {
@@ -79,7 +83,8 @@ func RefreshOwner(store string, ref ctxabi.Ref) error {
 	return err
 }
 
-// Refresh opens a session through the mount at point, which waits for what other hosts have.
+// Refresh opens a session through the mount at point, so that the mount fetches the records of
+// other hosts. A missing session or missing permission is no error.
 func Refresh(point string, ref ctxabi.Ref) error {
 	f, err := os.Open(filepath.Join(point, ref.Path(), ctxabi.MessagesFile))
 	if errors.Is(err, iofs.ErrPermission) || errors.Is(err, iofs.ErrNotExist) {
@@ -91,7 +96,8 @@ func Refresh(point string, ref ctxabi.Ref) error {
 	return err
 }
 
-// NewOwner returns whose a new session is: the home's user, or the caller with the space's group.
+// NewOwner returns the owner of a new session: the user of the home, or the caller with the group
+// of the space. It returns an error if the space does not exist.
 func NewOwner(at locate.Place) (session.Owner, error) {
 	if at.Ref.Space != "" {
 		var st unix.Stat_t
@@ -116,11 +122,12 @@ func NewOwner(at locate.Place) (session.Owner, error) {
 // it.
 var ClearMounts = func(store string) {}
 
-// DaemonExitWait is how long OpenStore waits for a daemon that has lost its mount to leave the store.
+// DaemonExitWait is the time that OpenStore waits for a daemon without a mount to exit.
 const DaemonExitWait = 5 * time.Second
 
-// OpenStore opens a store to write; what is missing of the path to it is made.
-// A daemon that was just unmounted is given the time to leave it.
+// OpenStore opens a store to write, and creates the store and its parent directories if necessary.
+// It waits for a daemon that was just unmounted. If another process keeps the lock, it returns
+// ctxabi.ErrLocked with the mountpoint and the process.
 func OpenStore(dir string, o session.Options) (*session.Store, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return nil, err

@@ -10,19 +10,21 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 )
 
-// RedactFlags say whether secrets are shown.
+// RedactFlags holds --redact and --redact-allow.
 type RedactFlags struct {
 	On    bool
-	Allow string // path of the allow list; "": nothing is allowed
+	Allow string // path of the allow list, or "" for none
 }
 
+// Add defines the flags on c.
 func (f *RedactFlags) Add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.BoolVar(&f.On, "redact", false, "show [redacted:KIND] in place of keys, tokens and passwords")
 	fl.StringVar(&f.Allow, "redact-allow", "", "`FILE` that lists what is not a secret; implies --redact")
 }
 
-// Complete makes the path absolute and reads what is there, so that a mistake is told at once.
+// Complete makes the path absolute and returns an error if the allow list is unreadable or
+// malformed. --redact-allow implies --redact.
 func (f *RedactFlags) Complete() (err error) {
 	if f.Allow == "" {
 		return nil
@@ -35,7 +37,7 @@ func (f *RedactFlags) Complete() (err error) {
 	return err
 }
 
-// Redactor is what the flags ask for; nil: nothing is redacted.
+// Redactor returns the redactor that the flags request, or nil if they do not redact.
 func (f *RedactFlags) Redactor() (*redact.Redactor, error) {
 	if !f.On && f.Allow == "" {
 		return nil, nil
@@ -57,7 +59,7 @@ func (f *RedactFlags) Redactor() (*redact.Redactor, error) {
 	return r, nil
 }
 
-// Args are the same flags for another process.
+// Args returns the same flags as arguments of another process.
 func (f *RedactFlags) Args() (a []string) {
 	if f.On {
 		a = append(a, "--redact")
@@ -68,7 +70,8 @@ func (f *RedactFlags) Args() (a []string) {
 	return a
 }
 
-// Inherit takes from the daemon what the command line does not say.
+// Inherit copies the settings of a daemon if the command line has none of the flags. given reports
+// whether it has a flag.
 func (f *RedactFlags) Inherit(d daemon.Info, given func(string) bool) {
 	if !given("redact") && !given("redact-allow") {
 		f.On, f.Allow = d.Redact, d.RedactAllow

@@ -11,7 +11,8 @@ import (
 // NewRoot returns a new root command with all verbs. The main program sets it.
 var NewRoot func() *cobra.Command
 
-// Run executes one command line and returns its exit code.
+// Run executes one command line and returns its exit code. It prints the error of the verb, and the
+// usage line after wrong usage.
 func Run(args []string, stdout, stderr io.Writer) int {
 	root := NewRoot()
 	root.SetArgs(args)
@@ -32,8 +33,8 @@ func Run(args []string, stdout, stderr io.Writer) int {
 	return code
 }
 
-// Group makes c a verb that only holds others. Alone it prints its help; a word
-// that is none of them is wrong usage.
+// Group adds sub-verbs to c, which has no action of its own: alone it prints its help, and an
+// unknown sub-verb is wrong usage.
 func Group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	c.Args = cobra.NoArgs
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
@@ -42,7 +43,8 @@ func Group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// AddTo adds sub-verbs to a verb of another package, which registers before.
+// AddTo adds sub-verbs to a verb of another package. It panics if root has no such verb: the other
+// package must register first.
 func AddTo(root *cobra.Command, verb string, subs ...*cobra.Command) {
 	parent, _, err := root.Find([]string{verb})
 	if err != nil {

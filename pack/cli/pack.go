@@ -20,15 +20,17 @@ import (
 	"github.com/ctxfs/ctxfs/run/runner"
 )
 
+// Flags holds the flags of a verb that compiles packs, and the settings that it takes from a
+// daemon.
 type Flags struct {
 	Store, format, Encoding string
 	Budget                  int
-	Instead                 int  // tokens, in place of the session's own budget; 0: that
-	Quiet                   bool // no command of a recipe is run
+	Instead                 int  // tokens that replace the session's own budget; 0 keeps it
+	Quiet                   bool // runs no command of a recipe
 	Memory                  *memory.Limit
 	Maps                    []string
 	Redact                  cli.RedactFlags
-	Mountpoint              string // of the daemon that serves the store; "": none does
+	Mountpoint              string // of the daemon that serves the store, "" without a daemon
 }
 
 func packCmd() *cobra.Command {
@@ -91,7 +93,8 @@ not give, that daemon's value is used, so that both print the same.
 // packFormats are the renderings of a pack: the last five are bodies of requests to providers.
 var packFormats = []string{"md", "json", "report", string(native.OpenAI), string(native.Anthropic), string(native.Responses), string(native.Gemini), string(native.GenAI)}
 
-// Inherit takes from the daemon what the command line does not say.
+// Inherit copies the settings of a daemon for each flag that the command line does not have. given
+// reports whether it has a flag.
 func (f *Flags) Inherit(d daemon.Info, given func(string) bool) {
 	if d.Mountpoint == "" {
 		return // it left no note of its flags

@@ -50,15 +50,15 @@ func recipeDefaultCmd() *cobra.Command {
 	}
 }
 
-// RecipeFile is a recipe on the disk, with the agent's home that its imports are found in.
+// RecipeFile is a recipe on disk and the home of the agent that contains its imports.
 type RecipeFile struct {
-	Arg   string // as the user calls it
-	Home  string // directory that stands for the agent's home
+	Arg   string // the argument of the user
+	Home  string // directory that serves as the agent's home
 	Entry string // slash-separated, relative to Home
 }
 
-// FindRecipe returns which home a recipe belongs to: four directories up for a
-// session's context/context.yaml, else the directory that holds it.
+// FindRecipe returns the recipe file that arg names. Its home is the directory of the file, and
+// four directories above it for context/context.yaml of a session.
 func FindRecipe(arg string) (f RecipeFile, err error) {
 	if _, _, err := daemon.MountAround(arg); err != nil {
 		return f, err
@@ -86,7 +86,7 @@ func lastNames(abs string, n int) string {
 	return tail
 }
 
-// Load reads the recipe with all that it imports. What is wrong with it is recipe.Problems.
+// Load reads the recipe and its imports. Mistakes in them are an error of type recipe.Problems.
 func (f RecipeFile) Load() (*recipe.Recipe, error) {
 	home, err := os.OpenRoot(f.Home)
 	if err != nil {

@@ -16,14 +16,15 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// Report is what recipe check found.
+// Report is the result of recipe check for one file.
 type Report struct {
-	File     string    `json:"file"`
-	OK       bool      `json:"ok"`
+	File     string          `json:"file"`
+	OK       bool            `json:"ok"`
 	Problems []Problem `json:"problems"`
 	Warnings []Problem `json:"warnings"`
 }
 
+// Problem is one mistake in a recipe file.
 type Problem struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
@@ -127,6 +128,7 @@ func (f RecipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error
 	return list, nil
 }
 
+// Problems converts the mistakes of a recipe for the output: with the file names of the user.
 func (f RecipeFile) Problems(list recipe.Problems) []Problem {
 	out := []Problem{}
 	for _, p := range list {
@@ -135,6 +137,7 @@ func (f RecipeFile) Problems(list recipe.Problems) []Problem {
 	return out
 }
 
+// Print writes one line for each problem and warning.
 func (r Report) Print(out io.Writer) error {
 	for _, p := range r.Problems {
 		fmt.Fprintf(out, "%s:%d:%d: %s\n", p.File, p.Line, p.Column, p.Text)

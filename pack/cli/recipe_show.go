@@ -102,8 +102,8 @@ type ShownRecipe struct {
 	note     string
 }
 
-// ShowRecipe reads the session's recipe through a mount of its store, which shows each
-// user his own, or else in the store itself.
+// ShowRecipe reads the recipe that applies to a session: through a mount of its store, or else from
+// the store.
 func ShowRecipe(at locate.Place) (s ShownRecipe, err error) {
 	s.session = at.Ref.Path()
 	root := at.Store

@@ -15,8 +15,9 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// StoreRedactor is what the flags ask for, or what the daemon of a store, mounted at point, does where they say nothing; nil: nothing is
-// redacted. The allow list of a daemon that may not be read allows nothing.
+// StoreRedactor returns the redactor that the flags request. Without flags it returns the redactor
+// of the daemon that serves the store at point, or nil if that redacts nothing. An allow list that
+// the caller may not read counts as empty.
 func StoreRedactor(f cli.RedactFlags, store, point string) (*redact.Redactor, error) {
 	if !f.On {
 		if d, ok := daemon.Running(store); ok {
@@ -55,7 +56,8 @@ func withoutSecrets(out io.Writer, r *redact.Redactor, write func(io.Writer) err
 	return failed
 }
 
-// RedactCommand returns a command without its secrets: a word is judged beside its neighbours, as --password is.
+// RedactCommand returns a command without its secrets. It judges a word together with its
+// neighbors, for example the value after --password. A nil r redacts nothing.
 func RedactCommand(r *redact.Redactor, args []string) []string {
 	if r == nil {
 		return args
