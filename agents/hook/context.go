@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 
 	"github.com/ctxfs/ctxfs/agents/brief"
-	"github.com/ctxfs/ctxfs/agents/hook/jobs"
 	"github.com/ctxfs/ctxfs/agents/mcp"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/jobs"
 )
 
 // maxContext is how many characters a hook puts into the context of Claude

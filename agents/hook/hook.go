@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ctxfs/ctxfs/agents/hook/jobs"
 	"github.com/ctxfs/ctxfs/agents/transcript"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/jobs"
 	"github.com/ctxfs/ctxfs/internal/locate"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/agents/hook/jobs"
 	"github.com/ctxfs/ctxfs/agents/transcript"
+	"github.com/ctxfs/ctxfs/internal/jobs"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/internal/process"
 )

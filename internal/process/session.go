@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/agents/hook/jobs"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/jobs"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 

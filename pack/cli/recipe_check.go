@@ -18,8 +18,8 @@ import (
 
 // Report is the result of recipe check for one file.
 type Report struct {
-	File     string          `json:"file"`
-	OK       bool            `json:"ok"`
+	File     string    `json:"file"`
+	OK       bool      `json:"ok"`
 	Problems []Problem `json:"problems"`
 	Warnings []Problem `json:"warnings"`
 }

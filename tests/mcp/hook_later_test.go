@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/agents/hook/jobs"
+	"github.com/ctxfs/ctxfs/internal/jobs"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
