@@ -117,7 +117,7 @@ const (
 	PublishAttr  = "user.ctx.publish"  // "1": a session of this host alone comes into the cluster
 	WithdrawAttr = "user.ctx.withdraw" // the session's name, to be sure: it leaves the cluster, and stays on this host
 	ForkAttr     = "user.ctx.fork"     // NAME, NAME@LINE or AGENT/NAME@LINE: makes a session with this one's history, up to that message
-	ArchiveAttr  = "user.ctx.archive"  // "1": seals what its logs have (see session.Log.Seal)
+	ArchiveAttr  = "user.ctx.archive"  // "1": seals what its logs have (see session/log.Log.Seal)
 	RemoveAttr   = "user.ctx.remove"   // the session's name, to be sure: removes it with its history, for good
 	ProjectAttr  = "user.ctx.project"  // read: the slug of the workspace whose memory the session shares; none if it shares none
 	CollectAttr  = "user.ctx.gc"       // "plan" or "sweep": says in context/gc.report what may go of the session, and lets it go

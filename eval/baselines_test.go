@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func recordOf(fields ...string) []byte {
@@ -25,7 +25,7 @@ func recordOf(fields ...string) []byte {
 }
 
 func sessionOf(t interface{ Fatal(...any) }, records ...[]byte) *Session {
-	s := &Session{Set: "set", Name: "s", Messages: &session.MemLog{}}
+	s := &Session{Set: "set", Name: "s", Messages: &log.MemLog{}}
 	for _, raw := range records {
 		s.Messages.Append(raw)
 	}

@@ -17,13 +17,14 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Session is a history to replay.
 type Session struct {
 	Set, Name string // the directory it is in, and its own name
-	Messages  *session.MemLog
+	Messages  *log.MemLog
 	Questions []Question
 
 	texts  []string         // each record as a pack shows it in full
@@ -131,7 +132,7 @@ type notASession struct{ file, why string }
 func (e *notASession) Error() string { return fmt.Sprintf("%s is left out: %s", e.file, e.why) }
 
 func load(p place, counter *tokens.Counter) ([]*Session, error) {
-	data, err := session.ReadPlain(p.file)
+	data, err := archive.ReadPlain(p.file)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ func load(p place, counter *tokens.Counter) ([]*Session, error) {
 
 // loadOne reads a file of messages, a JSON object a line, and the questions beside it.
 func loadOne(p place, data []byte) (*Session, error) {
-	s := &Session{Set: p.set, Name: p.name, Messages: &session.MemLog{}}
+	s := &Session{Set: p.set, Name: p.name, Messages: &log.MemLog{}}
 	for raw := range bytes.Lines(data) {
 		raw = bytes.TrimRight(raw, "\r\n")
 		if err := ctxabi.CheckMessage(raw); err != nil {

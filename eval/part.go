@@ -5,7 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Text returns record line, from 1, as a pack shows it in full.
@@ -46,7 +46,7 @@ func (s *Session) Part(name string, from, to int, encoding string) (*Session, er
 	if err != nil {
 		return nil, err
 	}
-	out := &Session{Set: s.Set, Name: name, Messages: &session.MemLog{}}
+	out := &Session{Set: s.Set, Name: name, Messages: &log.MemLog{}}
 	for line := 1; line <= to; line++ {
 		if line > lead && line < from {
 			continue

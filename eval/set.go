@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // setEnding is what a file of histories with questions is called at its end.
@@ -81,7 +81,7 @@ func (h *oneHistory) session(set string) (*Session, error) {
 	if len(h.History) == 0 {
 		return nil, errors.New(`it needs a "history", a list of messages`)
 	}
-	s := &Session{Set: set, Name: h.Name, Messages: &session.MemLog{}}
+	s := &Session{Set: set, Name: h.Name, Messages: &log.MemLog{}}
 	for i, raw := range h.History {
 		var line bytes.Buffer
 		if err := json.Compact(&line, raw); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // blobDir is context/dedup/blob. A user stores a content by creating a file whose name is its hash.
@@ -77,10 +77,10 @@ func (d *blobDir) Rename(ctx context.Context, name string, newParent gofs.InodeE
 	return d.p.deny(ctx, "rename", d.rel+"/"+name, ctxabi.ErrProtected, "the name of content is its hash; it cannot be renamed")
 }
 
-// blobHandle is an open blob that is being written; see [session.BlobStage].
+// blobHandle is an open blob that is being written; see [blob.Stage].
 type blobHandle struct {
 	n     *contentFile
-	stage *session.BlobStage
+	stage *blob.Stage
 }
 
 func (h *blobHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {

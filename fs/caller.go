@@ -11,7 +11,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/internal/handles"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // callerOf returns who sent the request. A request of the kernel itself has no caller; it counts as
@@ -38,9 +38,9 @@ func processOf(ctx context.Context) uint32 {
 
 // writerOf returns the caller as the store records it. Handlers call it when a file is opened: a
 // later WRITE names whoever holds the descriptor by then.
-func writerOf(ctx context.Context) session.Writer {
+func writerOf(ctx context.Context) disk.Writer {
 	c := callerOf(ctx)
-	return session.Writer{UID: c.Uid, PID: c.Pid}
+	return disk.Writer{UID: c.Uid, PID: c.Pid}
 }
 
 // isForeign reports whether the caller may see other file systems than the daemon, as a process of a container does: it has

@@ -13,7 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
-	"github.com/ctxfs/ctxfs/session"
+
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // nameKind is what a name stands for. It decides who may make, change, rename and remove it.
@@ -210,7 +211,7 @@ func isPin(rel string) bool {
 
 // isSealed reports whether rel holds sealed records of a log, which the logs show.
 func isSealed(rel string) bool {
-	_, _, sealed := session.SealedNumber(rel)
+	_, _, sealed := archive.ParsePartName(rel)
 	return sealed
 }
 

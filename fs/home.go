@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // realm is the part of the tree that belongs to one user, or to one shared space.
@@ -38,15 +39,15 @@ func (r realm) owner() owner {
 
 // maker returns the owner of what the caller makes in the realm. What root makes in a home belongs
 // to the home's user.
-func (r realm) maker(ctx context.Context) session.Owner {
+func (r realm) maker(ctx context.Context) disk.Owner {
 	o, c := r.owner(), callerOf(ctx)
 	switch {
 	case o.group:
-		return session.Owner{UID: c.Uid, GID: o.gid, Mode: 0o2770}
+		return disk.Owner{UID: c.Uid, GID: o.gid, Mode: 0o2770}
 	case c.Uid == r.ref.UID:
-		return session.Owner{UID: c.Uid, GID: c.Gid, Mode: 0o700}
+		return disk.Owner{UID: c.Uid, GID: c.Gid, Mode: 0o700}
 	}
-	return session.Owner{UID: r.ref.UID, GID: o.gid, Mode: 0o700}
+	return disk.Owner{UID: r.ref.UID, GID: o.gid, Mode: 0o700}
 }
 
 // fill fills in the attributes of the realm's directory rel, whether it is on the disk or not.

@@ -15,6 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // A kernel that outlives the daemon asks for nodes by their numbers alone.
@@ -29,11 +31,11 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	uid, gid := uint32(unix.Getuid()), uint32(unix.Getgid())
-	x, err := store.Create(ctxabi.Ref{UID: uid, Agent: "a", Session: "s"}, session.Owner{UID: uid, GID: gid, Mode: 0o700})
+	x, err := store.Create(ctxabi.Ref{UID: uid, Agent: "a", Session: "s"}, disk.Owner{UID: uid, GID: gid, Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"user","content":"hi"}` + "\n")}); err != nil {
+	if _, err := x.Messages().Append(t.Context(), log.Batch{Data: []byte(`{"role":"user","content":"hi"}` + "\n")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := x.MakeChild("kid"); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // context/line has record n of messages.jsonl under the name n, its text under n.txt; record n of
@@ -69,7 +69,7 @@ func findLine(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut)
 type lineSource struct {
 	constantSource
 	p        *mountedSession
-	log      *session.Log
+	log      *log.Log
 	off, len int64                      // of the record, without its newline
 	size     int64                      // of the file
 	decode   func(record []byte) []byte // nil: the record as it is

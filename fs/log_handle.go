@@ -13,7 +13,9 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // logHandle is one open log. The stage does the work. What is here is what only FUSE knows: one
@@ -21,8 +23,8 @@ import (
 // program which got an errno may send the same bytes again.
 type logHandle struct {
 	n      *logFile
-	writer session.Writer // who opened it
-	stage  *session.Stage // nil on a handle that only reads
+	writer disk.Writer // who opened it
+	stage  *log.Stage  // nil on a handle that only reads
 
 	mu    sync.Mutex
 	noted uint64 // the round of syncs this log is noted for, see tree.noteWrite
@@ -57,7 +59,7 @@ func (h *logHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Read
 // viewed is the answer of a read by bytes of a log that the daemon never looks at: the kernel copies
 // them from the file to the reader. Where it cannot, the reader gets EIO.
 type viewed struct {
-	view   session.LogView
+	view   log.View
 	slices [1][]byte
 }
 
@@ -155,7 +157,7 @@ func (h *logHandle) Release(ctx context.Context) syscall.Errno {
 
 // noteWrite records that log has to be synced at the end, and returns the round of syncs for which
 // it is recorded. noted is what it returned to the handle before.
-func (t *tree) noteWrite(log *session.Log, noted uint64) uint64 {
+func (t *tree) noteWrite(log *log.Log, noted uint64) uint64 {
 	if noted == t.syncRound.Load() {
 		return noted
 	}
@@ -167,4 +169,4 @@ func (t *tree) noteWrite(log *session.Log, noted uint64) uint64 {
 
 // key returns the idempotency key of a request. The connection's number is random, so that no
 // request of the next mount has the same key.
-func (t *tree) key(req request) session.Key { return session.Key{Conn: t.conn, Unique: req.unique} }
+func (t *tree) key(req request) arrival.Key { return arrival.Key{Conn: t.conn, Unique: req.unique} }

@@ -9,7 +9,8 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // logFile is messages.jsonl or events.jsonl. Its size is that of the log and not of the file in the
@@ -18,7 +19,7 @@ type logFile struct {
 	gofs.Inode
 	noXattrs
 	p   *mountedSession
-	log *session.Log
+	log *log.Log
 }
 
 func logNode(p *mountedSession, rel string) tableNode {
@@ -114,8 +115,8 @@ func (n *logFile) facts(ctx context.Context) facts {
 			}
 			return head
 		},
-		"sealed": n.archived(func(a session.Archived) int64 { return a.Raw }),
-		"packed": n.archived(func(a session.Archived) int64 { return a.Packed }),
+		"sealed": n.archived(func(a archive.Archived) int64 { return a.Raw }),
+		"packed": n.archived(func(a archive.Archived) int64 { return a.Packed }),
 	}
 	if n.p.t.cluster != nil {
 		f[behindFact] = func() string { return n.p.behind(ctx) }
@@ -124,7 +125,7 @@ func (n *logFile) facts(ctx context.Context) facts {
 }
 
 // archived returns a fact: a number of what is sealed, or "" if nothing is.
-func (n *logFile) archived(of func(session.Archived) int64) func() string {
+func (n *logFile) archived(of func(archive.Archived) int64) func() string {
 	return func() string {
 		a, err := n.log.Archived()
 		if err != nil || a.Parts == 0 {

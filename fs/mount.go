@@ -28,6 +28,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // maxWrite is the most bytes of one read or write request.
@@ -176,7 +177,7 @@ func newTree(o Options) (*tree, error) {
 		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
 		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
-		written: map[*session.Log]struct{}{}, gc: o.Collector, memory: o.Memory, cluster: o.Cluster, files: o.Files, shelf: shelf{limit: o.Memory},
+		written: map[*log.Log]struct{}{}, gc: o.Collector, memory: o.Memory, cluster: o.Cluster, files: o.Files, shelf: shelf{limit: o.Memory},
 	}
 	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
@@ -275,7 +276,7 @@ func (s *Server) Shutdown(deadline time.Duration) error {
 func (t *tree) syncAll() error {
 	t.mu.Lock()
 	logs := t.written
-	t.written = map[*session.Log]struct{}{}
+	t.written = map[*log.Log]struct{}{}
 	t.syncRound.Add(1)
 	t.mu.Unlock()
 	var errs []error

@@ -21,6 +21,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // mountedSession is one session in the tree: what all nodes of its directories share.
@@ -86,7 +88,7 @@ func (p *mountedSession) refuse(ctx context.Context, op, rel string, err error) 
 // refuseTo is refuse for a request of the user uid.
 func (p *mountedSession) refuseTo(uid uint32, op, rel string, err error) syscall.Errno {
 	errno := errnoOf(err)
-	row := session.RowOf(op, rel, uid, err)
+	row := disk.RowOf(op, rel, uid, err)
 	row.Op, row.Errno = op, errnoName(errno) // as the program sees it
 	p.x.Report(row)
 	return errno
@@ -278,7 +280,7 @@ func (p *mountedSession) buildAt(ctx context.Context, n int) (*pack.Build, error
 }
 
 // served returns the packs of the session that were read.
-func (p *mountedSession) served(ctx context.Context) (*session.Served, error) {
+func (p *mountedSession) served(ctx context.Context) (*blob.Served, error) {
 	late, cancel := patient(ctx)
 	defer cancel()
 	return p.t.builder.Served(late, p.x)

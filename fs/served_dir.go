@@ -12,7 +12,7 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // context/served has what was read of the session's packs, each under its id.
@@ -29,7 +29,7 @@ func listServed(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ sysca
 }
 
 // servedAttr returns the identity of a pack that was read.
-func (p *mountedSession) servedAttr(k session.ServedPack) gofs.StableAttr {
+func (p *mountedSession) servedAttr(k blob.Pack) gofs.StableAttr {
 	return contentAttr(p.x.Instance(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
 }
 
@@ -56,7 +56,7 @@ func findServed(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 type servedSource struct {
 	constantSource
 	p    *mountedSession
-	pack session.ServedPack
+	pack blob.Pack
 }
 
 func (n *servedSource) rel() string { return ctxabi.ServedDir + "/" + n.pack.ID + ".md" }
@@ -128,7 +128,7 @@ type packsHandle struct {
 
 	mu    sync.Mutex
 	rows  []byte // guarded by mu
-	begin int64  // where they begin, as session.Served counts; guarded by mu
+	begin int64  // where they begin, as blob.Served counts; guarded by mu
 	read  bool   // something was; guarded by mu
 }
 

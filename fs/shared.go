@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Files shares ordinary files with other hosts, by their paths in the store. Package cluster/files explains its
@@ -27,8 +27,8 @@ type Files interface {
 	// now is set, else before a moment that is a little older.
 	Fresh(name string, now bool)
 
-	Mkdir(ctx context.Context, name string, o session.Owner, local func() error) error
-	Symlink(ctx context.Context, name, target string, o session.Owner, local func() error) error
+	Mkdir(ctx context.Context, name string, o disk.Owner, local func() error) error
+	Symlink(ctx context.Context, name, target string, o disk.Owner, local func() error) error
 	// Remove removes a file or an empty directory, and RemoveAgent an agent's home.
 	Remove(ctx context.Context, name string, dir bool, local func() error) error
 	RemoveAgent(ctx context.Context, name string, local func() error) error
@@ -37,7 +37,7 @@ type Files interface {
 	// Changed commits what a file is on the disk that nobody has open and changed.
 	Changed(ctx context.Context, name string) error
 	// Put replaces the content of a file.
-	Put(ctx context.Context, name string, o session.Owner, data []byte) error
+	Put(ctx context.Context, name string, o disk.Owner, data []byte) error
 
 	// Base returns which content hosts share of a file that nobody changes, and Write commits one that was
 	// changed since. Both get the file open to be read. Write returns the name that the content has now, and

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/beneath"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // What is made, removed and renamed among files that hosts share. Each is looked at on the disk first, because
@@ -19,8 +19,8 @@ import (
 // hosts: that there are files of this host alone in a directory.
 
 // newOwner returns to whom a new file in the open directory with the attributes self belongs, and its mode.
-func (p *plain) newOwner(ctx context.Context, mode uint32, self *unix.Statx_t, dir bool) session.Owner {
-	o := session.Owner{UID: p.t.uid, GID: p.t.gid, Mode: p.newMode(mode&0o7777, dir)}
+func (p *plain) newOwner(ctx context.Context, mode uint32, self *unix.Statx_t, dir bool) disk.Owner {
+	o := disk.Owner{UID: p.t.uid, GID: p.t.gid, Mode: p.newMode(mode&0o7777, dir)}
 	if p.t.asRoot {
 		c := callerOf(ctx)
 		o.UID, o.GID = c.Uid, c.Gid

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // tree is what all nodes of one mount share.
@@ -59,7 +60,7 @@ type tree struct {
 	syncRound atomic.Uint64 // counts the calls of syncAll, from 1
 
 	mu      sync.Mutex
-	written map[*session.Log]struct{} // guarded by mu: logs with appends since the last sync
+	written map[*log.Log]struct{} // guarded by mu: logs with appends since the last sync
 }
 
 // waitForRenames waits for the renames that are between the disk and go-fuse's tree. A rename must

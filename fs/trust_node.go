@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // trustFile is home/<uid>/trust.jsonl: what may be run as that user. Only the user may read it. It
@@ -86,7 +87,7 @@ func (n *trustFile) set(data []byte) error {
 	if err := session.CheckControl(ctxabi.TrustFile, data); err != nil {
 		return err
 	}
-	return n.t.files.Put(context.Background(), n.trustPath(), session.Owner{UID: n.ref.UID, GID: n.owner().gid, Mode: 0o600}, data)
+	return n.t.files.Put(context.Background(), n.trustPath(), disk.Owner{UID: n.ref.UID, GID: n.owner().gid, Mode: 0o600}, data)
 }
 
 // trustPath returns the trust file's path in the store.

@@ -6,7 +6,7 @@ import (
 	"syscall"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // MakePlace makes the directory of ref: a session; without ref.Session an agent's home; without
@@ -22,7 +22,7 @@ func (s *Server) MakePlace(ref ctxabi.Ref, owner uint32) error {
 	}
 	r := realm{t: s.t, ref: ctxabi.Ref{UID: ref.UID, Space: ref.Space}}
 	o := r.owner()
-	maker := session.Owner{UID: owner, GID: o.gid, Mode: 0o700}
+	maker := disk.Owner{UID: owner, GID: o.gid, Mode: 0o700}
 	if o.group {
 		maker.Mode = 0o2770
 	}

@@ -4,12 +4,12 @@ import (
 	"fmt"
 
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // A pack of a history in memory by the built-in recipe, without any files.
 func ExampleCompiler_Compile() {
-	var log session.MemLog
+	var log log.MemLog
 	log.Append([]byte(`{"role":"user","content":"Why does the test fail?"}`))
 	log.Append([]byte(`{"role":"assistant","content":"The clock is mocked, and nothing moves it."}`))
 	var compiler pack.Compiler

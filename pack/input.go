@@ -15,9 +15,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Records is a snapshot of a log, by the numbers of its records from 1.
-type Records = record.Records
-
 // Input is all that a pack is made from.
 type Input struct {
 	Session   string // its name

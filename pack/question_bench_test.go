@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recall"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // wideLog is a long chat whose records are made when they are read, each of other words, and what was appended to it since.
@@ -78,7 +79,7 @@ func (d blockFiles) Keep(k int, data []byte) error { return os.WriteFile(d.name(
 
 func (d blockFiles) Remove(k int) { os.Remove(d.name(k)) }
 
-func (d blockFiles) Head(Records, int) (string, error) { return "", nil }
+func (d blockFiles) Head(record.Records, int) (string, error) { return "", nil }
 
 // BenchmarkQuestion is the pack of a question that is appended, with what the packs before it left, as CPU time.
 func BenchmarkQuestion(b *testing.B) {

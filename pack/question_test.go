@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // diary is a long chat in which each day somebody tells of other things.
@@ -45,7 +46,7 @@ func TestQuestionTakesTheRoomThatIsFree(t *testing.T) {
 		used := recalledTokens(p)
 		limit := b.Tokens
 		for _, f := range native.Formats {
-			body, err := b.Native(f, func() (messages, events Records, err error) { return l, nil, nil })
+			body, err := b.Native(f, func() (messages, events record.Records, err error) { return l, nil, nil })
 			if err != nil {
 				t.Fatal(err)
 			}

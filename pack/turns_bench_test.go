@@ -32,7 +32,7 @@ func of(times []time.Duration, share float64) float64 {
 }
 
 // replayed compiles a pack after each of n more records of a log, which grow appends one after another.
-func replayed(b *testing.B, log Records, budget, n int, mm *Memo, grow func(k int)) (t turns) {
+func replayed(b *testing.B, log record.Records, budget, n int, mm *Memo, grow func(k int)) (t turns) {
 	in := Input{Session: "s1", Agent: "coder", Budget: budget, Messages: log, Head: "sha256-of-all"}
 	h := sha256.New()
 	for k := range n {

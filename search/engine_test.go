@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
@@ -235,12 +236,12 @@ type watchedDisk struct {
 }
 
 type watchedFile struct {
-	session.File
+	vfs.File
 	name string
 	d    *watchedDisk
 }
 
-func (d *watchedDisk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
+func (d *watchedDisk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	f, err := d.Disk.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err

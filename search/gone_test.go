@@ -12,6 +12,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -145,12 +147,12 @@ func TestChangesWithoutADaemonAreFound(t *testing.T) {
 	}
 	open()
 	for _, name := range []string{"kept", "edited", "copied", "moved", "removed", "grown"} {
-		x, err := store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: name}, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+		x, err := store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: name}, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"shared " + name + "word", "second oldword"} {
-			if _, err := x.Messages().Append(context.Background(), session.Batch{Data: []byte(message("user", text))}); err != nil {
+			if _, err := x.Messages().Append(context.Background(), log.Batch{Data: []byte(message("user", text))}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -227,7 +227,7 @@ func (n *index) anew(list []*known, why error) {
 		}
 		n.told[k.ref] = true
 		if x, err := n.e.store.Session(k.ref); err == nil {
-			x.Report(session.ErrorRow{Op: "search", Path: ctxabi.SearchDir, Errno: "EIO", Reason: "the search index is rebuilt: " + why.Error()})
+			x.Report(disk.ErrorRow{Op: "search", Path: ctxabi.SearchDir, Errno: "EIO", Reason: "the search index is rebuilt: " + why.Error()})
 		}
 	}
 	n.torn = true

@@ -9,6 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // look returns what there is to search of one session, and how many bytes of its logs are not in it.
@@ -23,7 +25,7 @@ func (n *index) look(x *session.Session) (s *snapshot, rest int64, err error) {
 		mark := n.stale[k.number]
 		n.mu.Unlock()
 		x.Disk().Seen()
-		var ix [2]*session.Index
+		var ix [2]*log.Index
 		for i := range ix {
 			l := logOf(x, i)
 			if err := l.Open(); err != nil {
@@ -129,7 +131,7 @@ func (s *snapshot) behind(x *session.Session) (_ *snapshot, err error) {
 }
 
 // indexOfLog is the index of a log that has so many records; ix, where that does.
-func indexOfLog(x *session.Session, i int, ix *session.Index, least int) (*session.Index, error) {
+func indexOfLog(x *session.Session, i int, ix *log.Index, least int) (*log.Index, error) {
 	if ix != nil && ix.Len() >= least {
 		return ix, nil
 	}
@@ -138,7 +140,7 @@ func indexOfLog(x *session.Session, i int, ix *session.Index, least int) (*sessi
 
 // readInto adds the records of a log from one line to another, until there are so many bytes of them
 // in the chunk. It returns the line behind the last one that was added, also with an error.
-func readInto(ctx context.Context, c *segment.Chunk, x *session.Session, i int, ix *session.Index, of uint32, line, to int, most int64) (int, error) {
+func readInto(ctx context.Context, c *segment.Chunk, x *session.Session, i int, ix *log.Index, of uint32, line, to int, most int64) (int, error) {
 	r := document.NewReader(logOf(x, i), ix)
 	log := segment.Log{Of: of, Event: i == 1}
 	const readAhead = 1 << 20
@@ -152,9 +154,9 @@ func readInto(ctx context.Context, c *segment.Chunk, x *session.Session, i int, 
 		if e.Offset < bufOff || e.Offset+int64(e.Len) > bufOff+int64(len(buf)) {
 			size := min(max(int64(e.Len)+1, readAhead), ix.Size()-e.Offset)
 			buf, bufOff = make([]byte, size), e.Offset
-			if _, err := r.Log.ReadAt(buf, bufOff); session.IsDamage(err) { // then record by record
+			if _, err := r.Log.ReadAt(buf, bufOff); archive.IsDamage(err) { // then record by record
 				buf, bufOff = make([]byte, e.Len), e.Offset
-				if _, err := r.Log.ReadAt(buf, bufOff); session.IsDamage(err) {
+				if _, err := r.Log.ReadAt(buf, bufOff); archive.IsDamage(err) {
 					c.Add(log, line, segment.Record{Role: e.Role, Size: int64(e.Len) + 1}, func(func(uint64)) {}) // it says nothing any more
 					buf = nil
 					continue
@@ -166,7 +168,7 @@ func readInto(ctx context.Context, c *segment.Chunk, x *session.Session, i int, 
 			}
 		}
 		d, err := r.Decode(line, buf[e.Offset-bufOff:][:e.Len])
-		if session.IsDamage(err) { // of the call that it answers
+		if archive.IsDamage(err) { // of the call that it answers
 			err = nil
 		}
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Names of derived content of an owner.
@@ -215,7 +216,7 @@ func remove(files session.Owned) {
 }
 
 // logOf is a session's log by its place in a manifest.
-func logOf(x *session.Session, i int) *session.Log {
+func logOf(x *session.Session, i int) *log.Log {
 	if i == 1 {
 		return x.Events()
 	}

@@ -4,13 +4,15 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Where secrets are not to be shown, records are searched as they are stored and shown without them: an answer says that a
 // record has what was asked for, and not what that is. The index is the same with and without.
 
 // historyOf is both logs of a session as its ledger reads them.
-func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
+func historyOf(x *session.Session) (redact.History, *log.Timeline, error) {
 	t, err := x.Timeline()
 	if err == nil {
 		err = t.EventsErr // they tell of secrets that messages repeat
@@ -18,7 +20,7 @@ func historyOf(x *session.Session) (redact.History, *session.Timeline, error) {
 	if err != nil {
 		return redact.History{}, nil, err
 	}
-	return redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}, t, nil
+	return redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: archive.IsDamage}, t, nil
 }
 
 // redacted returns the document of a record without its secrets.

@@ -16,6 +16,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -66,7 +68,7 @@ func (w *world) session(ref ctxabi.Ref) *session.Session {
 	w.t.Helper()
 	x, err := w.store.Session(ref)
 	if err != nil {
-		x, err = w.store.Create(ref, session.Owner{UID: ref.UID, Mode: 0o700})
+		x, err = w.store.Create(ref, disk.Owner{UID: ref.UID, Mode: 0o700})
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -74,9 +76,9 @@ func (w *world) session(ref ctxabi.Ref) *session.Session {
 	return x
 }
 
-func (w *world) append(l *session.Log, data string) {
+func (w *world) append(l *log.Log, data string) {
 	w.t.Helper()
-	if _, err := l.Append(context.Background(), session.Batch{Data: []byte(data)}); err != nil {
+	if _, err := l.Append(context.Background(), log.Batch{Data: []byte(data)}); err != nil {
 		w.t.Fatal(err)
 	}
 }

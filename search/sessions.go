@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/search/segment"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // known is what an index has of a session. It does not change: what becomes known makes another one.
@@ -97,14 +98,14 @@ type snapshot struct {
 	failed   string // why the index cannot be brought up to date
 
 	upTo, all [2]int // of the one session: records that are indexed without a gap, and that there are
-	ix        [2]*session.Index
+	ix        [2]*log.Index
 }
 
 // view is a session that has hits in a snapshot.
 type view struct {
 	k  *known
 	x  *session.Session
-	ix [2]*session.Index
+	ix [2]*log.Index
 }
 
 // has reports whether a run is of a session that is searched.
@@ -220,7 +221,7 @@ func (s *snapshot) refOf(k *known) ctxabi.Ref {
 }
 
 // index is the index of a log, which has all records of the snapshot.
-func (v *view) index(i int, least int) (*session.Index, error) {
+func (v *view) index(i int, least int) (*log.Index, error) {
 	if ix := v.ix[i]; ix != nil && ix.Len() >= least {
 		return ix, nil
 	}

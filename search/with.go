@@ -8,7 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/excerpt"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // What belongs to a hit: the result of a call and the call of a result, the answer to a question and the
@@ -74,7 +74,7 @@ func (f *finder) fetch(h *Hit, w *With, r *document.Reader) (ok bool, err error)
 	} else {
 		w.doc = *d
 	}
-	if session.IsDamage(err) {
+	if archive.IsDamage(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -98,7 +98,7 @@ func (f *finder) near(h *Hit, r *document.Reader, line int) (*document.Document,
 		return nil, nil
 	}
 	d, err := r.Read(line)
-	if session.IsDamage(err) {
+	if archive.IsDamage(err) {
 		return nil, nil
 	}
 	if err != nil {

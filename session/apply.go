@@ -10,16 +10,16 @@ import (
 
 // Local returns the committer of a store that is alone: what is committed is what its own files
 // hold. It is a [ChangeCommitter], too.
-func Local() Committer { return local{log.Local()} }
+func Local() log.Committer { return local{log.Local()} }
 
-type local struct{ Committer }
+type local struct{ log.Committer }
 
 func (local) CommitChange(_ context.Context, x *Session, c Change) error { return x.Apply(c) }
 
 func (local) CommitName(_ context.Context, s *Store, n NameChange) error { return s.applyName(n) }
 
 // changesOf returns who commits changes where c commits records.
-func changesOf(c Committer) ChangeCommitter {
+func changesOf(c log.Committer) ChangeCommitter {
 	if changes, ok := c.(ChangeCommitter); ok {
 		return changes
 	}

@@ -169,7 +169,7 @@ func TestADamagedFrameIsAllThatIsLost(t *testing.T) {
 			dir, _, want := archived(t, d)
 			s, x := reopen(t, d)
 			ix, _ := x.Messages().Index()
-			entries := make([]session.Entry, ix.Len())
+			entries := make([]ctxabi.Entry, ix.Len())
 			for i := range entries {
 				entries[i] = ix.At(i + 1)
 			}
@@ -189,7 +189,7 @@ func TestADamagedFrameIsAllThatIsLost(t *testing.T) {
 			bad, good := 0, 0
 			for i, e := range entries {
 				rec, err := again.Record(i + 1)
-				if err != nil || again.At(i+1).Flags&session.Damaged != 0 {
+				if err != nil || again.At(i+1).Flags&ctxabi.Damaged != 0 {
 					bad++
 					continue
 				}

@@ -13,8 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -48,7 +50,7 @@ func TestALogThatIsSealedIsLikeASlice(t *testing.T) {
 					n := rapid.SampledFrom([]int{0, 10, 500, 9000}).Draw(t, "size")
 					fmt.Fprintf(&b, `{"role":"user","content":"%d%s"}`+"\n", rapid.IntRange(0, 3).Draw(t, "which"), strings.Repeat("x", n))
 				}
-				if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(b.String())}); err != nil {
+				if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(b.String())}); err != nil {
 					t.Fatal(err)
 				}
 				want += b.String()
@@ -193,7 +195,7 @@ func TestReadersAndWritersWhileALogIsSealed(t *testing.T) {
 					<-sealed // however late the sealer's turn comes
 				}
 				rec := fmt.Sprintf(`{"role":"user","content":"%d %d %s"}`+"\n", w, i, strings.Repeat("x", 37*i%3000))
-				if _, err := l.Append(ctx, session.Batch{Data: []byte(rec)}); err != nil {
+				if _, err := l.Append(ctx, log.Batch{Data: []byte(rec)}); err != nil {
 					t.Error(err)
 					return
 				}
@@ -215,7 +217,7 @@ func TestReadersAndWritersWhileALogIsSealed(t *testing.T) {
 		next[w]++
 	}
 	verified(t, s, refA)
-	if got := plain(t, session.OS, x.Dir()); got != content(t, l) {
+	if got := plain(t, vfs.OS, x.Dir()); got != content(t, l) {
 		t.Error("a person reads other bytes")
 	}
 }

@@ -18,7 +18,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -32,14 +35,14 @@ func talk(n int, seed int64) string {
 	return b.String()
 }
 
-func appendTo(t testing.TB, l *session.Log, data string) {
+func appendTo(t testing.TB, l *log.Log, data string) {
 	t.Helper()
-	if _, err := l.Append(ctx, session.Batch{Data: []byte(data), Writer: root}); err != nil {
+	if _, err := l.Append(ctx, log.Batch{Data: []byte(data), Writer: root}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func seal(t testing.TB, l *session.Log) {
+func seal(t testing.TB, l *log.Log) {
 	t.Helper()
 	if raw, packed, err := l.Seal(ctx); err != nil || raw == 0 || packed == 0 {
 		t.Fatalf("seal: %d, %d, %v", raw, packed, err)
@@ -47,7 +50,7 @@ func seal(t testing.TB, l *session.Log) {
 }
 
 // plain is the log as a person reads it without the program: the sealed parts inflated, then the tail.
-func plain(t testing.TB, v session.VFS, dir string) string {
+func plain(t testing.TB, v vfs.FS, dir string) string {
 	t.Helper()
 	entries, err := v.ReadDir(dir)
 	if err != nil {
@@ -55,7 +58,7 @@ func plain(t testing.TB, v session.VFS, dir string) string {
 	}
 	parts := map[int]string{}
 	for _, e := range entries {
-		if log, n, ok := session.SealedNumber(e.Name()); ok && log == ctxabi.MessagesFile {
+		if log, n, ok := archive.ParsePartName(e.Name()); ok && log == ctxabi.MessagesFile {
 			parts[n] = e.Name()
 		}
 	}
@@ -146,10 +149,10 @@ func TestOtherToolsReadASealedPart(t *testing.T) {
 	appendTo(t, x.Messages(), want)
 	seal(t, x.Messages())
 	appendTo(t, x.Messages(), a1+"\n")
-	if all, err := session.ReadPlain(filepath.Join(x.Dir(), ctxabi.MessagesFile)); err != nil || string(all) != want+a1+"\n" {
+	if all, err := archive.ReadPlain(filepath.Join(x.Dir(), ctxabi.MessagesFile)); err != nil || string(all) != want+a1+"\n" {
 		t.Error("reading it without the store gives other bytes", err)
 	}
-	if all, err := session.ReadPlain(filepath.Join(x.Dir(), ctxabi.EventsFile)); err != nil || len(all) > 0 {
+	if all, err := archive.ReadPlain(filepath.Join(x.Dir(), ctxabi.EventsFile)); err != nil || len(all) > 0 {
 		t.Error(all, err)
 	}
 	out := tool(t, "zstdcat", filepath.Join(x.Dir(), "messages.jsonl.1.zst"))
@@ -170,17 +173,17 @@ func TestOtherToolsReadASealedPart(t *testing.T) {
 
 // sweptDisk collects the garbage in tmp in front of every rename.
 type sweptDisk struct {
-	session.VFS
+	vfs.FS
 	sweep func()
 }
 
 func (d *sweptDisk) Rename(from, to string) error {
 	d.sweep()
-	return d.VFS.Rename(from, to)
+	return d.FS.Rename(from, to)
 }
 
 func TestASweepOfTmpSparesWhatIsBeingSealed(t *testing.T) {
-	d := &sweptDisk{VFS: session.OS, sweep: func() {}}
+	d := &sweptDisk{FS: vfs.OS, sweep: func() {}}
 	s := openStore(t, t.TempDir(), session.Options{VFS: d})
 	x := create(t, s, refA)
 	want := talk(200<<10, 1)

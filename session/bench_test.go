@@ -9,6 +9,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // prose is what a message of about n bytes looks like.
@@ -23,7 +25,7 @@ func BenchmarkStageWrite1KiB(b *testing.B) {
 	rec := []byte(msg("assistant", prose(960)))
 	b.SetBytes(int64(len(rec)))
 	b.ReportAllocs()
-	key := session.Key{Conn: 1}
+	key := arrival.Key{Conn: 1}
 	for b.Loop() {
 		key.Unique++
 		if _, err := stage.Write(ctx, rec, 0, true, key); err != nil {
@@ -74,7 +76,7 @@ func largeLog(b *testing.B, n int) (*session.Store, *session.Session, string) {
 			batch.WriteString(msg("user", prose(960)))
 		}
 		if i%10 == 9 || i == n-1 {
-			if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(batch.String()), Writer: root}); err != nil {
+			if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(batch.String()), Writer: root}); err != nil {
 				b.Fatal(err)
 			}
 			batch.Reset()

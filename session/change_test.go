@@ -14,11 +14,12 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // mirrored is a committer that has each change applied to two stores.
 type mirrored struct {
-	session.Committer
+	log.Committer
 	to     *session.Store
 	kinds  map[string]int
 	refuse error

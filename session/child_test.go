@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 var childRef = ctxabi.Ref{UID: 1000, Agent: "rev", Session: "r1"}
@@ -40,7 +41,7 @@ func tell(t *testing.T, x *session.Session, name, file, data string) {
 
 func say(t *testing.T, x *session.Session, role, text string) {
 	t.Helper()
-	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(msg(role, text))}); err != nil {
+	if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(msg(role, text))}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // This file is for the garbage collector: it lists what a session has and removes what the collector
@@ -150,7 +151,7 @@ func (x *Session) Caches(names ...string) (list []Usage) {
 
 // LogFile returns the size and the time of the file that a log's records are appended to, without
 // opening the log. It returns the error of the disk.
-func (x *Session) LogFile(l *Log) (Usage, error) {
+func (x *Session) LogFile(l *log.Log) (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	k, err := x.kept(l.Name())

@@ -9,13 +9,14 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // What a collector adds up of a session is what lies beneath it: links that its owner makes lead nowhere, even while he makes them.
 func TestWhatASessionTakesLiesBeneathIt(t *testing.T) {
 	store := openStore(t, filepath.Join(t.TempDir(), "store"), session.Options{})
 	defer store.Close()
-	x, err := store.Create(ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "a", Session: "s"}, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := store.Create(ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "a", Session: "s"}, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // ChangeKind is what a [Change] does.
@@ -67,7 +69,7 @@ const (
 type NameChange struct {
 	Kind     NameKind
 	Ref      ctxabi.Ref
-	Owner    Owner
+	Owner    disk.Owner
 	ID       string
 	From, To string
 	Built    string // of CreateSession: a directory of this store that has all of the session, and becomes it (its agent is there); "": an empty one is made
@@ -192,7 +194,7 @@ func (s *Store) lookAt(refs []ctxabi.Ref) {
 }
 
 // ask makes c who is asked for all that it can be asked for.
-func (s *Store) ask(c Committer) {
+func (s *Store) ask(c log.Committer) {
 	s.looker, _ = c.(Looker)
 	s.kept, _ = c.(KeptCommitter)
 	s.shares, _ = c.(BlobCommitter)

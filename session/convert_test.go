@@ -13,6 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -32,15 +34,15 @@ func oldStore(t *testing.T) (d *sessiontest.Disk, dir string) {
 			t.Fatal(err)
 		}
 		for i := range 30 {
-			b := session.Batch{Data: []byte(w.record(40)), Writer: session.Writer{UID: 1000, PID: uint32(i)}}
+			b := log.Batch{Data: []byte(w.record(40)), Writer: disk.Writer{UID: 1000, PID: uint32(i)}}
 			if i%3 > 0 {
-				b.Key = session.Key{Conn: 1<<63 + uint64(round), Unique: uint64(i)}
+				b.Key = arrival.Key{Conn: 1<<63 + uint64(round), Unique: uint64(i)}
 			}
 			if _, err := x.Messages().Append(ctx, b); err != nil {
 				t.Fatal(err)
 			}
 			if i%4 == 0 {
-				x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root, Key: session.Key{Conn: 7, Unique: uint64(100*round + i)}})
+				x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root, Key: arrival.Key{Conn: 7, Unique: uint64(100*round + i)}})
 			}
 		}
 		if round == 0 {
@@ -81,7 +83,7 @@ func newOldWorld() *world {
 			w.seals = 0
 		}
 		if i%10 == 0 {
-			x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
+			x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
 		}
 	}
 	c.stage.Release()
@@ -119,7 +121,7 @@ func heads(t *testing.T, x *session.Session) []session.Head {
 }
 
 // chains are the values of the chain behind each record.
-func chains(t *testing.T, l *session.Log) (all []string) {
+func chains(t *testing.T, l *log.Log) (all []string) {
 	t.Helper()
 	for _, e := range entries(t, l) {
 		chain, err := l.HeadAt(e.End())
@@ -175,7 +177,7 @@ func TestOldRowsBecomeNewOnes(t *testing.T) {
 			t.Errorf("%s tells\n%s, told\n%s", f, got, old[i])
 		}
 	}
-	again := session.Batch{Data: []byte(a1 + "\n"), Key: session.Key{Conn: 1<<63 + 1, Unique: 29}}
+	again := log.Batch{Data: []byte(a1 + "\n"), Key: arrival.Key{Conn: 1<<63 + 1, Unique: 29}}
 	if _, err := x.Messages().Append(ctx, again); err != nil || x.Messages().Len() != was[0].Bytes {
 		t.Errorf("a request was committed again: %v", err)
 	}
@@ -256,7 +258,7 @@ func TestRowsThatCouldNotBeConverted(t *testing.T) {
 		t.Fatal("the rows are not the old ones")
 	}
 	for i := range 40 {
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":"%d"}`+"\n", i), Writer: root}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":"%d"}`+"\n", i), Writer: root}); err != nil {
 			t.Fatal(err)
 		}
 	}

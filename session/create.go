@@ -44,7 +44,7 @@ var newSession = []newFile{
 // Create makes a session complete at once, and the directories above it. It is
 // built aside and renamed into place, so that a crash leaves all of it or
 // nothing. It fails with ctxabi.ErrExists when ref exists.
-func (s *Store) Create(ref ctxabi.Ref, o Owner) (*Session, error) {
+func (s *Store) Create(ref ctxabi.Ref, o disk.Owner) (*Session, error) {
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) applyCreate(n NameChange) error {
 // is there whole or not at all. It is for who has the name from elsewhere: no committer is asked.
 // Install returns ctxabi.ErrExists if ref is taken, ctxabi.ErrReadOnly, the error of fill, and that of
 // the disk.
-func (s *Store) Install(ref ctxabi.Ref, o Owner, id string, fill func(dir string) error) (*Session, error) {
+func (s *Store) Install(ref ctxabi.Ref, o disk.Owner, id string, fill func(dir string) error) (*Session, error) {
 	if err := s.disk.Writable("install"); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Store) Install(ref ctxabi.Ref, o Owner, id string, fill func(dir string
 }
 
 // install is Install, called op in its errors, which has put bring what was built to its name.
-func (s *Store) install(op string, ref ctxabi.Ref, o Owner, id string, fill func(dir string) error, put func(n NameChange) error) (*Session, error) {
+func (s *Store) install(op string, ref ctxabi.Ref, o disk.Owner, id string, fill func(dir string) error, put func(n NameChange) error) (*Session, error) {
 	if err := s.EnsureAgent(ref, o); err != nil {
 		return nil, err
 	}
@@ -132,11 +132,11 @@ func (s *Store) install(op string, ref ctxabi.Ref, o Owner, id string, fill func
 
 // build makes everything of a new session with an id in dir and syncs it, once all is
 // written: the first sync takes most of the work of the others along.
-func (s *Store) build(dir string, o Owner, id string) error {
+func (s *Store) build(dir string, o disk.Owner, id string) error {
 	if err := s.disk.FS.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
-	var files []File
+	var files []vfs.File
 	defer func() {
 		for _, f := range files {
 			f.Close()

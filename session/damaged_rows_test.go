@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -53,7 +54,7 @@ func TestTheChainBehindDamagedRows(t *testing.T) {
 			s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 			x, _ := s.Session(refA)
 			for range 20 {
-				if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(w.record(5)), Writer: root}); err != nil {
+				if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(w.record(5)), Writer: root}); err != nil {
 					t.Fatal(err)
 				}
 			}

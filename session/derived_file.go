@@ -15,7 +15,7 @@ import (
 type DerivedWriter struct {
 	in       derivedIn
 	rel, tmp string
-	file     File
+	file     vfs.File
 	failed   error
 }
 

@@ -38,7 +38,7 @@ func (x *Session) AppendDerived(name string, lines ...[]byte) error {
 	s := x.store
 	s.disk.Move.RLock()
 	defer s.disk.Move.RUnlock()
-	var f File
+	var f vfs.File
 	err = x.derived().inDir(rel, func(file string) (err error) {
 		f, err = s.disk.FS.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -76,13 +77,13 @@ func FuzzDerivedLines(f *testing.F) {
 	f.Add([]byte("\n364b3fb7 x\n"))
 	f.Add([]byte("\n\n00000000 \n364b3fb7 x"))
 	f.Add([]byte("zzzzzzzz x\n-1234567 y\n"))
-	disk := sessiontest.New()
-	s, err := session.Open("/store", session.Options{VFS: disk})
+	mem := sessiontest.New()
+	s, err := session.Open("/store", session.Options{VFS: mem})
 	if err != nil {
 		f.Fatal(err)
 	}
 	defer s.Close()
-	owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	ref := ctxabi.Ref{UID: owner.UID, Agent: "a", Session: "s"}
 	if err := s.EnsureAgent(ref, owner); err != nil {
 		f.Fatal(err)
@@ -92,7 +93,7 @@ func FuzzDerivedLines(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		out, err := disk.OpenFile(x.Dir()+"/.ctxfs/lines", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		out, err := mem.OpenFile(x.Dir()+"/.ctxfs/lines", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}

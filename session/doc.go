@@ -4,7 +4,7 @@
 //
 //	s, err := session.Open(dir, session.Options{})
 //	x, err := s.Create(ref, owner)
-//	_, err = x.Messages().Append(ctx, session.Batch{Data: record, Writer: writer})
+//	_, err = x.Messages().Append(ctx, log.Batch{Data: record, Writer: writer})
 //
 //	records       → Log (package log)       → messages.jsonl, events.jsonl
 //	sealed parts  → package archive         → messages.jsonl.<n>.zst
@@ -15,7 +15,7 @@
 //
 // Sub-packages: log (append-only logs), arrival (rows of commits), archive (sealed records), blob
 // (content by hash), disk (directories and owners), check (verify and fsck), sessiontest (a disk in
-// memory, for tests). names.go repeats the names of lower packages for callers of this one.
+// memory, for tests).
 //
 // # On disk
 //

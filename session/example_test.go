@@ -9,6 +9,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // A store is made by opening it. One daemon at a time has it.
@@ -26,7 +28,7 @@ func ExampleOpen() {
 	_, err = session.Open(dir, session.Options{})
 	fmt.Println("a second time:", errors.Is(err, ctxabi.ErrLocked))
 
-	me := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	me := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	x, err := s.Create(ctxabi.Ref{UID: me.UID, Agent: "coder", Session: "fix-login"}, me)
 	if err != nil {
 		panic(err)
@@ -49,29 +51,29 @@ func ExampleLog_append() {
 		panic(err)
 	}
 	defer s.Close()
-	me := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	me := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	x, err := s.Create(ctxabi.Ref{UID: me.UID, Agent: "coder", Session: "fix-login"}, me)
 	if err != nil {
 		panic(err)
 	}
-	ctx, log := context.Background(), x.Messages()
+	ctx, history := context.Background(), x.Messages()
 	add := func(lines string) error {
-		_, err := log.Append(ctx, session.Batch{Data: []byte(lines), Writer: session.Writer{UID: me.UID}})
+		_, err := history.Append(ctx, log.Batch{Data: []byte(lines), Writer: disk.Writer{UID: me.UID}})
 		return err
 	}
 	if err := add(`{"role":"user","content":"The login fails."}` + "\n" + `{"role":"assistant","content":"I look."}` + "\n"); err != nil {
 		panic(err)
 	}
 	fmt.Println("refused:", errors.Is(add("not a record\n"), ctxabi.ErrMalformed))
-	if err := log.Sync(ctx); err != nil {
+	if err := history.Sync(ctx); err != nil {
 		panic(err)
 	}
-	n, err := log.Lines()
+	n, err := history.Lines()
 	if err != nil {
 		panic(err)
 	}
-	fmt.Println(n, "records,", log.Len(), "bytes")
-	io.Copy(os.Stdout, io.NewSectionReader(log, 0, log.Len()))
+	fmt.Println(n, "records,", history.Len(), "bytes")
+	io.Copy(os.Stdout, io.NewSectionReader(history, 0, history.Len()))
 	// Output:
 	// refused: true
 	// 2 records, 86 bytes

@@ -10,7 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -50,18 +52,18 @@ func (w *world) open() (*session.Store, error) {
 // client is an open handle whose program retries once and then gives up.
 type client struct {
 	w     *world
-	log   *session.Log
-	stage *session.Stage
+	log   *log.Log
+	stage *log.Stage
 	sent  string // taken, but not as a whole record yet
 }
 
-func (w *world) client(l *session.Log) *client {
+func (w *world) client(l *log.Log) *client {
 	return &client{w: w, log: l, stage: l.NewStage(root)}
 }
 
 func (c *client) write(p string) bool {
 	for try := 0; len(p) > 0; try++ {
-		n, err := c.stage.Write(ctx, []byte(p), 0, true, session.Key{})
+		n, err := c.stage.Write(ctx, []byte(p), 0, true, arrival.Key{})
 		c.took(p[:n])
 		p = p[n:]
 		if err == nil && len(p) > 0 {
@@ -96,7 +98,7 @@ func (c *client) giveUp() {
 }
 
 func (c *client) flush() {
-	if c.stage.Flush(ctx, session.Key{}) != nil {
+	if c.stage.Flush(ctx, arrival.Key{}) != nil {
 		c.giveUp()
 	} else if c.sent != "" {
 		c.took("\n")
@@ -110,7 +112,7 @@ func (c *client) sync() {
 	}
 }
 
-func (w *world) seal(l *session.Log) {
+func (w *world) seal(l *log.Log) {
 	if raw, _, err := l.Seal(ctx); err == nil && raw > 0 {
 		w.seals++
 	}
@@ -146,7 +148,7 @@ func (w *world) use(s *session.Store) {
 	b.write(w.record(5))
 	a.write(half[20:])
 	a.sync()
-	x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
+	x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
 	a.write("not a record\n")
 	big := w.record(1500) // larger than a stage keeps in memory, see TestMain
 	b.write(big[:1200])
@@ -225,7 +227,7 @@ func (w *world) check(t *testing.T, promised []string, what string) {
 		t.Fatalf("%s: budget is %q (%v), set to %q", what, budget, err, w.control)
 	}
 	last := w.record(1)
-	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(last), Writer: root}); err != nil {
+	if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(last), Writer: root}); err != nil {
 		t.Fatalf("%s: append after reopening: %v", what, err)
 	}
 	if problems, err := check.Verify(ctx, s, refA); err != nil || len(problems) > 0 {

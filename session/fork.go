@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // forked are the files of a session, beside its logs and pins, that a fork takes along: what packs
@@ -32,7 +33,7 @@ var forked = []string{
 // whether the disk shares the bytes of the logs between both (a reflink), rather than having a
 // copy. Like a session that is made, it is there whole or not at all. It returns ctxabi.ErrNotFound
 // if x has fewer messages, ctxabi.ErrExists if ref is taken, and the error of the disk.
-func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o Owner) (fork *Session, shared bool, err error) {
+func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o disk.Owner) (fork *Session, shared bool, err error) {
 	if err := s.disk.Writable("fork"); err != nil {
 		return nil, false, err
 	}
@@ -70,10 +71,10 @@ type forkWriter struct {
 	s     *Store
 	x     *Session
 	dir   string
-	owner Owner
+	owner disk.Owner
 }
 
-func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
+func (w *forkWriter) write(t *log.Timeline, n int) (shared bool, err error) {
 	raw, err := vfs.ReadFile(w.s.disk.FS, path.Join(w.dir, disk.IDFile))
 	if err != nil {
 		return false, err
@@ -81,8 +82,8 @@ func (w *forkWriter) write(t *Timeline, n int) (shared bool, err error) {
 	id := string(raw[:32])
 	shared = true
 	for _, part := range []struct {
-		log *Log
-		ix  *Index
+		log *log.Log
+		ix  *log.Index
 	}{{&w.x.events, t.Events}, {&w.x.messages, t.Messages}} {
 		one, err := part.log.CopyTo(w.dir, w.owner, part.ix.Size(), id)
 		if err != nil {

@@ -12,14 +12,16 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
-	for _, disk := range []string{"memory", "os"} {
-		t.Run(disk, func(t *testing.T) {
+	for _, mem := range []string{"memory", "os"} {
+		t.Run(mem, func(t *testing.T) {
 			dir, o := "/store", session.Options{}
-			if disk == "memory" {
+			if mem == "memory" {
 				d := sessiontest.New()
 				o = session.Options{VFS: d, Now: d.Now}
 			} else {
@@ -27,9 +29,9 @@ func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
 			}
 			s := openStore(t, dir, o)
 			x := create(t, s, refA)
-			add := func(l *session.Log, lines ...string) {
+			add := func(l *log.Log, lines ...string) {
 				t.Helper()
-				if _, err := l.Append(ctx, session.Batch{Data: []byte(strings.Join(lines, "\n") + "\n")}); err != nil {
+				if _, err := l.Append(ctx, log.Batch{Data: []byte(strings.Join(lines, "\n") + "\n")}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -61,7 +63,7 @@ func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
 			for _, n := range []int{0, 1, 7, 10, 11, 12, 13, -1} {
 				ref := refA
 				ref.Session = fmt.Sprintf("fork%d", n+1)
-				f, _, err := s.Fork(x, n, ref, session.Owner{UID: 0, GID: 0, Mode: 0o700})
+				f, _, err := s.Fork(x, n, ref, disk.Owner{UID: 0, GID: 0, Mode: 0o700})
 				if err != nil {
 					t.Fatalf("at %d: %v", n, err)
 				}
@@ -109,13 +111,13 @@ func TestAForkIsTheSessionAsItWasAtThatMessage(t *testing.T) {
 			if after, _ := x.Timeline(); after.Messages.Len() != 13 {
 				t.Errorf("the session has %d messages now", after.Messages.Len())
 			}
-			if _, _, err := s.Fork(x, 14, ctxabi.Ref{UID: refA.UID, Agent: refA.Agent, Session: "more"}, session.Owner{}); !errors.Is(err, ctxabi.ErrNotFound) {
+			if _, _, err := s.Fork(x, 14, ctxabi.Ref{UID: refA.UID, Agent: refA.Agent, Session: "more"}, disk.Owner{}); !errors.Is(err, ctxabi.ErrNotFound) {
 				t.Errorf("at 14 of 13: %v", err)
 			}
-			if _, _, err := s.Fork(x, 1, refA, session.Owner{}); !errors.Is(err, ctxabi.ErrExists) {
+			if _, _, err := s.Fork(x, 1, refA, disk.Owner{}); !errors.Is(err, ctxabi.ErrExists) {
 				t.Errorf("onto itself: %v", err)
 			}
-			if n, err := x.MessagesAt(time.Now().Add(time.Hour)); disk == "os" && (n != 13 || err != nil) {
+			if n, err := x.MessagesAt(time.Now().Add(time.Hour)); mem == "os" && (n != 13 || err != nil) {
 				t.Errorf("%d messages in an hour: %v", n, err)
 			}
 		})
@@ -129,7 +131,7 @@ func TestAForkThatFailsLeavesNothing(t *testing.T) {
 		d := sessiontest.New()
 		s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 		x := create(t, s, refA)
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(msg("user", "m"))}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(msg("user", "m"))}); err != nil {
 			t.Fatal(err)
 		}
 		to := refA
@@ -162,7 +164,7 @@ func TestARemovedSessionIsGoneForWhoeverHasItOpen(t *testing.T) {
 	d := sessiontest.New()
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	x := create(t, s, refA)
-	one := session.Batch{Data: []byte(`{"role":"user","content":"m"}` + "\n")}
+	one := log.Batch{Data: []byte(`{"role":"user","content":"m"}` + "\n")}
 	if _, err := x.Messages().Append(ctx, one); err != nil {
 		t.Fatal(err)
 	}

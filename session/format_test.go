@@ -11,6 +11,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 var update = flag.Bool("update", false, "write the fixture of the present format anew")
@@ -37,9 +39,9 @@ func writeFixture(t *testing.T) {
 	}
 	x := create(t, s, refA)
 	stage := x.Messages().NewStage(root)
-	stage.Write(ctx, []byte(a1+"\n"), 0, true, session.Key{Conn: 1, Unique: 2})
-	x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
-	stage.Write(ctx, []byte(a2+"\n"+a3+"\n"), 0, true, session.Key{Conn: 1, Unique: 4})
+	stage.Write(ctx, []byte(a1+"\n"), 0, true, arrival.Key{Conn: 1, Unique: 2})
+	x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"note"}` + "\n"), Writer: root})
+	stage.Write(ctx, []byte(a2+"\n"+a3+"\n"), 0, true, arrival.Key{Conn: 1, Unique: 4})
 	x.Messages().SetTokens("o200k_base", 2, 9)
 	x.SetControl(ctxabi.BudgetFile, []byte("8000\n"))
 	s.Close()
@@ -80,10 +82,10 @@ func readFixture(t *testing.T, version int) {
 		t.Errorf("opening it reported %s", errs)
 	}
 	stage := x.Messages().NewStage(root)
-	if _, err := stage.Write(ctx, []byte(a1+"\n"), 0, true, session.Key{Conn: 1, Unique: 2}); err != nil || x.Messages().Len() != ix.Size() {
+	if _, err := stage.Write(ctx, []byte(a1+"\n"), 0, true, arrival.Key{Conn: 1, Unique: 2}); err != nil || x.Messages().Len() != ix.Size() {
 		t.Errorf("a request that it remembers was committed again (%v)", err)
 	}
-	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(`{"type":"reasoning","id":"rs_1","summary":[]}` + "\n"), Writer: root}); err != nil {
+	if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(`{"type":"reasoning","id":"rs_1","summary":[]}` + "\n"), Writer: root}); err != nil {
 		t.Errorf("an item: %v", err)
 	}
 }

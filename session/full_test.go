@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -18,7 +19,7 @@ func TestFullDiskDoesNotStopLog(t *testing.T) {
 	x := create(t, s, refA)
 	l := x.Messages()
 	for _, r := range []string{a1, a2} {
-		if _, err := l.Append(ctx, session.Batch{Data: []byte(r + "\n")}); err != nil {
+		if _, err := l.Append(ctx, log.Batch{Data: []byte(r + "\n")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -27,7 +28,7 @@ func TestFullDiskDoesNotStopLog(t *testing.T) {
 		if err := l.Sync(ctx); !errors.Is(err, ctxabi.ErrNoSpace) {
 			t.Errorf("Sync without room: %v", err)
 		}
-		if _, err := l.Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrNoSpace) {
+		if _, err := l.Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrNoSpace) {
 			t.Errorf("Append without room: %v", err)
 		}
 	}
@@ -38,7 +39,7 @@ func TestFullDiskDoesNotStopLog(t *testing.T) {
 		t.Errorf("readers see %q", got)
 	}
 	d.Heal()
-	if _, err := l.Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); err != nil {
+	if _, err := l.Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); err != nil {
 		t.Errorf("Append when there is room: %v", err)
 	}
 	if err := l.Sync(ctx); err != nil {
@@ -62,7 +63,7 @@ func TestLostRecordsStopLog(t *testing.T) {
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	l := create(t, s, refA).Messages()
 	for _, r := range []string{a1, a2} {
-		if _, err := l.Append(ctx, session.Batch{Data: []byte(r + "\n")}); err != nil {
+		if _, err := l.Append(ctx, log.Batch{Data: []byte(r + "\n")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -73,7 +74,7 @@ func TestLostRecordsStopLog(t *testing.T) {
 	d.Heal()
 	put(t, d, path.Join(l.Dir().Dir(), ctxabi.MessagesFile), []byte(a1+"\n"+strings.Repeat("\x00", len(a2)+1)))
 	for range 2 {
-		if _, err := l.Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrIO) {
+		if _, err := l.Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrIO) {
 			t.Errorf("Append behind lost records: %v", err)
 		}
 	}

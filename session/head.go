@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -34,7 +35,7 @@ func ParseHead(line string) (h Head, err error) {
 	if len(f) != 3 {
 		return bad(fmt.Sprintf("it has %d fields", len(f)))
 	}
-	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(log.Hash{}) {
+	if b, err := hex.DecodeString(f[0]); err != nil || len(b) != len(arrival.Hash{}) {
 		return bad("bad chain value")
 	}
 	h.Chain = strings.ToLower(f[0])
@@ -55,7 +56,7 @@ func ParseHead(line string) (h Head, err error) {
 // opened or read.
 func (x *Session) Heads() ([]Head, error) {
 	var heads []Head
-	for _, l := range []*Log{&x.messages, &x.events} {
+	for _, l := range []*log.Log{&x.messages, &x.events} {
 		size := l.Len() // what comes meanwhile stands in the next one
 		chain, err := l.HeadAt(size)
 		if err != nil {

@@ -46,7 +46,7 @@ func ParseHeader(dir string, raw []byte) (h StoreHeader, err error) {
 
 // WriteHeader writes the header of a store durably. It returns the error of the disk; the old
 // header stays then.
-func WriteHeader(v VFS, dir, id string) error {
+func WriteHeader(v vfs.FS, dir, id string) error {
 	file := path.Join(dir, StoreFile)
 	err := vfs.WriteFile(v, file+".tmp", headerLine(id), 0o600)
 	if err == nil {

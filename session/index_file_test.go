@@ -14,13 +14,15 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 // largeSession has an index of more rows than are kept in memory, and gives what it says.
-func largeSession(t testing.TB, d *sessiontest.Disk) (dir string, want []session.Entry) {
+func largeSession(t testing.TB, d *sessiontest.Disk) (dir string, want []ctxabi.Entry) {
 	t.Helper()
 	dir = closed(t, d)
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
@@ -34,9 +36,9 @@ func largeSession(t testing.TB, d *sessiontest.Disk) (dir string, want []session
 		case 2:
 			rec = fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":"ok"}`, i-1)
 		case 3:
-			x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"x"}` + "\n")})
+			x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"x"}` + "\n")})
 		}
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(rec + "\n")}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(rec + "\n")}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -49,7 +51,7 @@ func largeSession(t testing.TB, d *sessiontest.Disk) (dir string, want []session
 }
 
 // inAnyOrder compares rows of an index one after another, as a reader of a few would ask for them.
-func inAnyOrder(t *testing.T, l *session.Log, want []session.Entry, seed int64) {
+func inAnyOrder(t *testing.T, l *log.Log, want []ctxabi.Entry, seed int64) {
 	t.Helper()
 	ix, err := l.Index()
 	if err != nil || ix.Len() != len(want) || ix.Size() != want[len(want)-1].End() {
@@ -90,7 +92,7 @@ func TestRowsAreReadWhenTheyAreUsed(t *testing.T) {
 		readers.Wait()
 		for range 3 { // the tail grows, and is closed with what is open
 			for range 200 {
-				x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")})
+				x.Messages().Append(ctx, log.Batch{Data: []byte(a1 + "\n")})
 			}
 			all := entries(t, x.Messages())
 			inAnyOrder(t, x.Messages(), all, 2)
@@ -138,7 +140,7 @@ func TestRowsThatAreDamagedAreMadeAgain(t *testing.T) {
 			}
 			put(t, d, file, raw)
 			inAnyOrder(t, x.Messages(), want, seed)
-			x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")})
+			x.Messages().Append(ctx, log.Batch{Data: []byte(a1 + "\n")})
 			s.Close()
 			s = openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 			x, _ = s.Session(refA)
@@ -157,12 +159,12 @@ func TestRowsThatAreDamagedAreMadeAgain(t *testing.T) {
 
 // failing is a disk that does not give some files, once it is told to.
 type failing struct {
-	session.VFS
+	vfs.FS
 	index, log atomic.Bool
 }
 
 type failingFile struct {
-	session.File
+	vfs.File
 	fails *atomic.Bool
 }
 
@@ -173,8 +175,8 @@ func (f failingFile) ReadAt(p []byte, off int64) (int, error) {
 	return f.File.ReadAt(p, off)
 }
 
-func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
-	file, err := f.VFS.OpenFile(name, flag, perm)
+func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	file, err := f.FS.OpenFile(name, flag, perm)
 	switch {
 	case err != nil:
 	case strings.HasSuffix(name, session.IndexFile):
@@ -189,7 +191,7 @@ func (f *failing) OpenFile(name string, flag int, perm fs.FileMode) (session.Fil
 func TestADiskThatGivesNoRows(t *testing.T) {
 	d := sessiontest.New()
 	_, want := largeSession(t, d)
-	v := &failing{VFS: d}
+	v := &failing{FS: d}
 	s := openStore(t, "/store", session.Options{VFS: v, Now: d.Now})
 	x, _ := s.Session(refA)
 	if _, err := x.Messages().Index(); err != nil {
@@ -208,7 +210,7 @@ func TestADiskThatGivesNoRows(t *testing.T) {
 	}
 	v.index.Store(true)
 	v.log.Store(true)
-	if e := ix.At(5); e.Flags&session.Damaged == 0 {
+	if e := ix.At(5); e.Flags&ctxabi.Damaged == 0 {
 		t.Errorf("nobody can tell, and yet record 5 is %+v", e)
 	}
 	if _, err := x.Messages().Index(); err == nil {

@@ -16,16 +16,17 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-func entries(t testing.TB, l *session.Log) []session.Entry {
+func entries(t testing.TB, l *log.Log) []ctxabi.Entry {
 	t.Helper()
 	ix, err := l.Index()
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := make([]session.Entry, ix.Len())
+	all := make([]ctxabi.Entry, ix.Len())
 	for i := range all {
 		all[i] = ix.At(i + 1)
 	}
@@ -36,8 +37,8 @@ func TestWhatTheIndexKnows(t *testing.T) {
 	d := sessiontest.New()
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	x := create(t, s, refA)
-	add := func(l *session.Log, rec string) {
-		if _, err := l.Append(ctx, session.Batch{Data: []byte(rec + "\n"), Writer: root}); err != nil {
+	add := func(l *log.Log, rec string) {
+		if _, err := l.Append(ctx, log.Batch{Data: []byte(rec + "\n"), Writer: root}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,21 +57,21 @@ func TestWhatTheIndexKnows(t *testing.T) {
 
 	type fact struct {
 		role   ctxabi.Role
-		flags  session.EntryFlags
+		flags  ctxabi.EntryFlags
 		callOf int32
 		events int32
 	}
 	want := []fact{
 		{ctxabi.User, 0, 0, 0},
-		{ctxabi.Assistant, session.HasCalls, 0, 2},
+		{ctxabi.Assistant, ctxabi.HasCalls, 0, 2},
 		{ctxabi.Tool, 0, 2, 2},
 		{ctxabi.Tool, 0, 0, 3},
-		{ctxabi.Assistant, session.HasCalls, 0, 3},
-		{ctxabi.User, session.HasResults | session.HasImages, 5, 3},
-		{ctxabi.Assistant, session.HasCalls, 0, 3},
+		{ctxabi.Assistant, ctxabi.HasCalls, 0, 3},
+		{ctxabi.User, ctxabi.HasResults | ctxabi.HasImages, 5, 3},
+		{ctxabi.Assistant, ctxabi.HasCalls, 0, 3},
 		{ctxabi.Tool, 0, 7, 3},
 	}
-	check := func(l *session.Log) {
+	check := func(l *log.Log) {
 		t.Helper()
 		for i, e := range entries(t, l) {
 			if got := (fact{e.Role, e.Flags, e.CallOf, e.Events}); got != want[i] {
@@ -104,14 +105,14 @@ func TestACallTooFarBackIsNotFound(t *testing.T) {
 		}
 		s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 		x, _ := s.Session(refA)
-		x.Messages().Append(ctx, session.Batch{Data: []byte(b.String())})
+		x.Messages().Append(ctx, log.Batch{Data: []byte(b.String())})
 		if between%2 == 0 {
 			entries(t, x.Messages()) // one index is built in two steps
 			s.Close()
 			s = openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 			x, _ = s.Session(refA)
 		}
-		x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n")})
+		x.Messages().Append(ctx, log.Batch{Data: []byte(a3 + "\n")})
 		want := int32(0)
 		if between < 1024 {
 			want = 1
@@ -143,13 +144,13 @@ func TestAnIndexIsTheSameHoweverItWasBuilt(t *testing.T) {
 		s, x := open()
 		defer func() { s.Close() }()
 		tokens := map[int]int32{}
-		snapshots := map[*session.Index][]session.Entry{}
+		snapshots := map[*log.Index][]ctxabi.Entry{}
 		look := func() {
 			ix, err := x.Messages().Index()
 			if err != nil {
 				t.Fatal(err)
 			}
-			var all []session.Entry
+			var all []ctxabi.Entry
 			for i := range ix.Len() {
 				e := ix.At(i + 1)
 				e.Tokens = 0
@@ -162,10 +163,10 @@ func TestAnIndexIsTheSameHoweverItWasBuilt(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
 				recs := rapid.SliceOfN(record, 1, 300).Draw(t, "records")
-				x.Messages().Append(ctx, session.Batch{Data: []byte(strings.Join(recs, "\n") + "\n")})
+				x.Messages().Append(ctx, log.Batch{Data: []byte(strings.Join(recs, "\n") + "\n")})
 			},
 			"event": func(t *rapid.T) {
-				x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"x"}` + "\n")})
+				x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"x"}` + "\n")})
 			},
 			"look": func(t *rapid.T) { look() },
 			"count": func(t *rapid.T) {
@@ -212,7 +213,7 @@ func TestAnIndexIsTheSameHoweverItWasBuilt(t *testing.T) {
 				t.Fatalf("line %d has %d tokens of %q, want %d", line, got, ix.Encoding(), n)
 			}
 		}
-		inMemory := session.NewMemLog(ctxabi.MessagesFile)
+		inMemory := log.NewMemLog(ctxabi.MessagesFile)
 		for line := 1; line <= ix.Len(); line++ {
 			raw, err := ix.Record(line)
 			if err != nil {
@@ -255,7 +256,7 @@ func TestAnotherEncodingBeginsAnew(t *testing.T) {
 func TestAnIndexOfOtherRulesIsBuiltAnew(t *testing.T) {
 	d := sessiontest.New()
 	dir := closed(t, d, a1, a2)
-	look := func() []session.Entry {
+	look := func() []ctxabi.Entry {
 		s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 		defer s.Close()
 		x, _ := s.Session(refA)
@@ -336,7 +337,7 @@ func TestInterruptEndsIndex(t *testing.T) {
 	x := create(t, s, refA)
 	record := []byte(`{"role":"user","content":"` + strings.Repeat("x", 10_000) + `"}` + "\n")
 	for range 10 {
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: bytes.Repeat(record, 100)}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: bytes.Repeat(record, 100)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // context/journal.jsonl has the lines of ctxabi.AppendJournal for each message. It is made when it is read, a few messages at a
@@ -91,7 +92,7 @@ type journalMaker struct {
 }
 
 // line appends the lines of message n of ix to made. It returns ctxabi.ErrNoMemory if there is no room for them.
-func (m *journalMaker) line(x *Session, ix *Index, n int) error {
+func (m *journalMaker) line(x *Session, ix *log.Index, n int) error {
 	if role := ix.At(n).Role; role != ctxabi.User && role != ctxabi.Assistant && role != ctxabi.Tool {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -50,7 +51,7 @@ func appendMessages(t testing.TB, x *session.Session, from, to int) {
 	if len(data) == 0 {
 		return
 	}
-	if _, err := x.Messages().Append(context.Background(), session.Batch{Data: data}); err != nil {
+	if _, err := x.Messages().Append(context.Background(), log.Batch{Data: data}); err != nil {
 		t.Fatal(err)
 	}
 }

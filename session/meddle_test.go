@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -26,7 +28,7 @@ func (d *meddled) meddle(op, name string) {
 	}
 }
 
-func (d *meddled) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
+func (d *meddled) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	d.meddle("open", name)
 	return d.Disk.OpenFile(name, flag, perm)
 }
@@ -106,7 +108,7 @@ func TestABlobThatIsRemovedWhileItIsOpenedIsNotThere(t *testing.T) {
 	d, x := meddledSession(t)
 	const content = "gone in a moment"
 	id := ctxabi.ContentID([]byte(content))
-	if err := sessiontest.StoreBlob(x, id, content, session.Writer{}); err != nil {
+	if err := sessiontest.StoreBlob(x, id, content, disk.Writer{}); err != nil {
 		t.Fatal(err)
 	}
 	d.at = func(op, file string) bool { return op == "open" && strings.HasSuffix(file, id) }

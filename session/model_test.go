@@ -12,7 +12,10 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -96,7 +99,7 @@ func TestALogWithManyHandlesIsLikeItsModel(t *testing.T) {
 		defer func() { s.Close() }()
 		const handles = 3
 		m := &model{handles: make([]handle, handles)}
-		stages := make([]*session.Stage, handles)
+		stages := make([]*log.Stage, handles)
 		for i := range stages {
 			stages[i] = x.Messages().NewStage(root)
 		}
@@ -110,7 +113,7 @@ func TestALogWithManyHandlesIsLikeItsModel(t *testing.T) {
 					p = p[:cut]
 				}
 				wantN, want := m.write(&m.handles[i], p)
-				n, err := stages[i].Write(ctx, []byte(p), 0, true, session.Key{})
+				n, err := stages[i].Write(ctx, []byte(p), 0, true, arrival.Key{})
 				if n != wantN || !errors.Is(err, want) {
 					t.Fatalf("took %d, %v; want %d, %v", n, err, wantN, want)
 				}
@@ -118,7 +121,7 @@ func TestALogWithManyHandlesIsLikeItsModel(t *testing.T) {
 			"flush": func(t *rapid.T) {
 				i := rapid.IntRange(0, handles-1).Draw(t, "handle")
 				want := m.flush(&m.handles[i])
-				if err := stages[i].Flush(ctx, session.Key{}); !errors.Is(err, want) {
+				if err := stages[i].Flush(ctx, arrival.Key{}); !errors.Is(err, want) {
 					t.Fatalf("flush: %v, want %v", err, want)
 				}
 			},
@@ -196,7 +199,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 	for w := range writers {
 		wg.Go(func() {
 			rng := rand.New(rand.NewSource(int64(w)))
-			stage := l.NewStage(session.Writer{UID: uint32(w)})
+			stage := l.NewStage(disk.Writer{UID: uint32(w)})
 			defer stage.Release()
 			for i := range records {
 				p := fmt.Sprintf(`{"role":"user","content":"%d %d %s"}`+"\n", w, i, strings.Repeat("x", rng.Intn(2000)))
@@ -205,7 +208,7 @@ func TestManyWritersAtOnce(t *testing.T) {
 					if rng.Intn(3) > 0 {
 						n = len(p)
 					}
-					if _, err := stage.Write(ctx, []byte(p[:n]), 0, true, session.Key{Conn: uint64(w), Unique: rng.Uint64()}); err != nil {
+					if _, err := stage.Write(ctx, []byte(p[:n]), 0, true, arrival.Key{Conn: uint64(w), Unique: rng.Uint64()}); err != nil {
 						t.Error(err)
 						return
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // How many messages there were at a time is the same however often and in what order it is asked, while the log grows,
@@ -40,7 +41,7 @@ func TestMessagesAtATimeAreThoseUntilTheFirstLaterOne(t *testing.T) {
 			"append": func(rt *rapid.T) {
 				for range rapid.IntRange(1, 10).Draw(rt, "records") {
 					clock += rapid.Int64Range(-3, 9).Draw(rt, "ns")
-					if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(msg("user", fmt.Sprint(len(at)))), Writer: root}); err != nil {
+					if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(msg("user", fmt.Sprint(len(at)))), Writer: root}); err != nil {
 						rt.Fatal(err)
 					}
 					at = append(at, clock)

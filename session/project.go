@@ -107,7 +107,7 @@ func (s *Store) EnsureProject(uid, gid uint32, slug string) error {
 	if err := s.EnsureHome(uid, gid); err != nil {
 		return err
 	}
-	o := Owner{UID: uid, GID: gid, Mode: 0o700}
+	o := disk.Owner{UID: uid, GID: gid, Mode: 0o700}
 	if err := s.disk.Mkdir(s.disk.Join(ProjectPath(uid)), o); err != nil {
 		return err
 	}

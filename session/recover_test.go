@@ -10,13 +10,16 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 // put replaces a file of a closed store.
-func put(t testing.TB, v session.VFS, name string, data []byte) {
+func put(t testing.TB, v vfs.FS, name string, data []byte) {
 	t.Helper()
 	f, err := v.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|os.O_APPEND, 0o600)
 	if err != nil {
@@ -28,7 +31,7 @@ func put(t testing.TB, v session.VFS, name string, data []byte) {
 	}
 }
 
-func get(t testing.TB, v session.VFS, name string) []byte {
+func get(t testing.TB, v vfs.FS, name string) []byte {
 	t.Helper()
 	f, err := v.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -57,7 +60,7 @@ func closed(t testing.TB, d *sessiontest.Disk, records ...string) (dir string) {
 		t.Fatal(err)
 	}
 	for _, r := range records {
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(r + "\n"), Writer: root}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(r + "\n"), Writer: root}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,7 +146,7 @@ func TestTailsFoundAtOpen(t *testing.T) {
 			if problems, err := check.Verify(ctx, s, refA); err != nil || (len(problems) > 0) != c.problems {
 				t.Errorf("verify: %v %v", problems, err)
 			}
-			if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n"), Writer: root}); err != nil {
+			if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(a3 + "\n"), Writer: root}); err != nil {
 				t.Errorf("the session is blocked: %v", err)
 			}
 			s.Close()
@@ -166,7 +169,7 @@ func TestALogThatIsGoneDoesNotBlockItsSession(t *testing.T) {
 	d.Remove(path.Join(dir, ctxabi.MessagesFile))
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	x, _ := s.Session(refA)
-	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); err != nil || content(t, x.Messages()) != a3+"\n" {
+	if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); err != nil || content(t, x.Messages()) != a3+"\n" {
 		t.Error(err)
 	}
 	if got := string(x.Errors()); !strings.Contains(got, "was missing") || !strings.Contains(got, "2 arrival rows") {
@@ -190,12 +193,12 @@ func TestALogThatCannotBeRepairedIsServed(t *testing.T) {
 		t.Errorf("readers see %q", got)
 	}
 	for range 2 {
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrNoSpace) {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrNoSpace) {
 			t.Errorf("append: %v", err)
 		}
 	}
 	d.Heal()
-	if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a3 + "\n")}); err != nil {
+	if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); err != nil {
 		t.Errorf("append when there is room: %v", err)
 	}
 	if got := content(t, x.Messages()); got != a1+"\n"+a2+"\n"+a3+"\n" {
@@ -208,7 +211,7 @@ func TestAReadOnlyLookBesideADaemonGrows(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, session.Options{})
 	x := create(t, s, refA)
-	x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")})
+	x.Messages().Append(ctx, log.Batch{Data: []byte(a1 + "\n")})
 	look := openStore(t, dir, session.Options{ReadOnly: true})
 	y, err := look.Session(refA)
 	if err != nil || content(t, y.Messages()) != a1+"\n" {
@@ -217,7 +220,7 @@ func TestAReadOnlyLookBesideADaemonGrows(t *testing.T) {
 	if ix, err := y.Messages().Index(); err != nil || ix.Len() != 1 {
 		t.Error(err)
 	}
-	if _, err := y.Messages().Append(ctx, session.Batch{Data: []byte(a2 + "\n")}); !errors.Is(err, ctxabi.ErrReadOnly) {
+	if _, err := y.Messages().Append(ctx, log.Batch{Data: []byte(a2 + "\n")}); !errors.Is(err, ctxabi.ErrReadOnly) {
 		t.Errorf("append: %v", err)
 	}
 	if err := y.SetControl(ctxabi.StateFile, []byte("done")); !errors.Is(err, ctxabi.ErrReadOnly) {
@@ -259,7 +262,7 @@ func FuzzRecovery(f *testing.F) {
 		if kept != "" && kept[len(kept)-1] != '\n' {
 			t.Fatalf("the log ends in the middle of a line: %q", kept)
 		}
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(a1 + "\n")}); err != nil {
 			t.Fatal(err)
 		}
 		if ix, err := x.Messages().Index(); err != nil || ix.Len() != strings.Count(kept, "\n")+1 {
@@ -299,12 +302,12 @@ func FuzzSplitting(f *testing.F) {
 				if len(cuts) > 0 {
 					n, cuts = min(n, 1+int(cuts[0])), cuts[1:]
 				}
-				_, err = stage.Write(ctx, rest[:n], 0, true, session.Key{})
+				_, err = stage.Write(ctx, rest[:n], 0, true, arrival.Key{})
 				rest = rest[n:]
 			}
 			size := stage.Size()
 			if err == nil {
-				err = stage.Flush(ctx, session.Key{})
+				err = stage.Flush(ctx, arrival.Key{})
 			}
 			stage.Release()
 			return content(t, l), size, err

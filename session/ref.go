@@ -9,6 +9,8 @@ import (
 	"io"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Content returns the bytes that r means, read from the history and checked against r.Hash:
@@ -25,7 +27,7 @@ func (x *Session) Content(r ctxabi.ContentRef) ([]byte, error) {
 // changed reports that the history does not give the bytes of r.
 func (x *Session) changed(r ctxabi.ContentRef) error {
 	err := ctxabi.E("read", r.Source, ctxabi.ErrIO, "the bytes of %[2]s can no longer be made from records %[1]s", ctxabi.Span{From: r.Start, To: r.End}, r.ID())
-	x.Report(RowOf("read", r.Source, 0, err))
+	x.Report(disk.RowOf("read", r.Source, 0, err))
 	return err
 }
 
@@ -73,7 +75,7 @@ func (x *Session) RecordID(file string, n int) (id string) {
 // Content is content of the history that is open for reading at any offset. Raw lines, which may be
 // many, are read from the log on demand. The text of one record is in memory, 16 MiB at most.
 type Content struct {
-	log        *Log
+	log        *log.Log
 	from, size int64
 	data       []byte
 }

@@ -89,7 +89,7 @@ func (s *Store) applyRemove(ref ctxabi.Ref, id string) (*Session, error) {
 
 // giveBack closes the files of a session that was taken out of the store, and removes them.
 func (x *Session) giveBack() {
-	for _, l := range []*Log{&x.messages, &x.events} {
+	for _, l := range []*log.Log{&x.messages, &x.events} {
 		l.CloseRemoved()
 	}
 	x.mu.Lock()

@@ -11,13 +11,14 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
-func reported(t *testing.T, x *session.Session) (rows []session.ErrorRow) {
+func reported(t *testing.T, x *session.Session) (rows []disk.ErrorRow) {
 	t.Helper()
 	for line := range strings.Lines(string(x.Errors())) {
-		var row session.ErrorRow
+		var row disk.ErrorRow
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
@@ -34,7 +35,7 @@ func TestErrorsAreABoundedRing(t *testing.T) {
 	x := create(t, s, refA)
 	for i := range 350 {
 		now = now.Add(time.Second)
-		x.Report(session.ErrorRow{UID: 7, Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: fmt.Sprint("row ", i)})
+		x.Report(disk.ErrorRow{UID: 7, Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: fmt.Sprint("row ", i)})
 	}
 	check := func(x *session.Session) {
 		t.Helper()
@@ -58,9 +59,9 @@ func TestAFloodOfErrorsIsFolded(t *testing.T) {
 	s := openStore(t, t.TempDir(), session.Options{Now: func() time.Time { return now }})
 	x := create(t, s, refA)
 	for i := range 1000 {
-		x.Report(session.ErrorRow{UID: 7, Errno: "EINVAL", Reason: fmt.Sprint(i)})
+		x.Report(disk.ErrorRow{UID: 7, Errno: "EINVAL", Reason: fmt.Sprint(i)})
 	}
-	x.Report(session.ErrorRow{UID: 8, Errno: "EINVAL", Reason: "another user"})
+	x.Report(disk.ErrorRow{UID: 8, Errno: "EINVAL", Reason: "another user"})
 	rows := reported(t, x)
 	if len(rows) != 22 {
 		t.Fatalf("%d rows", len(rows))
@@ -74,14 +75,14 @@ func TestAFloodOfErrorsIsFolded(t *testing.T) {
 	if total != 1000 {
 		t.Errorf("the rows stand for %d refusals, want 1000", total)
 	}
-	if x.Report(session.ErrorRow{UID: 7, Reason: strings.Repeat("ä", 5000)}); len(reported(t, x)[22].Reason) > 1010 {
+	if x.Report(disk.ErrorRow{UID: 7, Reason: strings.Repeat("ä", 5000)}); len(reported(t, x)[22].Reason) > 1010 {
 		t.Error("a reason is not cut")
 	}
 }
 
 func TestReasonsAreNotEscapedForHTML(t *testing.T) {
 	x := create(t, openStore(t, t.TempDir(), session.Options{}), refA)
-	x.Report(session.RowOf("truncate", "messages.jsonl", 7, ctxabi.E("truncate", "messages.jsonl", ctxabi.ErrAppendOnly, "append with >> & not with >")))
+	x.Report(disk.RowOf("truncate", "messages.jsonl", 7, ctxabi.E("truncate", "messages.jsonl", ctxabi.ErrAppendOnly, "append with >> & not with >")))
 	if got := string(x.Errors()); !strings.Contains(got, `"errno":"EPERM","reason":"append with >> & not with >"}`) {
 		t.Error(got)
 	}
@@ -92,7 +93,7 @@ func TestReportingNeverFails(t *testing.T) {
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	x := create(t, s, refA)
 	d.Fail(sessiontest.Fault{Kind: sessiontest.ENOSPC, At: 1, Count: 1 << 30})
-	x.Report(session.ErrorRow{UID: 7, Errno: "ENOSPC", Reason: "full"})
+	x.Report(disk.ErrorRow{UID: 7, Errno: "ENOSPC", Reason: "full"})
 	if rows := reported(t, x); len(rows) != 1 || rows[0].Reason != "full" {
 		t.Errorf("%+v", rows)
 	}
@@ -100,25 +101,25 @@ func TestReportingNeverFails(t *testing.T) {
 }
 
 func TestAFullDiskLeavesNoTornLineInTheReports(t *testing.T) {
-	disk := sessiontest.New()
-	s := openStore(t, "/store", session.Options{VFS: disk})
+	mem := sessiontest.New()
+	s := openStore(t, "/store", session.Options{VFS: mem})
 	x := create(t, s, refA)
 	file := filepath.Join(x.Dir(), ".ctxfs/errors.jsonl")
-	row := func(n int) session.ErrorRow {
-		return session.ErrorRow{UID: uint32(n), Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: fmt.Sprint("row ", n)}
+	row := func(n int) disk.ErrorRow {
+		return disk.ErrorRow{UID: uint32(n), Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: fmt.Sprint("row ", n)}
 	}
 	onDisk := func() string {
 		t.Helper()
-		return string(get(t, disk, file))
+		return string(get(t, mem, file))
 	}
 	x.Report(row(1))
 	for n := 2; n < 40; n++ { // each operation of a report fails once, a write in its midst
-		disk.Fail(sessiontest.Fault{Kind: sessiontest.Short, At: n%8 + 1, Changes: true})
+		mem.Fail(sessiontest.Fault{Kind: sessiontest.Short, At: n%8 + 1, Changes: true})
 		x.Report(row(n))
-		disk.Heal()
+		mem.Heal()
 		for line := range strings.Lines(onDisk()) {
 			if !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") {
-				t.Fatalf("after row %d, which %v: %q", n, failed(disk), line)
+				t.Fatalf("after row %d, which %v: %q", n, failed(mem), line)
 			}
 		}
 	}
@@ -128,8 +129,8 @@ func TestAFullDiskLeavesNoTornLineInTheReports(t *testing.T) {
 	}
 }
 
-func failed(disk *sessiontest.Disk) string {
-	_, op := disk.Hit()
+func failed(mem *sessiontest.Disk) string {
+	_, op := mem.Hit()
 	return "failed at " + op
 }
 
@@ -137,7 +138,7 @@ func TestALineThatIsNoReportGoesWhenTheReportsAreOpened(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, session.Options{})
 	x := create(t, s, refA)
-	x.Report(session.ErrorRow{UID: 7, Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: "one"})
+	x.Report(disk.ErrorRow{UID: 7, Op: "append", Path: "messages.jsonl", Errno: "EINVAL", Reason: "one"})
 	want := string(x.Errors())
 	file := filepath.Join(x.Dir(), ".ctxfs/errors.jsonl")
 	s.Close()

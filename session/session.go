@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Session is one session of an open store. It is cheap: its files are opened
@@ -24,8 +25,8 @@ import (
 type Session struct {
 	dir      disk.Dir
 	store    *Store
-	messages Log
-	events   Log
+	messages log.Log
+	events   log.Log
 
 	changes  atomic.Uint64 // counts calls of Touch
 	children children
@@ -37,7 +38,7 @@ type Session struct {
 	blobs
 
 	servedMu sync.Mutex
-	served   weak.Pointer[Served] // while somebody holds it; guarded by servedMu
+	served   weak.Pointer[blob.Served] // while somebody holds it; guarded by servedMu
 
 	notes sync.Mutex // held while a note changes
 
@@ -176,7 +177,7 @@ func (x *Session) Removed() bool { return x.dir.Removed() }
 func (x *Session) InPlace(do func(ref ctxabi.Ref, moves uint64)) { x.dir.InPlace(do) }
 
 // Report adds a row to context/errors.jsonl, of which the last 100 are kept. It never fails.
-func (x *Session) Report(row ErrorRow) { x.dir.Report(row) }
+func (x *Session) Report(row disk.ErrorRow) { x.dir.Report(row) }
 
 // Errors returns context/errors.jsonl as it stands.
 func (x *Session) Errors() []byte { return x.dir.Errors() }
@@ -185,10 +186,10 @@ func (x *Session) Errors() []byte { return x.dir.Errors() }
 func (x *Session) Store() *Store { return x.store }
 
 // Messages is messages.jsonl.
-func (x *Session) Messages() *Log { return &x.messages }
+func (x *Session) Messages() *log.Log { return &x.messages }
 
 // Events is events.jsonl.
-func (x *Session) Events() *Log { return &x.events }
+func (x *Session) Events() *log.Log { return &x.events }
 
 // Updated is when a log or a control file last changed.
 func (x *Session) Updated() time.Time {
@@ -204,7 +205,7 @@ func (x *Session) Updated() time.Time {
 		x.touched.CompareAndSwap(0, last.UnixNano())
 	}
 	t := time.Unix(0, x.touched.Load())
-	for _, l := range []*Log{&x.messages, &x.events} {
+	for _, l := range []*log.Log{&x.messages, &x.events} {
 		if m := l.ModTime(); m.After(t) {
 			t = m
 		}
@@ -240,7 +241,7 @@ func (x *Session) Latest() (string, error) {
 }
 
 // latestOf is Latest of the records of ix, each as shown gives it; nil: as it is.
-func (x *Session) latestOf(ix *Index, shown func(*Session, int, []byte) ([]byte, error)) (text string, err error) {
+func (x *Session) latestOf(ix *log.Index, shown func(*Session, int, []byte) ([]byte, error)) (text string, err error) {
 	empty := 0
 	for line := ix.Len(); line > 0 && text == "" && empty < maxEmptyAnswers; line-- {
 		if ix.At(line).Role != ctxabi.Assistant {
@@ -277,11 +278,11 @@ func asFile(text string) []byte {
 
 // Timeline brings both logs' indexes up to date and returns a snapshot of them in one order; see
 // [Log.Timeline] of messages. It returns the errors of that.
-func (x *Session) Timeline() (*Timeline, error) { return x.messages.Timeline() }
+func (x *Session) Timeline() (*log.Timeline, error) { return x.messages.Timeline() }
 
 // TimelineWithin is Timeline with a context. If ctx ends, it returns the error of ctx; see
 // [Log.TimelineWithin].
-func (x *Session) TimelineWithin(ctx context.Context) (*Timeline, error) {
+func (x *Session) TimelineWithin(ctx context.Context) (*log.Timeline, error) {
 	return x.messages.TimelineWithin(ctx)
 }
 
@@ -296,7 +297,7 @@ func (x *Session) MessagesAt(when time.Time) (int, error) { return x.messages.Li
 // Archive seals what both logs of the session have; see [Log.Seal]. It returns the errors of that;
 // raw and packed count what was sealed before.
 func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
-	for _, l := range []*Log{&x.messages, &x.events} {
+	for _, l := range []*log.Log{&x.messages, &x.events} {
 		r, p, err := l.Seal(ctx)
 		if raw, packed = raw+r, packed+p; err != nil {
 			return raw, packed, err
@@ -306,7 +307,7 @@ func (x *Session) Archive(ctx context.Context) (raw, packed int64, err error) {
 }
 
 // Served returns the packs that were read. It returns the error of the disk.
-func (x *Session) Served() (*Served, error) {
+func (x *Session) Served() (*blob.Served, error) {
 	x.servedMu.Lock()
 	defer x.servedMu.Unlock()
 	if s := x.served.Value(); s != nil {

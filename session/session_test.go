@@ -18,6 +18,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func TestMain(m *testing.M) {
@@ -30,8 +32,8 @@ func TestMain(m *testing.M) {
 var (
 	ctx  = context.Background()
 	refA = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	home = session.Owner{UID: 1000, GID: 1000, Mode: 0o700}
-	root = session.Writer{UID: 1000, PID: 77}
+	home = disk.Owner{UID: 1000, GID: 1000, Mode: 0o700}
+	root = disk.Writer{UID: 1000, PID: 77}
 )
 
 func openStore(t testing.TB, dir string, o session.Options) *session.Store {
@@ -57,7 +59,7 @@ func msg(role, text string) string {
 	return fmt.Sprintf(`{"role":%q,"content":%q}`+"\n", role, text)
 }
 
-func content(t testing.TB, l *session.Log) string {
+func content(t testing.TB, l *log.Log) string {
 	t.Helper()
 	b := make([]byte, l.Len())
 	if _, err := l.ReadAt(b, 0); err != nil && len(b) > 0 {
@@ -114,7 +116,7 @@ func TestAppendedRecordsAreThereAfterReopening(t *testing.T) {
 	for i := range 300 {
 		rec := msg("user", fmt.Sprint("message ", i))
 		want.WriteString(rec)
-		if _, err := x.Messages().Append(ctx, session.Batch{Data: []byte(rec), Writer: root}); err != nil {
+		if _, err := x.Messages().Append(ctx, log.Batch{Data: []byte(rec), Writer: root}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,15 +6,12 @@ import (
 	"github.com/ctxfs/ctxfs/session/blob"
 )
 
-// BlobChange is one change of what users stored under its hash.
-type BlobChange = blob.Change
-
 // BlobCommitter is a [ChangeCommitter] that decides, for all hosts of a session, which blobs are stored.
 // CommitBlob makes a change durable, its content with it, and has it applied here by
 // [Session.ApplyBlob] before it returns; it returns the error of that. Position returns the number of
 // entries that were applied to a session.
 type BlobCommitter interface {
-	CommitBlob(ctx context.Context, x *Session, c BlobChange) error
+	CommitBlob(ctx context.Context, x *Session, c blob.Change) error
 	Position(x *Session) uint64
 }
 
@@ -28,7 +25,7 @@ func (x *Session) sharer() blob.Sharer {
 
 type sharedBlobs struct{ x *Session }
 
-func (s sharedBlobs) Commit(c BlobChange) error {
+func (s sharedBlobs) Commit(c blob.Change) error {
 	return s.x.store.shares.CommitBlob(context.Background(), s.x, c)
 }
 

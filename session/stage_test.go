@@ -8,6 +8,9 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -107,7 +110,7 @@ func TestAppending(t *testing.T) {
 			s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 			x := create(t, s, refA)
 			l := x.Messages()
-			stages := []*session.Stage{l.NewStage(root), l.NewStage(root)}
+			stages := []*log.Stage{l.NewStage(root), l.NewStage(root)}
 			for i, st := range c.steps {
 				stage := stages[st.handle]
 				n, err := 0, error(nil)
@@ -115,7 +118,7 @@ func TestAppending(t *testing.T) {
 				case "write", "writeat":
 					before := stage.Size()
 					p := []byte(st.data)
-					n, err = stage.Write(ctx, p, st.off, st.call == "write", session.Key{})
+					n, err = stage.Write(ctx, p, st.off, st.call == "write", arrival.Key{})
 					clear(p) // the caller uses its buffer again
 					if st.n < 0 {
 						st.n = len(st.data)
@@ -124,7 +127,7 @@ func TestAppending(t *testing.T) {
 						t.Errorf("step %d: %d bytes staged after a refusal, %d before", i, stage.Size(), before)
 					}
 				case "flush":
-					err = stage.Flush(ctx, session.Key{})
+					err = stage.Flush(ctx, arrival.Key{})
 				case "release":
 					stage.Release()
 				}
@@ -145,7 +148,7 @@ func TestAppending(t *testing.T) {
 func checkReason(t *testing.T, x *session.Session, want string) {
 	t.Helper()
 	lines := strings.Split(strings.TrimSpace(string(x.Errors())), "\n")
-	var row session.ErrorRow
+	var row disk.ErrorRow
 	if last := lines[len(lines)-1]; last == "" {
 		if want != "" {
 			t.Error("nothing was reported")
@@ -172,9 +175,9 @@ func TestAFullDiskKeepsWhatWasStaged(t *testing.T) {
 			s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 			x := create(t, s, refA)
 			stage := x.Messages().NewStage(root)
-			stage.Write(ctx, []byte(a1+"\n"+a2[:7]), 0, true, session.Key{})
+			stage.Write(ctx, []byte(a1+"\n"+a2[:7]), 0, true, arrival.Key{})
 			d.Fail(sessiontest.Fault{Kind: c.kind, At: at, Changes: true})
-			n, err := stage.Write(ctx, []byte(a2[7:]+"\n"+a3+"\n"), 0, true, session.Key{})
+			n, err := stage.Write(ctx, []byte(a2[7:]+"\n"+a3+"\n"), 0, true, arrival.Key{})
 			if n != 0 || !errors.Is(err, c.err) {
 				t.Fatalf("kind %d at %d: took %d, %v", c.kind, at, n, err)
 			}
@@ -182,7 +185,7 @@ func TestAFullDiskKeepsWhatWasStaged(t *testing.T) {
 			if got := content(t, x.Messages()); got != a1+"\n" || stage.Size() != 7 {
 				t.Errorf("after the failure: %q, %d staged", got, stage.Size())
 			}
-			if n, err := stage.Write(ctx, []byte(a2[7:]+"\n"+a3+"\n"), 0, true, session.Key{}); err != nil {
+			if n, err := stage.Write(ctx, []byte(a2[7:]+"\n"+a3+"\n"), 0, true, arrival.Key{}); err != nil {
 				t.Errorf("retry took %d, %v", n, err)
 			}
 			if got := content(t, x.Messages()); got != a1+"\n"+a2+"\n"+a3+"\n" {
@@ -199,7 +202,7 @@ func TestAFailedSyncIsRemembered(t *testing.T) {
 	x := create(t, s, refA)
 	l := x.Messages()
 	stage := l.NewStage(root)
-	stage.Write(ctx, []byte(a1+"\n"), 0, true, session.Key{})
+	stage.Write(ctx, []byte(a1+"\n"), 0, true, arrival.Key{})
 	d.Fail(sessiontest.Fault{At: 1, Changes: true})
 	if err := l.Sync(ctx); !errors.Is(err, ctxabi.ErrIO) {
 		t.Fatal(err)
@@ -208,7 +211,7 @@ func TestAFailedSyncIsRemembered(t *testing.T) {
 	if err := l.Sync(ctx); !errors.Is(err, ctxabi.ErrIO) {
 		t.Errorf("second Sync: %v", err)
 	}
-	if n, err := stage.Write(ctx, []byte(a2+"\n"), 0, true, session.Key{}); n != 0 || !errors.Is(err, ctxabi.ErrIO) {
+	if n, err := stage.Write(ctx, []byte(a2+"\n"), 0, true, arrival.Key{}); n != 0 || !errors.Is(err, ctxabi.ErrIO) {
 		t.Errorf("Write took %d, %v", n, err)
 	}
 	if got := content(t, l); got != a1+"\n" {
@@ -231,36 +234,36 @@ func TestStagesHaveALimit(t *testing.T) {
 	d := sessiontest.New()
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
 	l := create(t, s, refA).Messages()
-	var stages []*session.Stage
+	var stages []*log.Stage
 	for range ctxabi.MaxStages {
 		st := l.NewStage(root)
-		if _, err := st.Write(ctx, []byte("{"), 0, true, session.Key{}); err != nil {
+		if _, err := st.Write(ctx, []byte("{"), 0, true, arrival.Key{}); err != nil {
 			t.Fatal(err)
 		}
 		stages = append(stages, st)
 	}
 	st := l.NewStage(root)
-	if n, err := st.Write(ctx, []byte(a1+"\n{"), 0, true, session.Key{}); n != len(a1)+1 || !errors.Is(err, ctxabi.ErrQuota) {
+	if n, err := st.Write(ctx, []byte(a1+"\n{"), 0, true, arrival.Key{}); n != len(a1)+1 || !errors.Is(err, ctxabi.ErrQuota) {
 		t.Errorf("one stage too many took %d, %v", n, err)
 	}
-	if _, err := l.NewStage(session.Writer{UID: 7}).Write(ctx, []byte("{"), 0, true, session.Key{}); err != nil {
+	if _, err := l.NewStage(disk.Writer{UID: 7}).Write(ctx, []byte("{"), 0, true, arrival.Key{}); err != nil {
 		t.Errorf("another user: %v", err)
 	}
 	stages[0].Release()
-	if _, err := st.Write(ctx, []byte("{"), 0, true, session.Key{}); err != nil {
+	if _, err := st.Write(ctx, []byte("{"), 0, true, arrival.Key{}); err != nil {
 		t.Errorf("after one was released: %v", err)
 	}
 
 	session.SetMaxInMemory(ctxabi.MaxStaged) // files in memory would be slower
 	defer session.SetMaxInMemory(1000)
 	part := []byte(strings.Repeat(" ", ctxabi.MaxRecord))
-	other := session.Writer{UID: 8}
+	other := disk.Writer{UID: 8}
 	for i := range ctxabi.MaxStaged / ctxabi.MaxRecord {
-		if _, err := l.NewStage(other).Write(ctx, part, 0, true, session.Key{}); err != nil {
+		if _, err := l.NewStage(other).Write(ctx, part, 0, true, arrival.Key{}); err != nil {
 			t.Fatalf("stage %d: %v", i, err)
 		}
 	}
-	if n, err := l.NewStage(other).Write(ctx, []byte("{"), 0, true, session.Key{}); n != 0 || !errors.Is(err, ctxabi.ErrQuota) {
+	if n, err := l.NewStage(other).Write(ctx, []byte("{"), 0, true, arrival.Key{}); n != 0 || !errors.Is(err, ctxabi.ErrQuota) {
 		t.Errorf("a byte too many took %d, %v", n, err)
 	}
 }
@@ -271,7 +274,7 @@ func TestARequestSentTwiceIsCommittedOnce(t *testing.T) {
 	x := create(t, s, refA)
 	l := x.Messages()
 	stage := l.NewStage(root)
-	key := func(i int) session.Key { return session.Key{Conn: 3, Unique: uint64(i)} }
+	key := func(i int) arrival.Key { return arrival.Key{Conn: 3, Unique: uint64(i)} }
 	for range 2 {
 		if n, err := stage.Write(ctx, []byte(a1+"\n{"), 0, true, key(1)); n != len(a1)+2 || err != nil {
 			t.Fatal(n, err)
@@ -280,9 +283,9 @@ func TestARequestSentTwiceIsCommittedOnce(t *testing.T) {
 	if stage.Size() != 1 {
 		t.Errorf("%d bytes staged", stage.Size())
 	}
-	b := session.Batch{Data: []byte(a2 + "\n"), Writer: root, Key: key(2)}
+	b := log.Batch{Data: []byte(a2 + "\n"), Writer: root, Key: key(2)}
 	first, _ := l.Append(ctx, b)
-	l.Append(ctx, session.Batch{Data: []byte(a3 + "\n"), Writer: root, Key: key(3)})
+	l.Append(ctx, log.Batch{Data: []byte(a3 + "\n"), Writer: root, Key: key(3)})
 	if again, err := l.Append(ctx, b); again != first || err != nil {
 		t.Errorf("sent twice: %d, %v; at first %d", again, err, first)
 	}
@@ -302,7 +305,7 @@ func TestARequestSentTwiceIsCommittedOnce(t *testing.T) {
 		t.Errorf("the log is %q, was %q", got, want)
 	}
 	for i := range session.MaxKeys {
-		l.Append(ctx, session.Batch{Data: []byte(a3 + "\n"), Writer: root, Key: key(100 + i)})
+		l.Append(ctx, log.Batch{Data: []byte(a3 + "\n"), Writer: root, Key: key(100 + i)})
 	}
 	if again, _ := l.Append(ctx, b); again == first {
 		t.Error("the oldest keys are never forgotten")

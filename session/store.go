@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -34,21 +35,21 @@ const LockedDir = disk.TmpDir
 
 // Options say how a store is opened. The zero value is right for a daemon.
 type Options struct {
-	VFS       VFS              // nil: OS
-	Committer Committer        // nil: Local()
+	VFS       vfs.FS           // nil: vfs.OS
+	Committer log.Committer    // nil: Local()
 	ReadOnly  bool             // no lock, nothing is written: a look beside a running daemon
 	Locked    bool             // with ReadOnly: take the locks anyway, for a daemon that writes nothing
 	Now       func() time.Time // nil: time.Now
 	Logger    *slog.Logger     // nil: discard
 	Memory    *memory.Limit    // nil: none
-	Parts     PartSource       // has sealed parts that have no file in the store; nil: there are none
+	Parts     archive.Source   // has sealed parts that have no file in the store; nil: there are none
 	// Shown returns what latest.md and the results of children show of a message; nil: raw itself. It may ask for the session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
 }
 
 func (o *Options) fill() {
 	if o.VFS == nil {
-		o.VFS = OS
+		o.VFS = vfs.OS
 	}
 	if o.Committer == nil {
 		o.Committer = Local()
@@ -193,7 +194,7 @@ func Open(dir string, o Options) (*Store, error) {
 // older programs know, or that of [LockedDir], which stays what it is when the file is replaced by
 // a copy. Nobody but the owner can open either, let alone lock it. It returns ctxabi.ErrLocked if
 // another daemon has it.
-func LockStore(v VFS, dir, name string) (io.Closer, error) {
+func LockStore(v vfs.FS, dir, name string) (io.Closer, error) {
 	if name == LockedDir {
 		if err := v.Mkdir(path.Join(dir, name), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, fmt.Errorf("lock store %s: %w", dir, err)
@@ -326,7 +327,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.open.Refuse()
-	var logs []*Log
+	var logs []*log.Log
 	for _, x := range s.sessions {
 		logs = append(logs, &x.messages, &x.events)
 	}

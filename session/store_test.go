@@ -13,7 +13,10 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -85,7 +88,7 @@ func TestSpacesAndHomes(t *testing.T) {
 		return fi.Mode().String()
 	}
 	shared := ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}
-	if _, err := s.Create(shared, session.Owner{UID: uid, GID: gid, Mode: 0o2770}); err != nil {
+	if _, err := s.Create(shared, disk.Owner{UID: uid, GID: gid, Mode: 0o2770}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Create(ctxabi.Ref{Space: "none", Agent: "a", Session: "b"}, home); !errors.Is(err, ctxabi.ErrNotFound) {
@@ -99,7 +102,7 @@ func TestSpacesAndHomes(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := ctxabi.Ref{UID: uid, Agent: "a", Session: "b"}
-	if _, err := s.Create(own, session.Owner{UID: uid, GID: gid, Mode: 0o700}); err != nil {
+	if _, err := s.Create(own, disk.Owner{UID: uid, GID: gid, Mode: 0o700}); err != nil {
 		t.Fatal(err)
 	}
 	for rel, want := range map[string]string{
@@ -136,13 +139,13 @@ func TestARenamedSessionKeepsItsIdAndItsHandles(t *testing.T) {
 	s := openStore(t, t.TempDir(), session.Options{})
 	x := create(t, s, refA)
 	stage := x.Messages().NewStage(root)
-	stage.Write(ctx, []byte(a1+"\n"+a2[:4]), 0, true, session.Key{})
+	stage.Write(ctx, []byte(a1+"\n"+a2[:4]), 0, true, arrival.Key{})
 	moved := refA
 	moved.Session = "s2"
 	if err := s.Rename(refA.Path(), moved.Path()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := stage.Write(ctx, []byte(a2[4:]+"\n"), 0, true, session.Key{}); err != nil {
+	if _, err := stage.Write(ctx, []byte(a2[4:]+"\n"), 0, true, arrival.Key{}); err != nil {
 		t.Fatal(err)
 	}
 	y, err := s.Session(moved)
@@ -178,11 +181,11 @@ func TestAClosedStoreIsNotTouchedAgain(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, session.Options{})
 	x := create(t, s, refA)
-	x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n")})
+	x.Messages().Append(ctx, log.Batch{Data: []byte(a1 + "\n")})
 	stage := x.Messages().NewStage(root)
 	s.Close()
 	other := openStore(t, dir, session.Options{}) // another daemon has it now
-	if _, err := stage.Write(ctx, []byte(a2+"\n"), 0, true, session.Key{}); !errors.Is(err, ctxabi.ErrIO) {
+	if _, err := stage.Write(ctx, []byte(a2+"\n"), 0, true, arrival.Key{}); !errors.Is(err, ctxabi.ErrIO) {
 		t.Errorf("write: %v", err)
 	}
 	if err := x.Messages().Sync(ctx); !errors.Is(err, ctxabi.ErrIO) {
@@ -204,7 +207,7 @@ func TestManySessionsAreCheap(t *testing.T) {
 	}
 	for i := range sessions {
 		x := create(t, s, ref(i))
-		x.Messages().Append(ctx, session.Batch{Data: []byte(a1 + "\n"), Key: session.Key{Unique: 1}})
+		x.Messages().Append(ctx, log.Batch{Data: []byte(a1 + "\n"), Key: arrival.Key{Unique: 1}})
 	}
 	s.Close()
 
@@ -307,9 +310,9 @@ func TestLogsThatGiveWayLoseNothing(t *testing.T) {
 	for i, x := range all {
 		writing.Go(func() {
 			for n := range records {
-				for _, l := range []*session.Log{x.Messages(), x.Events()} {
+				for _, l := range []*log.Log{x.Messages(), x.Events()} {
 					record := fmt.Sprintf(`{"role":"user","type":"note","content":"%d"}`+"\n", n)
-					if _, err := l.Append(t.Context(), session.Batch{Data: []byte(record)}); err != nil {
+					if _, err := l.Append(t.Context(), log.Batch{Data: []byte(record)}); err != nil {
 						t.Errorf("session %d, record %d: %v", i, n, err)
 						return
 					}

@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -20,7 +21,7 @@ type mergeModel struct {
 	messages, events int
 	named            map[string]int // id → last message that names it
 	calls            map[string]int // id → last event that makes it
-	tools            []session.ToolEvent
+	tools            []ctxabi.EventPlace
 	callOf           []int32
 }
 
@@ -37,7 +38,7 @@ func (m *mergeModel) event(tool, result bool, id string) {
 		return
 	}
 	if line := m.named[id]; id == "" || line == 0 || line <= m.messages-1024 {
-		m.tools = append(m.tools, session.ToolEvent{Line: int32(m.events), After: int32(m.messages)})
+		m.tools = append(m.tools, ctxabi.EventPlace{Line: int32(m.events), After: int32(m.messages)})
 		call := 0
 		if result {
 			call = m.calls[id]
@@ -69,14 +70,14 @@ func TestTimelineIsTheSameHoweverItCameAbout(t *testing.T) {
 		s, x := open()
 		defer func() { s.Close() }()
 		m := &mergeModel{named: map[string]int{}, calls: map[string]int{}}
-		add := func(l *session.Log, format string, args ...any) {
-			if _, err := l.Append(ctx, session.Batch{Data: fmt.Appendf(nil, format+"\n", args...)}); err != nil {
+		add := func(l *log.Log, format string, args ...any) {
+			if _, err := l.Append(ctx, log.Batch{Data: fmt.Appendf(nil, format+"\n", args...)}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		ids := rapid.SampledFrom([]string{"a", "b", "c", ""})
-		var last []session.ToolEvent
-		look := func() *session.Timeline {
+		var last []ctxabi.EventPlace
+		look := func() *log.Timeline {
 			tl, err := x.Timeline()
 			if err != nil {
 				t.Fatal(err)
@@ -164,13 +165,13 @@ func TestTimelineOnlyGrowsAtItsEnd(t *testing.T) {
 	const records = 400
 	var wg sync.WaitGroup
 	looked := make(chan struct{}) // closed when a snapshot was taken of some records of each log
-	write := func(l *session.Log, rec string) {
+	write := func(l *log.Log, rec string) {
 		wg.Go(func() {
 			for i := range records {
 				if i == records/2 {
 					<-looked
 				}
-				if _, err := l.Append(ctx, session.Batch{Data: []byte(rec + "\n")}); err != nil {
+				if _, err := l.Append(ctx, log.Batch{Data: []byte(rec + "\n")}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -182,7 +183,7 @@ func TestTimelineOnlyGrowsAtItsEnd(t *testing.T) {
 	}
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
-	var last session.Timeline
+	var last log.Timeline
 	snapshots, seen := 0, false
 	for running := true; running; {
 		select {
@@ -231,7 +232,7 @@ func TestHeadAt(t *testing.T) {
 	seed, _ := l.Head()
 	heads := map[int64]string{0: seed}
 	for i := range 300 {
-		n, err := l.Append(ctx, session.Batch{Data: fmt.Appendf(nil, `{"type":"x%d"}`+"\n", i)})
+		n, err := l.Append(ctx, log.Batch{Data: fmt.Appendf(nil, `{"type":"x%d"}`+"\n", i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ func (s *Store) EnsureHome(uid, gid uint32) error {
 		return err
 	}
 	home := s.disk.Join(ctxabi.Ref{UID: uid}.Owner())
-	o := Owner{UID: uid, GID: gid, Mode: 0o700}
+	o := disk.Owner{UID: uid, GID: gid, Mode: 0o700}
 	if err := s.disk.Mkdir(home, o); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *Store) EnsureHome(uid, gid uint32) error {
 // EnsureAgent makes the home of ref's agent and the directory of its sessions. A shared space must
 // exist. It returns ctxabi.ErrMalformed for a name that is none, ctxabi.ErrNotFound if the space is
 // not there, and ctxabi.ErrReadOnly.
-func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
+func (s *Store) EnsureAgent(ref ctxabi.Ref, o disk.Owner) error {
 	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o Owner) error {
 
 // CreateAgent makes an agent as a user does, where EnsureAgent makes its directories on the way to something else.
 // It returns the errors of EnsureAgent, and ctxabi.ErrExists where the committer knows the agent already.
-func (s *Store) CreateAgent(ref ctxabi.Ref, o Owner) error {
+func (s *Store) CreateAgent(ref ctxabi.Ref, o disk.Owner) error {
 	if err := s.disk.Writable("mkdir"); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // trustPath is where what a user trusts stands in the store.
@@ -43,7 +44,7 @@ func (s *Store) SetTrust(uid, gid uint32, data []byte) error {
 	if err := s.EnsureHome(uid, gid); err != nil {
 		return err
 	}
-	o, tmp := Owner{UID: uid, GID: gid, Mode: 0o600}, s.disk.TmpName()
+	o, tmp := disk.Owner{UID: uid, GID: gid, Mode: 0o600}, s.disk.TmpName()
 	err := vfs.WriteFile(s.disk.FS, tmp, data, 0o600)
 	if err == nil {
 		err = s.disk.Own(tmp, o, 0o600)

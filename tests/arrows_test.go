@@ -13,7 +13,7 @@ var arrows = map[string][]string{
 	"cluster/carry":                  {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/archive", "session/disk", "session/log", "ctxabi", "internal/vfs"}, // a session into a cluster, and out of it
 	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi", "internal/lazy"},
 	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
-	"cluster/files":                  {"cluster/engine", "cluster/names", "cluster/names/keeper", "ctxabi", "session"},
+	"cluster/files":                  {"cluster/engine", "cluster/names", "cluster/names/keeper", "ctxabi", "session", "session/disk"},
 	"cluster/nats":                   {"cluster/engine", "internal/lazy"},
 	"cluster/member":                 {"cluster/engine", "cluster/nats", "internal/lazy"}, // the files of one machine
 	"cluster/gate":                   {"cluster/engine", "cluster/nats"},
@@ -24,35 +24,65 @@ var arrows = map[string][]string{
 	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
 	"cluster/peers/peerstest":        {"cluster/engine", "cluster/peers"},
 	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
-	"cluster/node":                   {"cluster/carry", "cluster/engine", "cluster/gate", "cluster/journal", "cluster/peers", "cluster/replica", "cluster/host", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/rows", "cluster/tend", "session", "session/log", "ctxabi", "internal/vfs", "cluster/files"}, // one mount: all of it put together
-	"cluster/tend":                   {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/arrival", "session/log", "ctxabi", "internal/vfs"},
-	"cluster/host":                   {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/names", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
-	"cluster/rows":                   {"cluster/engine", "cluster/journal", "cluster/replica", "cluster/host", "session", "session/arrival", "ctxabi"}, // what packs show, and blobs
+	"cluster/node": {
+		"cluster/carry", "cluster/engine", "cluster/files", "cluster/gate", "cluster/host",
+		"cluster/journal", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/peers",
+		"cluster/replica", "cluster/rows", "cluster/tend", "ctxabi", "internal/vfs", "session",
+		"session/archive", "session/blob", "session/log",
+	}, // one mount: all of it put together
+	"cluster/tend": {
+		"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names",
+		"cluster/replica", "ctxabi", "internal/vfs", "session", "session/arrival", "session/disk",
+		"session/log",
+	},
+	"cluster/host": {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/names", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
+	"cluster/rows": {
+		"cluster/engine", "cluster/host", "cluster/journal", "cluster/replica", "ctxabi", "session",
+		"session/arrival", "session/blob", "session/log",
+	}, // what packs show, and blobs
 
-	"ctxabi":                     {},
-	"internal/tokens":            {"ctxabi"},
-	"session":                    {"ctxabi", "internal/handles", "internal/memory", "session/archive", "session/blob", "session/disk", "session/log", "internal/vfs"},
-	"session/sessiontest":        {"session", "session/arrival", "ctxabi", "internal/memory", "internal/vfs"},
-	"compress":                   {"internal/tokens", "ctxabi", "internal/lazy"},
-	"pack/recipe":                {"ctxabi", "internal/lazy"},
-	"pack/nativetest":            {},
-	"pack":                       {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
-	"eval/exam":                  {"eval", "internal/tokens", "internal/lazy"},
-	"eval":                       {"pack", "pack/recipe", "session", "compress", "internal/tokens", "ctxabi", "compress/notes", "pack/record", "internal/lazy"},
-	"search":                     {"internal/redact", "compress", "session", "session/disk", "ctxabi", "internal/lru", "internal/memory", "session/check", "search/excerpt", "search/segment", "search/document"},
-	"search/excerpt":             {"compress", "ctxabi"},
-	"search/segment":             {"ctxabi", "compress"}, // compress in its tests
-	"search/document":            {"compress", "session", "ctxabi", "search/excerpt"},
-	"internal/lru":               {},
-	"internal/figures":           {},
-	"internal/inputs":            {},
-	"internal/lazy":              {},
-	"internal/coder":             {},
-	"views":                      {},
-	"views/inspect":              {"pack", "session", "internal/tokens", "ctxabi", "pack/record", "pack/builder", "pack/native"},
-	"gc":                         {"ctxabi"}, // session and pack through interfaces of its own
-	"fs/mountpoint":              {"internal/mounts", "internal/vfs", "session", "ctxabi"},
-	"fs":                         {"fs/mountpoint", "pack", "session", "search", "gc", "ctxabi", "internal/beneath", "internal/mounts", "internal/handles", "internal/memory", "gc/world", "internal/lru", "session/check", "pack/builder", "pack/project", "pack/swap", "pack/native", "internal/lazy"},
+	"ctxabi":          {},
+	"internal/tokens": {"ctxabi"},
+	"session": {
+		"ctxabi", "internal/handles", "internal/memory", "internal/vfs", "session/archive",
+		"session/arrival", "session/blob", "session/disk", "session/log",
+	},
+	"session/sessiontest": {"ctxabi", "internal/memory", "internal/vfs", "session", "session/arrival", "session/disk", "session/log"},
+	"compress":            {"internal/tokens", "ctxabi", "internal/lazy"},
+	"pack/recipe":         {"ctxabi", "internal/lazy"},
+	"pack/nativetest":     {},
+	"pack":                {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
+	"eval/exam":           {"eval", "internal/tokens", "internal/lazy"},
+	"eval": {
+		"compress", "compress/notes", "ctxabi", "internal/lazy", "internal/tokens", "pack",
+		"pack/recipe", "pack/record", "session", "session/archive", "session/log",
+	},
+	"search": {
+		"compress", "ctxabi", "internal/lru", "internal/memory", "internal/redact", "search/document",
+		"search/excerpt", "search/segment", "session", "session/archive", "session/check",
+		"session/disk", "session/log",
+	},
+	"search/excerpt":   {"compress", "ctxabi"},
+	"search/segment":   {"ctxabi", "compress"}, // compress in its tests
+	"search/document":  {"compress", "ctxabi", "search/excerpt", "session", "session/log"},
+	"internal/lru":     {},
+	"internal/figures": {},
+	"internal/inputs":  {},
+	"internal/lazy":    {},
+	"internal/coder":   {},
+	"views":            {},
+	"views/inspect": {
+		"ctxabi", "internal/tokens", "pack", "pack/builder", "pack/native", "pack/record", "session",
+		"session/blob", "session/log",
+	},
+	"gc":            {"ctxabi"}, // session and pack through interfaces of its own
+	"fs/mountpoint": {"internal/mounts", "internal/vfs", "session", "ctxabi"},
+	"fs": {
+		"ctxabi", "fs/mountpoint", "gc", "gc/world", "internal/beneath", "internal/handles",
+		"internal/lazy", "internal/lru", "internal/memory", "internal/mounts", "pack", "pack/builder",
+		"pack/native", "pack/project", "pack/swap", "search", "session", "session/archive",
+		"session/arrival", "session/blob", "session/check", "session/disk", "session/log",
+	},
 	"agents":                     {},
 	"agents/adapter":             {"internal/picture", "ctxabi", "internal/lazy"},
 	"agents/adapter/bodies":      {"agents/adapter", "ctxabi"}, // what OpenAI's and Anthropic's messages have in common
@@ -74,8 +104,12 @@ var arrows = map[string][]string{
 	"agents/adapter/gemini":      {"internal/picture", "agents/adapter", "agents/adapter/bodies", "ctxabi", "internal/lazy"},
 	"agents/adapter/formats":     {"agents/adapter", "agents/adapter/aider", "agents/adapter/anthropic", "agents/adapter/atif", "agents/adapter/claude", "agents/adapter/codex", "agents/adapter/gemini", "agents/adapter/langchain", "agents/adapter/native", "agents/adapter/opencode", "agents/adapter/openai", "agents/adapter/openhands", "agents/adapter/pi", "agents/adapter/responses", "agents/adapter/sweagent", "ctxabi", "agents/adapter/converse", "agents/adapter/uimessages"},
 	"agents/adapter/adaptertest": {"agents/adapter/formats", "agents/adapter", "ctxabi"},
-	"agents/transcript":          {"agents/adapter", "agents/adapter/claude", "agents/adapter/formats", "internal/inputs", "internal/redact", "internal/mounts", "session", "ctxabi", "internal/usage", "internal/lazy"}, // what import and export do
-	"internal/redact":            {"internal/lazy"},                                                                                                                                                                      // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
+	"agents/transcript": {
+		"agents/adapter", "agents/adapter/claude", "agents/adapter/formats", "ctxabi",
+		"internal/inputs", "internal/lazy", "internal/mounts", "internal/redact", "internal/usage",
+		"session", "session/disk", "session/log",
+	}, // what import and export do
+	"internal/redact":            {"internal/lazy"}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest": {},
 	"agents/mcp":                 {"agents/mcp/memory", "agents/brief", "ctxabi", "internal/lazy"}, // a client of the mount, like any other
 	"agents/mcp/memory":          {},
@@ -96,47 +130,69 @@ var arrows = map[string][]string{
 	"internal/memory":            {"ctxabi"},
 	"internal/mounts":            {"ctxabi"},
 	"run/runner":                 {"ctxabi", "internal/beneath", "pack/source"},
-	"views/overview":             {"internal/figures", "views/inspect", "internal/mounts", "internal/process", "ctxabi", "internal/lazy"},
-	"views/top":                  {"internal/figures", "views/overview", "views/inspect", "internal/mounts", "ctxabi"},
-	"views/web":                  {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; views/cli passes compiled packs to it
-	"examples/clients/go":        {},
-	"examples/gen":               {},
-	"compress/result":            {"compress", "internal/tokens", "ctxabi", "internal/lazy"},
-	"compress/toolcall":          {"internal/coder", "compress", "ctxabi", "internal/lazy"},
-	"compress/ledger":            {"internal/coder", "compress/toolcall", "compress", "ctxabi", "internal/lazy"},
-	"compress/acts":              {"internal/coder", "compress/toolcall", "compress/notes", "compress", "ctxabi"},
-	"compress/verdicts":          {"internal/coder", "compress/toolcall", "compress/notes", "compress/result", "compress", "ctxabi", "internal/lazy"},
-	"compress/notes":             {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
-	"internal/suite":             {},
-	"internal/picture":           {}, // what providers accept as an image
-	"gc/world":                   {"session/check", "gc", "pack", "session", "search", "ctxabi", "internal/beneath", "internal/handles", "pack/builder"},
-	"session/arrival":            {"internal/vfs"},
-	"session/archive":            {"ctxabi", "session/disk", "internal/vfs", "internal/lru"},
-	"session/blob":               {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
-	"session/check":              {"ctxabi", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "internal/vfs", "internal/lazy"},
-	"session/log":                {"ctxabi", "session/archive", "session/arrival", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
-	"session/disk":               {"ctxabi", "internal/vfs"},
-	"internal/vfs":               {"ctxabi", "internal/handles"},
-	"pack/project":               {"compress"},
-	"pack/packtest":              {"session", "ctxabi", "internal/suite"},
-	"pack/finds":                 {"pack/record", "ctxabi", "compress/notes"},
-	"pack/journal":               {"internal/coder", "pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
-	"pack/native":                {"internal/picture", "pack/record", "internal/tokens", "ctxabi"},
-	"pack/blocks":                {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
-	"pack/recall":                {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
-	"pack/record":                {"internal/picture", "compress", "ctxabi", "compress/notes", "compress/result"},
-	"pack/source":                {"pack", "pack/blocks", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/beneath", "internal/handles", "internal/memory", "compress/notes"},
-	"pack/swap":                  {"pack/source", "pack", "pack/journal", "pack/finds", "pack/record", "compress", "session", "ctxabi"},
-	"pack/builder":               {"pack/project", "pack/source", "pack/swap", "pack", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/recipe", "internal/redact", "compress", "session", "internal/tokens", "ctxabi", "internal/memory", "compress/notes", "session/check", "internal/lru", "pack/recall", "internal/lazy"},
+	"views/overview": {
+		"ctxabi", "internal/figures", "internal/lazy", "internal/mounts", "internal/process",
+		"session/blob", "views/inspect",
+	},
+	"views/top":           {"internal/figures", "views/overview", "views/inspect", "internal/mounts", "ctxabi"},
+	"views/web":           {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; views/cli passes compiled packs to it
+	"examples/clients/go": {},
+	"examples/gen":        {},
+	"compress/result":     {"compress", "internal/tokens", "ctxabi", "internal/lazy"},
+	"compress/toolcall":   {"internal/coder", "compress", "ctxabi", "internal/lazy"},
+	"compress/ledger":     {"internal/coder", "compress/toolcall", "compress", "ctxabi", "internal/lazy"},
+	"compress/acts":       {"internal/coder", "compress/toolcall", "compress/notes", "compress", "ctxabi"},
+	"compress/verdicts":   {"internal/coder", "compress/toolcall", "compress/notes", "compress/result", "compress", "ctxabi", "internal/lazy"},
+	"compress/notes":      {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
+	"internal/suite":      {},
+	"internal/picture":    {}, // what providers accept as an image
+	"gc/world": {
+		"ctxabi", "gc", "internal/beneath", "internal/handles", "pack", "pack/builder", "search",
+		"session", "session/archive", "session/blob", "session/check", "session/log",
+	},
+	"session/arrival": {"internal/vfs"},
+	"session/archive": {"ctxabi", "session/disk", "internal/vfs", "internal/lru"},
+	"session/blob":    {"ctxabi", "session/disk", "internal/vfs", "internal/handles"},
+	"session/check":   {"ctxabi", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "internal/vfs", "internal/lazy"},
+	"session/log":     {"ctxabi", "session/archive", "session/arrival", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
+	"session/disk":    {"ctxabi", "internal/vfs"},
+	"internal/vfs":    {"ctxabi", "internal/handles"},
+	"pack/project":    {"compress"},
+	"pack/packtest":   {"ctxabi", "internal/suite", "session", "session/log"},
+	"pack/finds":      {"pack/record", "ctxabi", "compress/notes"},
+	"pack/journal":    {"internal/coder", "pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/native":     {"internal/picture", "pack/record", "internal/tokens", "ctxabi"},
+	"pack/blocks":     {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
+	"pack/recall":     {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack/record":     {"internal/picture", "compress", "ctxabi", "compress/notes", "compress/result"},
+	"pack/source": {
+		"compress", "compress/notes", "ctxabi", "internal/beneath", "internal/handles",
+		"internal/memory", "internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/finds",
+		"pack/journal", "pack/recipe", "pack/record", "session", "session/archive", "session/disk",
+		"session/log",
+	},
+	"pack/swap": {
+		"compress", "ctxabi", "pack", "pack/finds", "pack/journal", "pack/record", "pack/source",
+		"session", "session/archive", "session/blob",
+	},
+	"pack/builder": {
+		"compress", "compress/notes", "ctxabi", "internal/lazy", "internal/lru", "internal/memory",
+		"internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/finds", "pack/journal",
+		"pack/native", "pack/project", "pack/recall", "pack/recipe", "pack/record", "pack/source",
+		"pack/swap", "session", "session/archive", "session/blob", "session/check", "session/disk",
+		"session/log",
+	},
 
 	// The command, and the verbs of each folder.
 	"internal/cli": {
 		"ctxabi", "internal/daemon", "internal/figures", "internal/inputs", "internal/locate",
 		"internal/mounts", "internal/redact", "internal/usage", "pack/builder", "session",
+		"session/disk",
 	},
 	"session/cli": {
 		"ctxabi", "internal/cli", "internal/inputs", "internal/locate", "internal/mounts",
-		"internal/process", "internal/usage", "search", "session", "session/arrival",
+		"internal/process", "internal/usage", "search", "session", "session/archive", "session/arrival",
+		"session/log",
 	},
 	"pack/cli": {
 		"ctxabi", "internal/cli", "internal/daemon", "internal/inputs", "internal/locate", "internal/memory",
@@ -166,7 +222,7 @@ var arrows = map[string][]string{
 		"agents/adapter", "agents/adapter/formats", "agents/hook", "agents/install", "agents/mcp",
 		"agents/mcp/memory", "agents/transcript", "ctxabi", "internal/cli", "internal/daemon",
 		"internal/locate", "internal/mounts", "internal/process", "internal/usage", "session",
-		"views/doctor",
+		"session/disk", "views/doctor",
 	},
 	"fs/cli": {
 		"ctxabi", "fs", "fs/mountpoint", "gc", "gc/world", "internal/cli", "internal/daemon",
@@ -195,13 +251,19 @@ var testArrows = map[string][]string{
 	"session":              {"session/check", "session/arrival"},                     // each test ends with a check of its store
 	"session/log":          {"session", "session/check"},                             // a store is what its logs are tested in
 	"fs":                   {"pack/source"},
-	"pack":                 {"session"}, // the example of a history in memory
+	"pack":                 {"session", "session/log"}, // the example of a history in memory
 	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
-	"cluster/rows":         {"pack", "pack/builder", "pack/source"},
+	"cluster/rows":         {"pack", "pack/builder", "pack/source", "session/disk"},
 	"cluster/replica":      {"cluster/engine/fake"},
 	"cluster/files":        {"cluster/node", "fs", "pack/builder"}, // two mounts of one cluster
-	"cluster/names/keeper": {"session/check"},                      // what is materialised is a store without damage
+	"cluster/names/keeper": {"session/check", "session/log"},       // what is materialised is a store without damage
 	"cluster/tend":         {"cluster/engine/fake", "session/check"},
+	"cluster/node":         {"session/disk"},
+	"gc/world":             {"session/disk"},
+	"internal/locate":      {"session/disk"},
+	"pack/builder":         {"session/arrival"},
+	"search":               {"internal/vfs"},
+	"views/inspect":        {"session/arrival", "session/disk"},
 }
 
 // Test files may also use these, which exist for them.

@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // reach opens the tree in which arg means the session at. The store is made
@@ -20,7 +21,7 @@ func reach(arg string, at locate.Place, toChange bool) (transcript.Tree, error) 
 	} else if dir != "" {
 		return transcript.Mounted(strings.TrimSuffix(dir, at.Ref.Path())), nil
 	}
-	owner := func(ref ctxabi.Ref) (session.Owner, error) {
+	owner := func(ref ctxabi.Ref) (disk.Owner, error) {
 		return cli.NewOwner(locate.Place{Store: at.Store, Ref: ref})
 	}
 	if !toChange {

@@ -19,6 +19,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/mounts"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Tree is where sessions are reached: a mount, as any client does, or the store
@@ -32,12 +34,12 @@ type Tree interface {
 // history is a session as import and export see it.
 type history interface {
 	dir() string
-	read(log string, off int64) (io.ReadCloser, error)
-	size(log string) (int64, error)
+	read(logName string, off int64) (io.ReadCloser, error)
+	size(logName string) (int64, error)
 
 	// append commits lines. ctxabi.ErrMalformed and ErrTooLarge say that a record
 	// was refused for what it is; of the lines before it some may be in the log.
-	append(log string, lines []byte) error
+	append(logName string, lines []byte) error
 	sync() error
 	lock(wait bool) error // until close: one import at a time; ctxabi.ErrLocked if another is under way and wait is not set
 
@@ -103,29 +105,29 @@ func (h *mountedHistory) lock(wait bool) (err error) {
 func (h *mountedHistory) dir() string            { return h.at }
 func (h *mountedHistory) path(rel string) string { return filepath.Join(h.at, rel) }
 
-func (h *mountedHistory) read(log string, off int64) (io.ReadCloser, error) {
-	f, err := os.Open(h.path(log))
+func (h *mountedHistory) read(logName string, off int64) (io.ReadCloser, error) {
+	f, err := os.Open(h.path(logName))
 	if err == nil {
 		_, err = f.Seek(off, io.SeekStart)
 	}
 	return f, err
 }
 
-func (h *mountedHistory) size(log string) (int64, error) {
-	fi, err := os.Stat(h.path(log))
+func (h *mountedHistory) size(logName string) (int64, error) {
+	fi, err := os.Stat(h.path(logName))
 	if err != nil {
 		return 0, err
 	}
 	return fi.Size(), nil
 }
 
-func (h *mountedHistory) append(log string, lines []byte) (err error) {
-	f := h.logs[log]
+func (h *mountedHistory) append(logName string, lines []byte) (err error) {
+	f := h.logs[logName]
 	if f == nil {
-		if f, err = os.OpenFile(h.path(log), os.O_WRONLY|os.O_APPEND, 0); err != nil {
+		if f, err = os.OpenFile(h.path(logName), os.O_WRONLY|os.O_APPEND, 0); err != nil {
 			return err
 		}
-		h.logs[log] = f
+		h.logs[logName] = f
 	}
 	if _, err = f.Write(lines); err == nil {
 		return nil
@@ -133,8 +135,8 @@ func (h *mountedHistory) append(log string, lines []byte) (err error) {
 	rows := strings.Split(strings.TrimSpace(h.control(ctxabi.ErrorsFile)), "\n")
 	row := gjson.Parse(rows[len(rows)-1])
 	for name, kind := range map[string]error{"EINVAL": ctxabi.ErrMalformed, "EMSGSIZE": ctxabi.ErrTooLarge} {
-		if row.Get("errno").Str == name && row.Get("path").Str == log {
-			return ctxabi.E("append", log, kind, "%s", row.Get("reason").Str)
+		if row.Get("errno").Str == name && row.Get("path").Str == logName {
+			return ctxabi.E("append", logName, kind, "%s", row.Get("reason").Str)
 		}
 	}
 	return mounts.Refused(h.at, err)
@@ -192,13 +194,13 @@ func Mounted(mountpoint string) Tree { return mountTree(strings.TrimSuffix(mount
 
 // Stored returns the tree of a store that no daemon serves, or that is only read. owner returns who owns a session that is made.
 // Close of the tree closes the store.
-func Stored(store *session.Store, owner func(ctxabi.Ref) (session.Owner, error)) Tree {
+func Stored(store *session.Store, owner func(ctxabi.Ref) (disk.Owner, error)) Tree {
 	return storeTree{store, owner}
 }
 
 type storeTree struct {
 	store *session.Store
-	owner func(ctxabi.Ref) (session.Owner, error)
+	owner func(ctxabi.Ref) (disk.Owner, error)
 }
 
 func (t storeTree) open(ref ctxabi.Ref) (history, error) {
@@ -219,7 +221,7 @@ func (t storeTree) Close() error { return t.store.Close() }
 
 type storedHistory struct{ *session.Session }
 
-func (h storedHistory) log(name string) *session.Log {
+func (h storedHistory) log(name string) *log.Log {
 	if name == ctxabi.EventsFile {
 		return h.Events()
 	}
@@ -228,17 +230,19 @@ func (h storedHistory) log(name string) *session.Log {
 
 func (h storedHistory) dir() string { return h.Dir() }
 
-func (h storedHistory) read(log string, off int64) (io.ReadCloser, error) {
-	l := h.log(log)
+func (h storedHistory) read(logName string, off int64) (io.ReadCloser, error) {
+	l := h.log(logName)
 	err := l.Open()
 	return io.NopCloser(io.NewSectionReader(l, off, l.Len()-off)), err
 }
 
-func (h storedHistory) size(log string) (int64, error) { return h.log(log).Len(), h.log(log).Open() }
+func (h storedHistory) size(logName string) (int64, error) {
+	return h.log(logName).Len(), h.log(logName).Open()
+}
 
-func (h storedHistory) append(log string, lines []byte) error {
-	_, err := h.log(log).Append(context.Background(), session.Batch{Data: lines,
-		Writer: session.Writer{UID: uint32(os.Getuid()), PID: uint32(os.Getpid())}})
+func (h storedHistory) append(logName string, lines []byte) error {
+	_, err := h.log(logName).Append(context.Background(), log.Batch{Data: lines,
+		Writer: disk.Writer{UID: uint32(os.Getuid()), PID: uint32(os.Getpid())}})
 	return err
 }
 
@@ -270,8 +274,8 @@ func (h storedHistory) close() error                { return nil }
 
 // eachRecord calls do with the records of a log from an offset on, without
 // their newlines. Their bytes are do's.
-func eachRecord(h history, log string, off int64, do func(line []byte) error) error {
-	r, err := h.read(log, off)
+func eachRecord(h history, logName string, off int64, do func(line []byte) error) error {
+	r, err := h.read(logName, off)
 	if err != nil {
 		if errors.Is(err, iofs.ErrNotExist) {
 			return nil

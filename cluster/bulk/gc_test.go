@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -52,7 +53,7 @@ func TestAJournalIsTrimmedBehindASnapshot(t *testing.T) {
 	e := servers.Host("a")
 	l := &liar{Objects: e.Objects()}
 	s := NewStore(l, Owner(refA))
-	one := openStore(t, session.OS, t.TempDir(), session.Options{})
+	one := openStore(t, vfs.OS, t.TempDir(), session.Options{})
 	defer one.Close()
 	x := create(t, one)
 	j := &script{t: t, e: e, subject: engine.Subject{Owner: Owner(refA), Session: idA}}
@@ -134,7 +135,7 @@ func newHost(t *testing.T, servers *fake.Servers, j *script) *session.Session {
 	t.Helper()
 	b := servers.Host("b")
 	s := NewStore(b.Objects(), Owner(refA))
-	two := openStore(t, session.OS, t.TempDir(), session.Options{Parts: NewParts(b.Objects(), time.Minute)})
+	two := openStore(t, vfs.OS, t.TempDir(), session.Options{Parts: NewParts(b.Objects(), time.Minute)})
 	t.Cleanup(func() { two.Close() })
 	list, err := b.Read(ctx, j.subject, engine.Range{From: 1})
 	if err != nil || len(list) != 3 {

@@ -19,6 +19,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }
@@ -106,7 +108,7 @@ func newObjects() (objects, maintenance engine.Objects) {
 
 var (
 	refA   = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	ownerA = session.Owner{UID: 1000, GID: 1000, Mode: 0o700}
+	ownerA = disk.Owner{UID: 1000, GID: 1000, Mode: 0o700}
 )
 
 const idA = "00112233445566778899aabbccddeeff"
@@ -173,15 +175,15 @@ func talk(first, n, size int) []byte {
 	return b.Bytes()
 }
 
-func appendTo(t tester, l *session.Log, data []byte) {
+func appendTo(t tester, l *log.Log, data []byte) {
 	t.Helper()
-	if _, err := l.Append(ctx, session.Batch{Data: data, Writer: session.Writer{UID: 1000, PID: 7}}); err != nil {
+	if _, err := l.Append(ctx, log.Batch{Data: data, Writer: disk.Writer{UID: 1000, PID: 7}}); err != nil {
 		t.Fatalf("append: %v", err)
 	}
 }
 
 // contentOf returns all bytes of a log.
-func contentOf(t tester, l *session.Log) []byte {
+func contentOf(t tester, l *log.Log) []byte {
 	t.Helper()
 	if err := l.Open(); err != nil {
 		t.Fatalf("open: %v", err)
@@ -194,9 +196,9 @@ func contentOf(t tester, l *session.Log) []byte {
 }
 
 // rowsOf returns the arrival rows of a log as the store has them.
-func rowsOf(t tester, x *session.Session, l *session.Log) []byte {
+func rowsOf(t tester, x *session.Session, l *log.Log) []byte {
 	t.Helper()
-	raw, err := vfs.ReadFile(x.Disk().Root.FS, x.Disk().Path(session.ArrivalRows(l.Name())))
+	raw, err := vfs.ReadFile(x.Disk().Root.FS, x.Disk().Path(log.ArrivalsFile(l.Name())))
 	if err != nil {
 		t.Fatalf("rows: %v", err)
 	}
@@ -209,8 +211,8 @@ func sameSession(t tester, a, b *session.Session) {
 	if a.ID() != b.ID() || !a.Created().Equal(b.Created()) {
 		t.Errorf("id %s of %v, and %s of %v", a.ID(), a.Created(), b.ID(), b.Created())
 	}
-	for i, l := range []*session.Log{a.Messages(), a.Events()} {
-		m := []*session.Log{b.Messages(), b.Events()}[i]
+	for i, l := range []*log.Log{a.Messages(), a.Events()} {
+		m := []*log.Log{b.Messages(), b.Events()}[i]
 		if !bytes.Equal(contentOf(t, l), contentOf(t, m)) {
 			t.Errorf("%s holds other bytes", l.Name())
 		}
@@ -288,7 +290,7 @@ func stateOf(x *session.Session, name string) string {
 // shareAll shares all that a session has, in parts.
 func shareAll(t tester, s *Store, x *session.Session) (shared [2][]Part) {
 	t.Helper()
-	for i, l := range []*session.Log{x.Messages(), x.Events()} {
+	for i, l := range []*log.Log{x.Messages(), x.Events()} {
 		for {
 			p, err := s.Share(ctx, x, l, shared[i])
 			if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/check"
@@ -91,7 +92,7 @@ func newShared(t *testing.T) *shared {
 	objects, _ := newObjects()
 	h := &shared{liar: &liar{Objects: objects}}
 	h.s = NewStore(h.liar, Owner(refA))
-	one := openStore(t, session.OS, t.TempDir(), session.Options{})
+	one := openStore(t, vfs.OS, t.TempDir(), session.Options{})
 	t.Cleanup(func() { one.Close() })
 	h.x = create(t, one)
 	for i := range 5 {
@@ -110,7 +111,7 @@ func newShared(t *testing.T) *shared {
 		t.Fatal(err)
 	}
 	h.parts = NewParts(h.liar, time.Minute)
-	h.store = openStore(t, session.OS, t.TempDir(), session.Options{Parts: h.parts})
+	h.store = openStore(t, vfs.OS, t.TempDir(), session.Options{Parts: h.parts})
 	t.Cleanup(func() { h.store.Close() })
 	if h.y, err = h.s.Restore(ctx, h.store, refA, ownerA, h.snap, false); err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func (h *shared) again(t *testing.T, o session.Options) {
 	if err := h.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h.store = openStore(t, session.OS, dir, o)
+	h.store = openStore(t, vfs.OS, dir, o)
 	var err error
 	if h.y, err = h.store.Session(refA); err != nil {
 		t.Fatal(err)
@@ -218,7 +219,7 @@ func TestALieIsNeverRead(t *testing.T) {
 				b := make([]byte, 100)
 				n, err := h.y.Messages().ReadAt(b, 5000)
 				wantLie(t, lie, err)
-				if n != 0 || !errors.Is(err, archive.ErrAway) || !errors.Is(err, ctxabi.ErrIO) || session.IsDamage(err) {
+				if n != 0 || !errors.Is(err, archive.ErrAway) || !errors.Is(err, ctxabi.ErrIO) || archive.IsDamage(err) {
 					t.Errorf("%d bytes, %v", n, err)
 				}
 			}
@@ -270,7 +271,7 @@ func TestAStoreWithoutObjects(t *testing.T) {
 	if _, err := h.y.Messages().ReadAt(b, end); err != nil {
 		t.Error(err)
 	}
-	if _, err := h.y.Messages().ReadAt(b, 0); !errors.Is(err, archive.ErrAway) || session.IsDamage(err) {
+	if _, err := h.y.Messages().ReadAt(b, 0); !errors.Is(err, archive.ErrAway) || archive.IsDamage(err) {
 		t.Errorf("a part that lies elsewhere: %v", err)
 	}
 	if problems, err := check.Verify(ctx, h.store, refA); err != nil || !slices.Equal(problems, []check.Problem{check.Away(ctxabi.MessagesFile)}) {
@@ -286,7 +287,7 @@ func TestAStoreWithoutObjects(t *testing.T) {
 	}
 	for _, o := range []session.Options{{}, {Parts: h.parts}} {
 		h.again(t, o)
-		if _, err := h.y.Messages().ReadAt(b, 0); !session.IsDamage(err) {
+		if _, err := h.y.Messages().ReadAt(b, 0); !archive.IsDamage(err) {
 			t.Errorf("a part that nobody has: %v", err)
 		}
 	}
@@ -318,7 +319,7 @@ func TestAForkFetchesTheParts(t *testing.T) {
 // Two hosts that share the same records name the same objects, whatever each has sealed.
 func TestPartsDoNotDependOnTheHost(t *testing.T) {
 	h := newShared(t)
-	whole := openStore(t, session.OS, t.TempDir(), session.Options{})
+	whole := openStore(t, vfs.OS, t.TempDir(), session.Options{})
 	defer whole.Close()
 	z, err := h.s.Restore(ctx, whole, refA, ownerA, h.snap, true)
 	if err != nil {

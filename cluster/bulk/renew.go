@@ -52,7 +52,7 @@ func (s *Store) Renew(ctx context.Context, x *session.Session, snap *Snapshot, b
 
 // continues returns [ErrDamaged] unless the rows that were written begin with those of x.
 func (r *restorer) continues(x *session.Session) error {
-	for _, l := range []*session.Log{x.Messages(), x.Events()} {
+	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		tail, err := l.Tail()
 		if err != nil {
 			return err

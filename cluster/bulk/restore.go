@@ -27,7 +27,7 @@ import (
 // session is there whole or not at all, and all that it got was held against its hashes. Restore
 // returns ctxabi.ErrExists if the store has ref, [ErrDamaged] if the snapshot and its objects do not
 // fit together, the errors of [Store.Get], and that of the disk.
-func (s *Store) Restore(ctx context.Context, to *session.Store, ref ctxabi.Ref, o session.Owner, snap *Snapshot, whole bool) (*session.Session, error) {
+func (s *Store) Restore(ctx context.Context, to *session.Store, ref ctxabi.Ref, o disk.Owner, snap *Snapshot, whole bool) (*session.Session, error) {
 	return to.Install(ref, o, snap.Session, func(dir string) error {
 		r := restorer{ctx: ctx, s: s, root: to.Disk(), dir: dir, owner: o, snap: snap, whole: whole}
 		return r.run(r.logs, r.children, r.files, r.blobs, r.born, r.finish)
@@ -40,7 +40,7 @@ type restorer struct {
 	s     *Store
 	root  *disk.Root
 	dir   string
-	owner session.Owner
+	owner disk.Owner
 	snap  *Snapshot
 	whole bool
 	ends  [2]log.Mark                      // of the logs; set by logs

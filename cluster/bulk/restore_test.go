@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/check"
@@ -31,7 +32,7 @@ func TestARestoreIsWholeOrNothing(t *testing.T) {
 				snap.Files[0].Content = Content{Ref: r}
 			}
 			h.liar.lie, h.liar.about = lie, about
-			store := openStore(t, session.OS, t.TempDir(), session.Options{})
+			store := openStore(t, vfs.OS, t.TempDir(), session.Options{})
 			_, err := h.s.Restore(ctx, store, refA, ownerA, &snap, i == 1)
 			wantLie(t, lie, err)
 			if _, err := store.Session(refA); !errors.Is(err, ctxabi.ErrNotFound) {
@@ -105,7 +106,7 @@ func TestFsckOfPartsThatLieElsewhere(t *testing.T) {
 			}
 		}
 	}
-	h.store = openStore(t, session.OS, dir, session.Options{Parts: h.parts})
+	h.store = openStore(t, vfs.OS, dir, session.Options{Parts: h.parts})
 	var err error
 	if h.y, err = h.store.Session(refA); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ var (
 // of them, in whole commits. Which parts a host has sealed itself does not matter, and the same records
 // give the same objects. Share returns [ErrDamaged] if the log's rows do not announce what it holds,
 // the error of a log that cannot be read, and those of [Store.Put].
-func (s *Store) Share(ctx context.Context, x *session.Session, l *session.Log, shared []Part) (*Part, error) {
+func (s *Store) Share(ctx context.Context, x *session.Session, l *log.Log, shared []Part) (*Part, error) {
 	r, err := readBehind(x, l, shared, partMost)
 	if err != nil || len(r.data) == 0 {
 		return nil, err
@@ -95,7 +95,7 @@ type stretch struct {
 
 // readBehind reads what a log has behind shared parts: as many commits as have up to most bytes, and one
 // at least. It returns engine.ErrTooLarge if they have more than an object can hold, [ErrDamaged] if rows and records do not fit, and the errors of the log.
-func readBehind(x *session.Session, l *session.Log, shared []Part, most int64) (*stretch, error) {
+func readBehind(x *session.Session, l *log.Log, shared []Part, most int64) (*stretch, error) {
 	r := &stretch{chain: arrival.ChainFrom(x.ID(), l.Name())}
 	if n := len(shared); n > 0 {
 		r.off = shared[n-1].End()

@@ -15,8 +15,11 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -85,7 +88,7 @@ func changes(x *session.Session, n *int) map[string]func(*rapid.T) {
 		"blob": func(t *rapid.T) {
 			content := strings.Repeat(text.Draw(t, "text"), rapid.IntRange(1, 100).Draw(t, "times")) + "."
 			sum := sha256.Sum256([]byte(content))
-			do(t, sessiontest.StoreBlob(x, "sha256-"+hex.EncodeToString(sum[:]), content, session.Writer{UID: 1000}))
+			do(t, sessiontest.StoreBlob(x, "sha256-"+hex.EncodeToString(sum[:]), content, disk.Writer{UID: 1000}))
 		},
 		"summary": func(t *rapid.T) {
 			do(t, x.AppendDerived(rapid.SampledFrom([]string{session.SummariesFile, session.ProjectFile}).Draw(t, "name"), fmt.Appendf(nil, `{"from":%d}`, *n)))
@@ -123,7 +126,7 @@ func TestAnotherStoreMakesTheSameSession(t *testing.T) {
 		defer os.RemoveAll(dir)
 		objects, maintenance := newObjects()
 		s := NewStore(objects, Owner(refA))
-		one := openStore(t, quick{session.OS}, dir+"/one", session.Options{})
+		one := openStore(t, quick{vfs.OS}, dir+"/one", session.Options{})
 		defer one.Close()
 		x := create(t, one)
 		n := 0
@@ -131,7 +134,7 @@ func TestAnotherStoreMakesTheSameSession(t *testing.T) {
 		actions := changes(x, &n)
 		actions["share"] = func(t *rapid.T) {
 			i := rapid.IntRange(0, 1).Draw(t, "log")
-			p, err := s.Share(ctx, x, []*session.Log{x.Messages(), x.Events()}[i], shared[i])
+			p, err := s.Share(ctx, x, []*log.Log{x.Messages(), x.Events()}[i], shared[i])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,15 +156,15 @@ func TestAnotherStoreMakesTheSameSession(t *testing.T) {
 		}
 		deleteUnnamed(t, objects, NewStore(maintenance, Owner(refA)), saved, snap)
 		whole := rapid.Bool().Draw(t, "whole")
-		two := openStore(t, quick{session.OS}, dir+"/two", session.Options{Parts: NewParts(objects, time.Minute)})
+		two := openStore(t, quick{vfs.OS}, dir+"/two", session.Options{Parts: NewParts(objects, time.Minute)})
 		defer two.Close()
 		y, err := s.Restore(ctx, two, refA, ownerA, snap, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameSession(t, x, y)
-		for i, l := range []*session.Log{x.Messages(), x.Events()} {
-			if at := []*session.Log{y.Messages(), y.Events()}[i].ModTime(); !at.Equal(l.ModTime()) {
+		for i, l := range []*log.Log{x.Messages(), x.Events()} {
+			if at := []*log.Log{y.Messages(), y.Events()}[i].ModTime(); !at.Equal(l.ModTime()) {
 				t.Errorf("%s grew at %v, and at %v", l.Name(), l.ModTime(), at)
 			}
 		}
@@ -203,12 +206,12 @@ func TestASessionOfASpace(t *testing.T) {
 	objects, _ := newObjects()
 	ref := ctxabi.Ref{Space: "team-1", Agent: "coder", Session: "s1"}
 	gid := uint32(os.Getgid())
-	owner := session.Owner{UID: 1000, GID: gid, Mode: 0o2770}
+	owner := disk.Owner{UID: 1000, GID: gid, Mode: 0o2770}
 	if got := Owner(ref); got != "sehim2r9d64" || (engine.Subject{Owner: got, Session: idA}).Check() != nil {
 		t.Errorf("its owner is %q", got)
 	}
 	s := NewStore(objects, Owner(ref))
-	one := openStore(t, session.OS, t.TempDir(), session.Options{})
+	one := openStore(t, vfs.OS, t.TempDir(), session.Options{})
 	defer one.Close()
 	space(t, one, ref.Space, gid)
 	if err := one.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: ref, Owner: owner, ID: idA}); err != nil {
@@ -220,14 +223,14 @@ func TestASessionOfASpace(t *testing.T) {
 	}
 	appendTo(t, x.Messages(), talk(0, 3, 100))
 	sum := sha256.Sum256([]byte("blob"))
-	if err := sessiontest.StoreBlob(x, "sha256-"+hex.EncodeToString(sum[:]), "blob", session.Writer{UID: 1007}); err != nil {
+	if err := sessiontest.StoreBlob(x, "sha256-"+hex.EncodeToString(sum[:]), "blob", disk.Writer{UID: 1007}); err != nil {
 		t.Fatal(err)
 	}
 	snap, err := s.Take(ctx, x, at, shareAll(t, s, x))
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := openStore(t, session.OS, t.TempDir(), session.Options{Parts: NewParts(objects, time.Minute)})
+	two := openStore(t, vfs.OS, t.TempDir(), session.Options{Parts: NewParts(objects, time.Minute)})
 	defer two.Close()
 	space(t, two, ref.Space, gid)
 	y, err := s.Restore(ctx, two, ref, owner, snap, false)

@@ -15,6 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Take returns a snapshot of x, all of whose objects lie in s. at is the end of the session's journal,
@@ -24,7 +26,7 @@ import (
 // log do not announce what it holds, the errors of the session, and those of [Store.Put].
 func (s *Store) Take(ctx context.Context, x *session.Session, at journal.Position, shared [2][]Part) (*Snapshot, error) {
 	snap := &Snapshot{Session: x.ID(), At: at, Created: max(0, x.Created().UnixNano())}
-	for i, l := range []*session.Log{x.Messages(), x.Events()} {
+	for i, l := range []*log.Log{x.Messages(), x.Events()} {
 		if err := s.takeLog(ctx, &snap.Logs[i], x, l, shared[i]); err != nil {
 			return nil, err
 		}
@@ -50,7 +52,7 @@ func (s *Store) Take(ctx context.Context, x *session.Session, at journal.Positio
 }
 
 // takeLog sets what a snapshot has of a log.
-func (s *Store) takeLog(ctx context.Context, to *Log, x *session.Session, l *session.Log, shared []Part) error {
+func (s *Store) takeLog(ctx context.Context, to *Log, x *session.Session, l *log.Log, shared []Part) error {
 	r, err := readBehind(x, l, shared, all)
 	if err != nil {
 		return err
@@ -150,7 +152,7 @@ func readFile(x *session.Session, name string) (data []byte, at int64, err error
 
 // takeBlob returns what a snapshot has of a blob, and stores the blob unless it is there: blobs are put
 // when they are stored, and read back then.
-func (s *Store) takeBlob(ctx context.Context, x *session.Session, b session.Blob) (Blob, error) {
+func (s *Store) takeBlob(ctx context.Context, x *session.Session, b blob.Blob) (Blob, error) {
 	one := Blob{Ref: Ref{Size: b.Size}, UID: b.UID, Time: max(0, b.Time.UnixNano())}
 	if _, err := hex.Decode(one.SHA[:], []byte(strings.TrimPrefix(b.ID, "sha256-"))); err != nil {
 		return one, err

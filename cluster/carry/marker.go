@@ -74,7 +74,7 @@ func freeze(ctx context.Context, x *session.Session) (at replica.Position, err e
 // x is frozen.
 func note(ctx context.Context, x *session.Session, name string, at replica.Position) error {
 	for _, l := range []struct {
-		log *session.Log
+		log *log.Log
 		to  *log.Mark
 	}{{x.Messages(), &at.Messages}, {x.Events(), &at.Events}} {
 		tail, err := l.log.Tail()

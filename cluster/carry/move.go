@@ -55,7 +55,7 @@ func (c *Carrier) Move(ctx context.Context, s *session.Store, x *session.Session
 		return err
 	}
 	for _, l := range []struct {
-		log *session.Log
+		log *log.Log
 		at  log.Mark
 	}{{x.Messages(), at.Messages}, {x.Events(), at.Events}} {
 		if tail, err := l.log.Tail(); err != nil {

@@ -164,7 +164,7 @@ const partLeast = 1 << 20
 func (c *Carrier) save(ctx context.Context, x *session.Session, s engine.Subject, at journal.Position) (saved bulk.Saved, snap *bulk.Snapshot, err error) {
 	objects := bulk.NewStore(c.o.Engine.Objects(), s.Owner)
 	var shared [2][]bulk.Part
-	for i, l := range []*session.Log{x.Messages(), x.Events()} {
+	for i, l := range []*log.Log{x.Messages(), x.Events()} {
 		for end := int64(0); l.Len()-end >= partLeast; {
 			p, err := objects.Share(ctx, x, l, shared[i])
 			if err != nil {

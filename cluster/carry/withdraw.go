@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // withdrawn begins what the row says that ends the journal of a session which is withdrawn; the name of the host
@@ -144,7 +145,7 @@ func (c *Carrier) fetch(ctx context.Context, x *session.Session) error {
 }
 
 // fetchPart makes one part a file, unless it is.
-func (c *Carrier) fetchPart(ctx context.Context, x *session.Session, objects *bulk.Store, owner session.Owner, name string, number int) error {
+func (c *Carrier) fetchPart(ctx context.Context, x *session.Session, objects *bulk.Store, owner disk.Owner, name string, number int) error {
 	dir := x.Disk()
 	dir.Root.Move.RLock()
 	_, err := dir.Root.FS.Stat(dir.Path(archive.PartName(name, number)))

@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/cluster/names/keeper"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // baseAttr is where a file that became too large has the hash of what hosts shared of it before.
@@ -109,14 +109,14 @@ func (f *Files) know(ctx context.Context, owner ctxabi.Ref, name string) (err er
 
 // Mkdir makes a directory that belongs to o, with the mode of o. It returns ctxabi.ErrExists if another host has
 // made it, ctxabi.ErrUnreachable if it was not made, and others of ctxabi.
-func (f *Files) Mkdir(ctx context.Context, name string, o session.Owner, local func() error) error {
+func (f *Files) Mkdir(ctx context.Context, name string, o disk.Owner, local func() error) error {
 	owner, rel, _ := split(name)
 	l := names.Link{Op: names.Mkdir, Path: rel, Mode: o.Mode, UID: o.UID, GID: o.GID, MTime: time.Now().UnixNano()}
 	return explain("mkdir", rel, f.commit(ctx, owner, rel, names.ChangeLink{Link: l}, local))
 }
 
 // Symlink makes a symbolic link to target. It returns the errors of Mkdir.
-func (f *Files) Symlink(ctx context.Context, name, target string, o session.Owner, local func() error) error {
+func (f *Files) Symlink(ctx context.Context, name, target string, o disk.Owner, local func() error) error {
 	owner, rel, _ := split(name)
 	l := names.Link{Op: names.Symlink, Path: rel, Target: target, UID: o.UID, GID: o.GID, MTime: time.Now().UnixNano()}
 	return explain("symlink", rel, f.commit(ctx, owner, rel, names.ChangeLink{Link: l}, local))
@@ -175,7 +175,7 @@ func (f *Files) Changed(ctx context.Context, name string) error {
 }
 
 // Put makes data the content of a file that belongs to o, whatever it was. It returns the errors of Mkdir.
-func (f *Files) Put(ctx context.Context, name string, o session.Owner, data []byte) error {
+func (f *Files) Put(ctx context.Context, name string, o disk.Owner, data []byte) error {
 	owner, rel, _ := split(name)
 	row := names.File{Path: rel, Hash: keeper.Hash(data), Size: int64(len(data)), Mode: o.Mode, UID: o.UID, GID: o.GID, MTime: time.Now().UnixNano()}
 	if err := f.k.View(owner, func(s *names.State) { n, _ := s.Node(rel); row.Base = n.Hash }); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -176,7 +177,7 @@ func (h *Host) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int
 		return 0, err
 	}
 	key := b.Key
-	if key == (log.Key{}) {
+	if key == (arrival.Key{}) {
 		key = h.key()
 	}
 	a := h.member(x).submit(ctx, records(l, b, expected, key))
@@ -192,7 +193,7 @@ func (h *Host) CommitChange(ctx context.Context, x *session.Session, c session.C
 	}
 	a := h.member(x).submit(ctx, change(c, h.o.Name, h.key()))
 	if a.over != nil {
-		x.Report(session.ErrorRow{UID: c.Edit.UID, Op: string(c.Kind), Path: c.Name, Errno: "OK", Reason: fmt.Sprintf(
+		x.Report(disk.ErrorRow{UID: c.Edit.UID, Op: string(c.Kind), Path: c.Name, Errno: "OK", Reason: fmt.Sprintf(
 			"entry %d has replaced what host %s had set in entry %d since the file was opened; read it with: ctxfs history --show %d FILE",
 			a.entry, a.over.Host, a.over.Entry, a.over.Entry)})
 	}

@@ -13,14 +13,16 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/fake"
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // onDisk returns a cluster whose stores are in directories of the system.
 func onDisk(t *testing.T, names ...string) *rig {
 	r := newRig(t)
 	for _, name := range names {
-		r.add(&node{name: name, fs: session.OS, dir: t.TempDir()})
+		r.add(&node{name: name, fs: vfs.OS, dir: t.TempDir()})
 	}
 	t.Cleanup(func() {
 		for _, n := range r.nodes {
@@ -32,7 +34,7 @@ func onDisk(t *testing.T, names ...string) *rig {
 
 // append appends a message and returns the error.
 func (n *node) append(text string) error {
-	_, err := n.x.Messages().Append(context.Background(), session.Batch{Data: message(text), Writer: writer})
+	_, err := n.x.Messages().Append(context.Background(), log.Batch{Data: message(text), Writer: writer})
 	return err
 }
 
@@ -43,7 +45,7 @@ func TestHostsHaveTheSame(t *testing.T) {
 		if err := n.append(fmt.Sprint("m", i)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.x.Events().Append(t.Context(), session.Batch{Data: event(fmt.Sprint("e", i)), Writer: writer}); err != nil {
+		if _, err := n.x.Events().Append(t.Context(), log.Batch{Data: event(fmt.Sprint("e", i)), Writer: writer}); err != nil {
 			t.Fatal(err)
 		}
 		if got := n.content(ctxabi.MessagesFile); !strings.HasSuffix(got, string(message(fmt.Sprint("m", i)))) {
@@ -169,10 +171,10 @@ func TestAWriteForAPlaceFindsTheEndOfTheJournal(t *testing.T) {
 	if old != 0 {
 		t.Fatal("b follows")
 	}
-	if _, err := b.x.Messages().NewStage(writer).Write(t.Context(), message("two"), 0, false, session.Key{Conn: 1, Unique: 1}); !errors.Is(err, ctxabi.ErrAppendOnly) {
+	if _, err := b.x.Messages().NewStage(writer).Write(t.Context(), message("two"), 0, false, arrival.Key{Conn: 1, Unique: 1}); !errors.Is(err, ctxabi.ErrAppendOnly) {
 		t.Errorf("a write at a place that is taken elsewhere: %v", err)
 	}
-	if _, err := b.x.Messages().NewStage(writer).Write(t.Context(), message("two"), b.x.Messages().Len(), false, session.Key{Conn: 1, Unique: 2}); err != nil {
+	if _, err := b.x.Messages().NewStage(writer).Write(t.Context(), message("two"), b.x.Messages().Len(), false, arrival.Key{Conn: 1, Unique: 2}); err != nil {
 		t.Errorf("at the end: %v", err)
 	}
 	if lines := r.agree(); lines != string(message("one"))+string(message("two")) {
@@ -182,13 +184,13 @@ func TestAWriteForAPlaceFindsTheEndOfTheJournal(t *testing.T) {
 
 func TestARequestIsCommittedOnceOnAllHosts(t *testing.T) {
 	r := newRig(t, "a", "b")
-	key := session.Key{Conn: 7, Unique: 9}
+	key := arrival.Key{Conn: 7, Unique: 9}
 	for _, n := range r.nodes {
 		if err := n.h.Fresh(t.Context(), n.x, 0); err != nil {
 			t.Fatal(err)
 		}
 		for range 2 {
-			end, err := n.x.Messages().Append(t.Context(), session.Batch{Data: message("once"), Writer: writer, Key: key})
+			end, err := n.x.Messages().Append(t.Context(), log.Batch{Data: message("once"), Writer: writer, Key: key})
 			if err != nil || end != int64(len(message("once"))) {
 				t.Errorf("%s: %d %v", n.name, end, err)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -170,7 +171,7 @@ func TestWhatAHomeHasSentBeforeASnapshotIsUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := r.nodes[0].h.member(r.nodes[0].x)
-	handed := records(r.nodes[0].x.Messages(), log.Batch{Data: message("handed over")}, log.Anywhere, log.Key{Conn: 7, Unique: 7})
+	handed := records(r.nodes[0].x.Messages(), log.Batch{Data: message("handed over")}, log.Anywhere, arrival.Key{Conn: 7, Unique: 7})
 	handed.from, handed.next, handed.sent = "b", m.copy.Position().I, sent
 	m.pending = []*request{handed}
 	at := m.copy.Position()

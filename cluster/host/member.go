@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -145,7 +146,7 @@ func (m *member) restored(at replica.Position) {
 }
 
 // find returns the request with a key that is being committed, or nil.
-func (m *member) find(key log.Key) *request {
+func (m *member) find(key arrival.Key) *request {
 	for _, r := range m.pending {
 		if r.Key == key {
 			return r

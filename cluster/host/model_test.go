@@ -13,6 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -65,23 +67,23 @@ func (w *world) do(n *node, kind int, number int) {
 	text := fmt.Sprint(number)
 	var line string
 	var err error
-	key := session.Key{}
+	key := arrival.Key{}
 	if number%2 == 0 {
-		key = session.Key{Conn: 5, Unique: uint64(number) + 1}
+		key = arrival.Key{Conn: 5, Unique: uint64(number) + 1}
 	}
 	switch kind {
 	case 0:
 		line = string(message(text))
-		_, err = n.x.Messages().Append(context.Background(), session.Batch{Data: message(text), Writer: writer, Key: key})
-		if err != nil && outcomeOf(err) == unsure && key != (session.Key{}) {
+		_, err = n.x.Messages().Append(context.Background(), log.Batch{Data: message(text), Writer: writer, Key: key})
+		if err != nil && outcomeOf(err) == unsure && key != (arrival.Key{}) {
 			// As who sends it again. Of the first time, it then knows nothing new unless it succeeds.
-			if _, again := n.x.Messages().Append(context.Background(), session.Batch{Data: message(text), Writer: writer, Key: key}); again == nil {
+			if _, again := n.x.Messages().Append(context.Background(), log.Batch{Data: message(text), Writer: writer, Key: key}); again == nil {
 				err = nil
 			}
 		}
 	case 1:
 		line = string(event(text))
-		_, err = n.x.Events().Append(context.Background(), session.Batch{Data: event(text), Writer: writer, Key: key})
+		_, err = n.x.Events().Append(context.Background(), log.Batch{Data: event(text), Writer: writer, Key: key})
 	case 2:
 		edit := n.x.Opened(ctxabi.BudgetFile, 1000)
 		edit.Only = number%3 != 0

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/ctxfs/ctxfs/cluster/journal"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -77,7 +78,7 @@ func (m *member) take() (group []*request) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	size := 0
-	keys := map[log.Key]bool{}
+	keys := map[arrival.Key]bool{}
 	for _, r := range m.queue {
 		size += r.size()
 		if len(group) == journal.MaxRows || size > journal.MaxBody || keys[r.Key] ||

@@ -1,6 +1,6 @@
 package host
 
-import "github.com/ctxfs/ctxfs/session/log"
+import "github.com/ctxfs/ctxfs/session/arrival"
 
 // maxRecent is how many rows of a journal are remembered by their keys.
 const maxRecent = 1024
@@ -8,21 +8,21 @@ const maxRecent = 1024
 // recent remembers the keys of the last rows of a journal.
 type recent struct {
 	since uint64 // rows of entries from this number on are remembered
-	keys  map[log.Key]int
+	keys  map[arrival.Key]int
 	ring  []rememberedRow
 	next  int
 }
 
 type rememberedRow struct {
-	key log.Key
+	key arrival.Key
 	i   uint64 // of its entry
 }
 
 // newRecent returns what is remembered of a journal that is read from the entry with the number i on.
-func newRecent(i uint64) *recent { return &recent{since: i, keys: map[log.Key]int{}} }
+func newRecent(i uint64) *recent { return &recent{since: i, keys: map[arrival.Key]int{}} }
 
 // add remembers a row of the entry with the number i.
-func (r *recent) add(key log.Key, i uint64) {
+func (r *recent) add(key arrival.Key, i uint64) {
 	r.keys[key]++
 	if len(r.ring) < maxRecent {
 		r.ring = append(r.ring, rememberedRow{key, i})
@@ -38,4 +38,4 @@ func (r *recent) add(key log.Key, i uint64) {
 }
 
 // has reports whether a row with a key is among them.
-func (r *recent) has(key log.Key) bool { return r.keys[key] > 0 }
+func (r *recent) has(key arrival.Key) bool { return r.keys[key] > 0 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -62,14 +63,14 @@ var errEnded = errors.New("the session was removed, or is about to be withdrawn,
 func (h *Host) id() string { return fmt.Sprintf("%s-%016x-%d", h.o.Name, h.boot, h.ids.Add(1)) }
 
 // key returns a key for a request that has none.
-func (h *Host) key() log.Key { return log.Key{Conn: h.boot, Unique: h.keys.Add(1)} }
+func (h *Host) key() arrival.Key { return arrival.Key{Conn: h.boot, Unique: h.keys.Add(1)} }
 
 func newRequest(op, name string) *request {
 	return &request{op: op, name: name, since: time.Now(), done: make(chan answer, 1)}
 }
 
 // records returns the request to commit a batch.
-func records(l *log.Log, b log.Batch, at int64, key log.Key) *request {
+func records(l *log.Log, b log.Batch, at int64, key arrival.Key) *request {
 	r := newRequest("append", l.Name())
 	r.Kind, r.Key, r.At, r.Data = journal.Event, key, at, b.Data
 	if l.Name() == ctxabi.MessagesFile {
@@ -83,7 +84,7 @@ func records(l *log.Log, b log.Batch, at int64, key log.Key) *request {
 }
 
 // change returns the request of a host to commit a change.
-func change(c session.Change, host string, key log.Key) *request {
+func change(c session.Change, host string, key arrival.Key) *request {
 	r := newRequest(string(c.Kind), c.Name)
 	of := &replica.Change{Change: c, Key: key, Host: host}
 	row, body := of.Row()

@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
@@ -28,8 +29,8 @@ func TestMain(m *testing.M) { suite.Main(m) }
 
 var (
 	ref    = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	owner  = session.Owner{UID: 1000, GID: 1000, Mode: 0o700}
-	writer = session.Writer{UID: 1000, PID: 77}
+	owner  = disk.Owner{UID: 1000, GID: 1000, Mode: 0o700}
+	writer = disk.Writer{UID: 1000, PID: 77}
 	id     = strings.Repeat("ab", 16)
 )
 
@@ -54,7 +55,7 @@ type rig struct {
 type node struct {
 	r      *rig
 	name   string
-	fs     session.VFS
+	fs     vfs.FS
 	dir    string
 	disk   *sessiontest.Disk // nil: the store is in a directory of the system
 	engine *fake.Host

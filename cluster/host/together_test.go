@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -27,14 +28,14 @@ func TestManyEntriesComeAtOnceOnADiskThatFails(t *testing.T) {
 			for _, kind := range kinds {
 				var err error
 				number++
-				key := session.Key{Conn: 7, Unique: uint64(number)}
+				key := arrival.Key{Conn: 7, Unique: uint64(number)}
 				switch text := fmt.Sprint(number); kind {
 				case "message":
 					records++
-					_, err = a.x.Messages().Append(ctx, session.Batch{Data: message(text), Writer: writer, Key: key})
+					_, err = a.x.Messages().Append(ctx, log.Batch{Data: message(text), Writer: writer, Key: key})
 				case "event":
 					records++
-					_, err = a.x.Events().Append(ctx, session.Batch{Data: event(text), Writer: writer, Key: key})
+					_, err = a.x.Events().Append(ctx, log.Batch{Data: event(text), Writer: writer, Key: key})
 				case "setting":
 					err = a.x.SetControl(ctxabi.BudgetFile, []byte(fmt.Sprintln(4000+number)))
 				default:
@@ -45,7 +46,7 @@ func TestManyEntriesComeAtOnceOnADiskThatFails(t *testing.T) {
 				}
 			}
 			for range rapid.IntRange(0, 4).Draw(t, "faults") {
-				logs := map[string]*session.Log{ctxabi.MessagesFile: b.x.Messages(), ctxabi.EventsFile: b.x.Events()}
+				logs := map[string]*log.Log{ctxabi.MessagesFile: b.x.Messages(), ctxabi.EventsFile: b.x.Events()}
 				shown := map[string]int64{}
 				for name, l := range logs {
 					shown[name] = l.Len()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // local makes a store that is of no cluster, with the session ref, and returns the heads of the session.
@@ -22,7 +23,7 @@ func local(t *testing.T, dir string) []session.Head {
 	for i := range 3 {
 		err = errors.Join(err, appendTo(x, fmt.Sprint("alone ", i)))
 	}
-	_, bad := x.Events().Append(t.Context(), session.Batch{Data: []byte(`{"type":"note","text":"x"}` + "\n")})
+	_, bad := x.Events().Append(t.Context(), log.Batch{Data: []byte(`{"type":"note","text":"x"}` + "\n")})
 	err = errors.Join(err, bad, x.SetControl(ctxabi.BudgetFile, []byte("8000\n")))
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,7 @@ func equal(t *testing.T, a, b *session.Session) {
 	if one, other := headsOf(t, a), headsOf(t, b); !slices.Equal(one, other) {
 		t.Errorf("heads %v and %v", one, other)
 	}
-	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.BudgetFile, session.ArrivalRows(ctxabi.MessagesFile)} {
+	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.BudgetFile, log.ArrivalsFile(ctxabi.MessagesFile)} {
 		if content(t, a, name) != content(t, b, name) {
 			t.Errorf("%s differs", name)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -63,7 +64,7 @@ func (n *Node) CommitKept(ctx context.Context, x *session.Session, k session.Kep
 
 // CommitBlob commits a change of blobs as [rows.Committer.CommitBlob] does and returns the errors of that, and
 // ctxabi.ErrDenied for a session of this host alone.
-func (n *Node) CommitBlob(ctx context.Context, x *session.Session, c session.BlobChange) error {
+func (n *Node) CommitBlob(ctx context.Context, x *session.Session, c blob.Change) error {
 	if err := n.mayChange(x.Ref(), x.ID(), "close", ctxabi.DedupBlobDir+"/"+c.ID); err != nil {
 		return err
 	}

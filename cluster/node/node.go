@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/peers"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 const (
@@ -95,7 +96,7 @@ func New(o Setup) *Node {
 }
 
 // Parts is for Options of the store: what reads sealed parts that have no file in it.
-func (n *Node) Parts() session.PartSource { return n.parts.source }
+func (n *Node) Parts() archive.Source { return n.parts.source }
 
 // Keeper returns what keeps the names of owners.
 func (n *Node) Keeper() *keeper.Keeper { return n.keeper }

@@ -17,13 +17,15 @@ import (
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
 var (
 	ref   = ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}
-	owner = session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner = disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 )
 
 // rig is a cluster of nodes of this process.
@@ -112,7 +114,7 @@ func (m *mounted) create(ref ctxabi.Ref) *session.Session {
 }
 
 func appendTo(x *session.Session, text string) error {
-	_, err := x.Messages().Append(context.Background(), session.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":%q}`+"\n", text)})
+	_, err := x.Messages().Append(context.Background(), log.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":%q}`+"\n", text)})
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // within waits until look returns "": hosts wait for the cluster for a bounded time, and show what they have then.
@@ -71,7 +71,7 @@ func TestAChildKeepsItsSessionWhateverHostMovesIt(t *testing.T) {
 	parent := a.create(ref)
 	in := ctxabi.Ref{UID: ref.UID, Agent: "rev", Session: "r1"}
 	work := a.create(in)
-	if _, err := work.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"assistant","content":"the answer"}` + "\n")}); err != nil {
+	if _, err := work.Messages().Append(t.Context(), log.Batch{Data: []byte(`{"role":"assistant","content":"the answer"}` + "\n")}); err != nil {
 		t.Fatal(err)
 	}
 	err := parent.MakeChild("c")

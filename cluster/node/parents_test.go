@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // link makes a child of x whose session is in. As an older ctxfs does it, the owner's journal does not have it that x has
@@ -204,7 +205,7 @@ func TestARemovalKeepsWhatWasSaidLast(t *testing.T) {
 	work := a.create(in)
 	a.link(x, "c", in, false)
 	say := func(text string) {
-		if _, err := work.Messages().Append(t.Context(), session.Batch{Data: fmt.Appendf(nil, `{"role":"assistant","content":%q}`+"\n", text)}); err != nil {
+		if _, err := work.Messages().Append(t.Context(), log.Batch{Data: fmt.Appendf(nil, `{"role":"assistant","content":%q}`+"\n", text)}); err != nil {
 			t.Fatal(err)
 		}
 	}

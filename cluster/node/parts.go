@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/rows"
 	"github.com/ctxfs/ctxfs/cluster/tend"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -31,7 +32,7 @@ type parts struct {
 	parked func(ctx context.Context, s engine.Subject) (p replica.Parking, ok bool, err error)
 
 	// source reads sealed parts that lie among the objects; nil: there are none.
-	source session.PartSource
+	source archive.Source
 
 	// fetched returns how many bytes source has read of objects.
 	fetched func() int64

@@ -12,15 +12,15 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/session/log"
+	"github.com/ctxfs/ctxfs/session/arrival"
 )
 
 // Change is what a row of kind [journal.Control] or [journal.Child] has.
 type Change struct {
 	session.Change
-	Key  log.Key // of the request
-	Host string  // where it was asked for
-	Len  uint64  // of Data, in bytes; set by Row
+	Key  arrival.Key // of the request
+	Host string      // where it was asked for
+	Len  uint64      // of Data, in bytes; set by Row
 }
 
 // kindOf returns the kind of the row of a change.
@@ -95,7 +95,7 @@ func ParseChange(row *journal.Row) (c Change, sum []byte, err error) {
 	c.Kind, c.Name, c.To = session.ChangeKind(fields[0]), string(fields[1]), string(fields[2])
 	c.Host = string(fields[6])
 	n := func(i int) uint64 { return binary.BigEndian.Uint64(numbers[8*i:]) }
-	c.Key, c.At, c.Len = log.Key{Conn: n(0), Unique: n(1)}, int64(n(2)), n(3)
+	c.Key, c.At, c.Len = arrival.Key{Conn: n(0), Unique: n(1)}, int64(n(2)), n(3)
 	bits := numbers[numbersLen-1]
 	c.Edit = session.Edit{Known: bits&known != 0, UID: binary.BigEndian.Uint32(numbers[40:]), Seen: n(4), Only: bits&only != 0}
 	if kindOf(c.Kind) != row.Kind {
@@ -135,14 +135,14 @@ func (c *Change) check() error {
 }
 
 // KeyOf returns what identifies a row that is neither a record nor a change: a hash of all of it.
-func KeyOf(row *journal.Row) log.Key {
+func KeyOf(row *journal.Row) arrival.Key {
 	h := sha256.New()
 	h.Write([]byte{byte(row.Kind)})
 	h.Write(binary.AppendUvarint(nil, uint64(len(row.Content))))
 	h.Write(row.Content)
 	h.Write(row.Body)
 	sum := h.Sum(nil)
-	return log.Key{Conn: binary.BigEndian.Uint64(sum), Unique: binary.BigEndian.Uint64(sum[8:])}
+	return arrival.Key{Conn: binary.BigEndian.Uint64(sum), Unique: binary.BigEndian.Uint64(sum[8:])}
 }
 
 // SetBody sets what the body of the row is for.

@@ -14,6 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -32,9 +33,9 @@ var (
 
 // Result is what became of a row that was applied.
 type Result struct {
-	Key log.Key // of the request, or KeyOf the row
-	End int64   // where the log ended behind a row of a log
-	Err error   // why a change changed nothing: it is the same on every host
+	Key arrival.Key // of the request, or KeyOf the row
+	End int64       // where the log ended behind a row of a log
+	Err error       // why a change changed nothing: it is the same on every host
 
 	// Over is what another host had set, and the writer of the change had not seen, that the change
 	// has replaced; nil: there was nothing of the kind.

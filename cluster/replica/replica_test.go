@@ -133,7 +133,7 @@ func TestWhatAppendDidNotStoreTakesItsPlace(t *testing.T) {
 
 func TestASessionWithRecordsOfItsOwnIsNoCopy(t *testing.T) {
 	_, x := sessiontest.Session(t, t.TempDir(), session.Options{})
-	if _, err := x.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"user","content":"mine"}` + "\n")}); err != nil {
+	if _, err := x.Messages().Append(t.Context(), log.Batch{Data: []byte(`{"role":"user","content":"mine"}` + "\n")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(x, engine.Subject{Owner: "u1000", Session: x.ID()}, Options{}); !errors.Is(err, ctxabi.ErrIO) || !strings.Contains(err.Error(), ErrNoCopy.Error()) {
@@ -231,7 +231,7 @@ func TestWhatWasTrimmedComesFromASnapshot(t *testing.T) {
 
 func TestChangesAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := Change{Key: log.Key{Conn: rapid.Uint64().Draw(t, "conn"), Unique: rapid.Uint64().Draw(t, "unique")}, Host: rapid.String().Draw(t, "host")}
+		c := Change{Key: arrival.Key{Conn: rapid.Uint64().Draw(t, "conn"), Unique: rapid.Uint64().Draw(t, "unique")}, Host: rapid.String().Draw(t, "host")}
 		c.At, c.Edit = rapid.Int64().Draw(t, "at"), session.Edit{Known: rapid.Bool().Draw(t, "known"), UID: rapid.Uint32().Draw(t, "uid"), Seen: rapid.Uint64().Draw(t, "seen"), Only: rapid.Bool().Draw(t, "only")}
 		c.Kind = rapid.SampledFrom([]session.ChangeKind{session.SetFile, session.RemoveFile, session.DropFile, session.SetTime, session.SetNote, session.MakeChild, session.RenameChild}).Draw(t, "kind")
 		c.Name, c.To = rapid.String().Draw(t, "name"), rapid.String().Draw(t, "to")
@@ -252,7 +252,7 @@ func TestChangesAreReadAsTheyWereWritten(t *testing.T) {
 // The form of rows of changes, which journals keep for ever.
 func TestTheFormOfAChange(t *testing.T) {
 	c := Change{Change: session.Change{Kind: session.SetNote, Name: "context/todo.md", To: "mixed", Data: []byte("- [ ] a\n"), Was: []byte{1, 2}, At: 1_700_000_000_000_000_000,
-		Edit: session.Edit{Known: true, UID: 1000, Seen: 7, Only: true}}, Key: log.Key{Conn: 5, Unique: 6}, Host: "b"}
+		Edit: session.Edit{Known: true, UID: 1000, Seen: 7, Only: true}}, Key: arrival.Key{Conn: 5, Unique: 6}, Host: "b"}
 	row, _ := c.Row()
 	want := "046e6f7465" + "0f636f6e746578742f746f646f2e6d64" + "056d69786564" +
 		"2d" + "0000000000000005" + "0000000000000006" + "17979cfe362a0000" + "0000000000000008" + "0000000000000007" + "000003e8" + "03" +
@@ -287,7 +287,7 @@ func TestSetsAreReadAsTheyWereWritten(t *testing.T) {
 func TestFilesAreNeverOlderThanTheyWere(t *testing.T) {
 	_, m, c := setup(t, Options{})
 	set := func(text string, e session.Edit) journal.Row {
-		row, _ := (&Change{Change: session.Change{Kind: session.SetFile, Name: ctxabi.StateFile, Data: []byte(text), Edit: e}, Host: "b", Key: log.Key{Conn: m.at.I}}).Row()
+		row, _ := (&Change{Change: session.Change{Kind: session.SetFile, Name: ctxabi.StateFile, Data: []byte(text), Edit: e}, Host: "b", Key: arrival.Key{Conn: m.at.I}}).Row()
 		return row
 	}
 	m.put(set("active\n", session.Edit{}))
@@ -327,7 +327,7 @@ func TestFilesAreNeverOlderThanTheyWere(t *testing.T) {
 func TestSetsFollowAChild(t *testing.T) {
 	_, m, c := setup(t, Options{})
 	put := func(change session.Change) {
-		row, _ := (&Change{Change: change, Host: "b", Key: log.Key{Conn: 1 + m.at.I}}).Row()
+		row, _ := (&Change{Change: change, Host: "b", Key: arrival.Key{Conn: 1 + m.at.I}}).Row()
 		m.put(row)
 	}
 	status := ctxabi.ChildPath("one") + "/" + ctxabi.ChildStatus

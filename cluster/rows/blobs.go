@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/journal"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // What a row of a blob says of it.
@@ -24,7 +25,7 @@ const (
 const idPrefix = "sha256-"
 
 // blobRow returns the row of a change.
-func blobRow(c *session.BlobChange) (journal.Row, error) {
+func blobRow(c *blob.Change) (journal.Row, error) {
 	sum, err := hex.DecodeString(c.ID[min(len(idPrefix), len(c.ID)):])
 	if err != nil || len(sum) != sha256.Size {
 		return journal.Row{}, fmt.Errorf("%w: %q is no blob", engine.ErrInvalid, c.ID)
@@ -44,7 +45,7 @@ func blobRow(c *session.BlobChange) (journal.Row, error) {
 
 // parseBlob returns the change of a row. It returns journal.ErrDamaged for what blobRow does not write, and
 // journal.ErrVersion.
-func parseBlob(row *journal.Row) (c session.BlobChange, sum [sha256.Size]byte, err error) {
+func parseBlob(row *journal.Row) (c blob.Change, sum [sha256.Size]byte, err error) {
 	d := decode(row)
 	what := d.bits(2)
 	sum = [sha256.Size]byte(d.take(sha256.Size))
@@ -52,14 +53,14 @@ func parseBlob(row *journal.Row) (c session.BlobChange, sum [sha256.Size]byte, e
 	if what > blobDropped || size > ctxabi.MaxBlob || uid > 1<<32-1 || at > 1<<63-1 || len(row.Body) > 0 {
 		d.fail()
 	}
-	c = session.BlobChange{ID: idPrefix + hex.EncodeToString(sum[:]), Used: what == blobUsed, Drop: what == blobDropped,
+	c = blob.Change{ID: idPrefix + hex.EncodeToString(sum[:]), Used: what == blobUsed, Drop: what == blobDropped,
 		Size: int64(size), UID: uint32(uid), Time: time.Unix(0, int64(at)), If: position}
 	return c, sum, d.end()
 }
 
 // CommitBlob commits a change of what users stored, after the content of one that is stored was put
 // among the objects; see [session.BlobCommitter]. It returns the errors of [host.Host.Commit].
-func (c *Committer) CommitBlob(ctx context.Context, x *session.Session, b session.BlobChange) error {
+func (c *Committer) CommitBlob(ctx context.Context, x *session.Session, b blob.Change) error {
 	row, err := blobRow(&b)
 	if err != nil {
 		return err

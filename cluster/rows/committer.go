@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Rows applies rows of the kinds b, s and o. It is safe for concurrent use.
@@ -32,7 +33,7 @@ type Committer struct {
 }
 
 var (
-	_ session.Committer       = (*Committer)(nil)
+	_ log.Committer           = (*Committer)(nil)
 	_ session.ChangeCommitter = (*Committer)(nil)
 	_ session.KeptCommitter   = (*Committer)(nil)
 	_ session.BlobCommitter   = (*Committer)(nil)

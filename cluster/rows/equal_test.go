@@ -16,6 +16,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -63,7 +65,7 @@ func TestABlobIsOfAllHosts(t *testing.T) {
 	}
 	id := idOf("one")
 	sweeps := func(n *node) bool {
-		_, done, err := n.x.SweepBlob(id, func(session.Blob) (bool, error) { return true, nil })
+		_, done, err := n.x.SweepBlob(id, func(blob.Blob) (bool, error) { return true, nil })
 		w.ok(err)
 		return done
 	}
@@ -72,7 +74,7 @@ func TestABlobIsOfAllHosts(t *testing.T) {
 	}
 	// The entry of a removal that has another number than the one that comes next is void.
 	c := &Committer{a.h, New(nil)}
-	w.ok(c.CommitBlob(context.Background(), a.x, session.BlobChange{ID: id, Drop: true, If: a.h.Position(a.x) + 7}))
+	w.ok(c.CommitBlob(context.Background(), a.x, blob.Change{ID: id, Drop: true, If: a.h.Position(a.x) + 7}))
 	w.fresh()
 	for _, n := range w.nodes {
 		if _, err := n.x.Blob(id); err != nil {
@@ -117,7 +119,7 @@ func TestPacksOfAllHostsAreEqual(t *testing.T) {
 			case 0, 1, 2:
 				w.say(n.x, rapid.IntRange(1, 30).Draw(rt, "records"))
 			case 3:
-				_, err := n.x.Events().Append(context.Background(), session.Batch{Data: []byte(`{"type":"note","text":"x"}` + "\n"), Writer: writer})
+				_, err := n.x.Events().Append(context.Background(), log.Batch{Data: []byte(`{"type":"note","text":"x"}` + "\n"), Writer: writer})
 				w.ok(err)
 			case 4:
 				recipe := rapid.SampledFrom([]string{mapped, summed, summed, wrong, noRecipe}).Draw(rt, "recipe")
@@ -175,7 +177,7 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil || object || sum != nil || !bytes.Equal(got.Data, k.Data) || fmt.Sprint(got) != fmt.Sprint(k) {
 			t.Fatalf("%v %v %v, want %v", got, sum, err, k)
 		}
-		c := session.BlobChange{ID: idOf(string(k.Data)), Size: rapid.Int64Range(0, ctxabi.MaxBlob).Draw(t, "size"), UID: rapid.Uint32().Draw(t, "uid"),
+		c := blob.Change{ID: idOf(string(k.Data)), Size: rapid.Int64Range(0, ctxabi.MaxBlob).Draw(t, "size"), UID: rapid.Uint32().Draw(t, "uid"),
 			Time: time.Unix(0, rapid.Int64Min(0).Draw(t, "time")), If: rapid.Uint64().Draw(t, "if")}
 		c.Drop = rapid.Bool().Draw(t, "dropped")
 		c.Used = !c.Drop && rapid.Bool().Draw(t, "used")

@@ -21,15 +21,17 @@ import (
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
 var (
-	owner  = session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner  = disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	ref    = ctxabi.Ref{UID: owner.UID, Agent: "coder", Session: "s1"}
 	worker = ctxabi.Ref{UID: owner.UID, Agent: "coder", Session: "w1"}
-	writer = session.Writer{UID: owner.UID, PID: 77}
+	writer = disk.Writer{UID: owner.UID, PID: 77}
 )
 
 // node is a host with a store, and what makes its packs.
@@ -126,7 +128,7 @@ func (w *world) ok(err error) {
 
 func (w *world) say(x *session.Session, n int) {
 	for range n {
-		_, err := x.Messages().Append(context.Background(), session.Batch{Data: append(slices.Clone(w.records[w.made%len(w.records)]), '\n'), Writer: writer})
+		_, err := x.Messages().Append(context.Background(), log.Batch{Data: append(slices.Clone(w.records[w.made%len(w.records)]), '\n'), Writer: writer})
 		w.made++
 		w.ok(err)
 	}

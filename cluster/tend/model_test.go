@@ -16,7 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -37,7 +37,7 @@ func (w *world) append(n *node, number int) {
 	if number%3 == 0 {
 		l, data = n.x.Events(), event(text)
 	}
-	_, err := l.Append(ctx, session.Batch{Data: data, Writer: writer})
+	_, err := l.Append(ctx, log.Batch{Data: data, Writer: writer})
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err == nil {

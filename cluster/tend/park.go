@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // parks looks at the ends of all journals, and parks those that have not changed for long. A journal of a
@@ -110,7 +111,7 @@ func (t *Tender) snapshot(ctx context.Context, s engine.Subject, x names.Session
 		return p, err
 	}
 	defer store.Close()
-	if err := store.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: x.Ref, Owner: session.Owner(x.Owner), ID: x.ID}); err != nil {
+	if err := store.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: x.Ref, Owner: disk.Owner(x.Owner), ID: x.ID}); err != nil {
 		return p, err
 	}
 	copied, err := store.Session(x.Ref)

@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
@@ -27,8 +28,8 @@ func TestMain(m *testing.M) { suite.Main(m) }
 var (
 	ctx    = context.Background()
 	ref    = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	owner  = session.Owner{UID: 1000, GID: 1000, Mode: 0o700}
-	writer = session.Writer{UID: 1000, PID: 77}
+	owner  = disk.Owner{UID: 1000, GID: 1000, Mode: 0o700}
+	writer = disk.Writer{UID: 1000, PID: 77}
 	id     = strings.Repeat("ab", 16)
 )
 
@@ -136,7 +137,7 @@ func message(text string) []byte { return fmt.Appendf(nil, `{"role":"user","cont
 func event(text string) []byte { return fmt.Appendf(nil, `{"type":"note","text":%q}`+"\n", text) }
 
 func (n *node) append(text string) error {
-	_, err := n.x.Messages().Append(ctx, session.Batch{Data: message(text), Writer: writer})
+	_, err := n.x.Messages().Append(ctx, log.Batch{Data: message(text), Writer: writer})
 	return err
 }
 
@@ -199,7 +200,7 @@ func (n *node) files() map[string]string {
 			all[name] = "absent"
 		}
 	}
-	for _, l := range []*session.Log{n.x.Messages(), n.x.Events()} {
+	for _, l := range []*log.Log{n.x.Messages(), n.x.Events()} {
 		all[l.Name()] = content(n.r.t, l)
 	}
 	children, err := n.x.Children()
@@ -237,7 +238,7 @@ func (n *node) position() (string, bool) {
 }
 
 // content returns all bytes of a log.
-func content(t tb, l *session.Log) string {
+func content(t tb, l *log.Log) string {
 	t.Helper()
 	b := make([]byte, l.Len())
 	if err := vfs.ReadFull(l, b, 0); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/cluster/replica"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // When a home names a snapshot, and what it shares in parts.
@@ -139,7 +140,7 @@ func (s *Shelf) due(x *session.Session, at replica.Position) bool {
 // somebody else appended meanwhile, the errors of [bulk.Store], of [host.Host.Snapshot], and of the disk.
 func (s *Shelf) Snapshot(ctx context.Context, h *host.Host, x *session.Session) error {
 	store := bulk.NewStore(s.o.Engine.Objects(), host.Subject(x).Owner)
-	for n, l := range []*session.Log{x.Messages(), x.Events()} {
+	for n, l := range []*log.Log{x.Messages(), x.Events()} {
 		if err := s.share(ctx, h, store, x, n, l); err != nil {
 			return fmt.Errorf("share %s: %w", l.Name(), err)
 		}
@@ -161,7 +162,7 @@ func (s *Shelf) Snapshot(ctx context.Context, h *host.Host, x *session.Session) 
 }
 
 // share shares what a log has behind its parts, as long as that is a part.
-func (s *Shelf) share(ctx context.Context, h *host.Host, store *bulk.Store, x *session.Session, n int, l *session.Log) error {
+func (s *Shelf) share(ctx context.Context, h *host.Host, store *bulk.Store, x *session.Session, n int, l *log.Log) error {
 	for {
 		sh, err := load(x)
 		if err != nil {

@@ -13,6 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // benchStore is a store whose clock says that all in it is old.
@@ -34,7 +36,7 @@ func benchStore(b *testing.B) (*session.Store, *builder.Builder, *Collector) {
 
 func benchSession(b *testing.B, store *session.Store, name string) *session.Session {
 	b.Helper()
-	x, err := store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: name}, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: name}, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,16 +52,16 @@ func BenchmarkPlanBlobs(b *testing.B) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		b.Fatal(err)
 	}
-	var log strings.Builder
+	var lines strings.Builder
 	filler := strings.Repeat("of the words that people say ", 30)
 	for i := range 10000 {
 		id := ctxabi.ContentID(fmt.Appendf(nil, "blob %d", i))
 		if err := os.WriteFile(filepath.Join(dir, id), fmt.Appendf(nil, "blob %d", i), 0o600); err != nil {
 			b.Fatal(err)
 		}
-		fmt.Fprintf(&log, "{\"role\":\"user\",\"content\":\"see %s %s\"}\n", id, filler)
+		fmt.Fprintf(&lines, "{\"role\":\"user\",\"content\":\"see %s %s\"}\n", id, filler)
 	}
-	if _, err := x.Messages().Append(context.Background(), session.Batch{Data: []byte(log.String())}); err != nil {
+	if _, err := x.Messages().Append(context.Background(), log.Batch{Data: []byte(lines.String())}); err != nil {
 		b.Fatal(err)
 	}
 	plan := func(c *Collector) {

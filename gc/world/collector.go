@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/check"
 )
 
@@ -174,14 +175,14 @@ func (c *storeView) RemoveTmp(it gc.Item) (int64, error) {
 type sweptSession struct {
 	c    *storeView
 	x    *session.Session
-	rows *session.Served
+	rows *blob.Served
 }
 
 var _ = (gc.Session)((*sweptSession)(nil))
 
 func (s *sweptSession) Policy() ctxabi.Policy { return s.x.Policy() }
 
-func (s *sweptSession) served() (*session.Served, error) {
+func (s *sweptSession) served() (*blob.Served, error) {
 	if s.rows != nil {
 		return s.rows, nil
 	}

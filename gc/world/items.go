@@ -12,6 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // caches are the directories of derived content that can be made again from the history, or by
@@ -45,7 +47,7 @@ func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
 	for _, k := range x.Quarantined() {
 		list = append(list, quarantineItem(k))
 	}
-	for _, l := range []*session.Log{x.Messages(), x.Events()} {
+	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		it, err := logItem(x, l)
 		if err != nil {
 			return nil, err
@@ -60,7 +62,7 @@ func memoryItem(r builder.Remembered) gc.Item {
 	return gc.Item{Kind: gc.Memory, Path: ctxabi.PackFile, Size: int64(r.Size), Used: r.Used}
 }
 
-func (s *sweptSession) blobItem(b session.Blob) gc.Item {
+func (s *sweptSession) blobItem(b blob.Blob) gc.Item {
 	return gc.Item{Kind: gc.Blob, Path: path.Join(ctxabi.DedupBlobDir, b.ID), Size: b.Size, Used: s.x.BlobUsed(b)}
 }
 
@@ -83,11 +85,11 @@ func quarantineItem(k session.Usage) gc.Item {
 }
 
 // logItem returns the item of a log: the bytes of it that are not archived.
-func logItem(x *session.Session, l *session.Log) (gc.Item, error) {
+func logItem(x *session.Session, l *log.Log) (gc.Item, error) {
 	k, err := x.LogFile(l)
 	it := gc.Item{Kind: gc.Log, Path: l.Name(), Size: k.Size, Used: k.Time}
-	if k.Size < session.SealMin {
-		it.Why = fmt.Sprintf("fewer than %d bytes are new", session.SealMin)
+	if k.Size < log.SealMin {
+		it.Why = fmt.Sprintf("fewer than %d bytes are new", log.SealMin)
 	}
 	return it, err
 }
@@ -131,7 +133,7 @@ func (s *sweptSession) Remove(ctx context.Context, it gc.Item, confirm func(gc.I
 		n, done, err := s.c.builder.ForgetIf(x, func(r builder.Remembered) (bool, error) { return confirm(memoryItem(r)) })
 		return int64(n), done, err
 	case gc.Blob:
-		return x.SweepBlob(path.Base(it.Path), func(b session.Blob) (bool, error) { return confirm(s.blobItem(b)) })
+		return x.SweepBlob(path.Base(it.Path), func(b blob.Blob) (bool, error) { return confirm(s.blobItem(b)) })
 	case gc.Cache:
 		return s.removeCache(it, confirm)
 	case gc.Quarantine:

@@ -19,6 +19,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // world is a session on a real disk whose clock a test moves, beside what a sweep must leave of it,
@@ -58,7 +60,7 @@ func newWorld(t *rapid.T) *world {
 	must(t, err)
 	w.store, err = session.Open(filepath.Join(dir, "store"), session.Options{Now: func() time.Time { return w.now }})
 	must(t, err)
-	w.x, err = w.store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+	w.x, err = w.store.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 	must(t, err)
 	w.builder, err = builder.NewBuilder(builder.Config{Budget: 4000})
 	must(t, err)
@@ -130,7 +132,7 @@ func (w *world) storeBlob(t *rapid.T) {
 	if _, there := w.blobs[hex]; there {
 		return
 	}
-	s, err := w.x.NewBlobStage("sha256-"+hex, session.Writer{})
+	s, err := w.x.NewBlobStage("sha256-"+hex, disk.Writer{})
 	must(t, err)
 	_, err = s.WriteAt([]byte(data), 0)
 	must(t, err)
@@ -153,7 +155,7 @@ func (w *world) lookAtBlob(t *rapid.T) {
 
 func (w *world) say(t *rapid.T) {
 	text := says(t)
-	_, err := w.x.Messages().Append(context.Background(), session.Batch{Data: fmt.Appendf(nil, "{\"role\":\"user\",\"content\":%q}\n", text)})
+	_, err := w.x.Messages().Append(context.Background(), log.Batch{Data: fmt.Appendf(nil, "{\"role\":\"user\",\"content\":%q}\n", text)})
 	must(t, err)
 	w.records = append(w.records, text)
 }

@@ -20,6 +20,8 @@ import (
 	"github.com/ctxfs/ctxfs/gc"
 	"github.com/ctxfs/ctxfs/internal/beneath"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // names caches which contents the records, files and packs of a session name: wherever the 64 hex
@@ -74,7 +76,7 @@ func (n *names) find(ctx context.Context, rootFd int, x *session.Session, pack [
 			n.ids[hexOf(id)] = true
 		}
 	}
-	for _, l := range []*session.Log{x.Messages(), x.Events()} {
+	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		if err := n.readLog(ctx, l); err != nil {
 			return nil, err
 		}
@@ -126,7 +128,7 @@ func (n *names) find(ctx context.Context, rootFd int, x *session.Session, pack [
 func hexOf(id string) string { return strings.TrimPrefix(id, "sha256-") }
 
 // readLog reads the records of a log that were not read yet.
-func (n *names) readLog(ctx context.Context, l *session.Log) error {
+func (n *names) readLog(ctx context.Context, l *log.Log) error {
 	in := n.logs[l.Name()]
 	end := l.Len()
 	if in == nil || in.read > end { // the end was lost with the power
@@ -289,7 +291,7 @@ func shownAs(name string) string {
 
 // ofLog reports whether a file in a session's directory holds records of a log.
 func ofLog(name string) bool {
-	_, _, sealed := session.SealedNumber(name)
+	_, _, sealed := archive.ParsePartName(name)
 	return sealed || name == ctxabi.MessagesFile || name == ctxabi.EventsFile
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // OpenToChange opens an existing store to change it. It returns an error if there is no store, and
@@ -98,16 +99,16 @@ func Refresh(point string, ref ctxabi.Ref) error {
 
 // NewOwner returns the owner of a new session: the user of the home, or the caller with the group
 // of the space. It returns an error if the space does not exist.
-func NewOwner(at locate.Place) (session.Owner, error) {
+func NewOwner(at locate.Place) (disk.Owner, error) {
 	if at.Ref.Space != "" {
 		var st unix.Stat_t
 		dir := filepath.Join(at.Store, at.Ref.Owner())
 		if err := unix.Stat(dir, &st); err != nil {
-			return session.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.Ref.Owner(), err)
+			return disk.Owner{}, fmt.Errorf("%s: %w; 'ctxfs space new' makes one", at.Ref.Owner(), err)
 		}
-		return session.Owner{UID: uint32(os.Getuid()), GID: st.Gid, Mode: 0o2770}, nil
+		return disk.Owner{UID: uint32(os.Getuid()), GID: st.Gid, Mode: 0o2770}, nil
 	}
-	o := session.Owner{UID: at.Ref.UID, GID: at.Ref.UID, Mode: 0o700}
+	o := disk.Owner{UID: at.Ref.UID, GID: at.Ref.UID, Mode: 0o700}
 	if int(o.UID) == os.Getuid() {
 		o.GID = uint32(os.Getgid())
 	} else if u, err := user.LookupId(strconv.Itoa(int(o.UID))); err == nil {

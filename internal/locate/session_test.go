@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/usage"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 func TestFindSession(t *testing.T) {
@@ -18,7 +19,7 @@ func TestFindSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}
-	x, err := s.Create(ref, session.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := s.Create(ref, disk.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}

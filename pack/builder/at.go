@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // maxPast is how many builds of earlier moments are remembered of a session.
@@ -58,7 +59,7 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*pack.Buil
 }
 
 // compilePast returns the pack of in's files and the history of t.
-func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.Input, t *session.Timeline) (*pack.Build, error) {
+func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.Input, t *log.Timeline) (*pack.Build, error) {
 	c, err := tokens.For(in.Encoding)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.I
 }
 
 // compile compiles in, or finds its pack. p.busy is held.
-func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *pack.Input, t *session.Timeline, c *tokens.Counter) (*pack.Build, error) {
+func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *pack.Input, t *log.Timeline, c *tokens.Counter) (*pack.Build, error) {
 	if p.memo == nil || p.encoding != c.Encoding() {
 		p.memo, p.encoding = b.newMemo(), c.Encoding()
 		p.memo.Finds = b.entry(x.ID()).findsOf(x)

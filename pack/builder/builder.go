@@ -20,6 +20,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Config is what a mount decides for all its packs.
@@ -287,9 +289,9 @@ func sameNotes(a, b *pack.Input) bool {
 func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(), b.reused.Load() }
 
 // persistCounts makes the memo read and write the exact counts kept beside the index.
-func (b *Builder) persistCounts(e *entry, mm *pack.Memo, x *session.Session, t *session.Timeline, encoding string) {
+func (b *Builder) persistCounts(e *entry, mm *pack.Memo, x *session.Session, t *log.Timeline, encoding string) {
 	key := fmt.Sprintf("%s/%d", encoding, pack.RendererVersion)
-	of := func(at record.Address) (*session.Log, *session.Index) {
+	of := func(at record.Address) (*log.Log, *log.Index) {
 		if at.Event {
 			return x.Events(), t.Events
 		}
@@ -315,7 +317,7 @@ func report(x *session.Session, err error) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return // whoever asked has gone
 	}
-	x.Report(session.RowOf("pack", ctxabi.PackFile, 0, err))
+	x.Report(disk.RowOf("pack", ctxabi.PackFile, 0, err))
 }
 
 // FailureReport returns what pack.report.md of x holds while there is no pack, because err came of the attempt to make one. ok is false

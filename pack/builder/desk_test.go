@@ -11,6 +11,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // desk is a session in a store of its own and a builder for it.
@@ -29,7 +32,7 @@ func newDesk(t testing.TB, c Config) *desk {
 	t.Helper()
 	d := &desk{t: t, dir: filepath.Join(t.TempDir(), "store")}
 	d.open()
-	x, err := d.store.Create(deskRef, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := d.store.Create(deskRef, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +82,7 @@ func (d *desk) append(records ...[]byte) {
 		data = append(append(data, r...), '\n')
 	}
 	d.n++
-	_, err := d.x.Messages().Append(context.Background(), session.Batch{Data: data, Key: session.Key{Conn: 1, Unique: d.n}})
+	_, err := d.x.Messages().Append(context.Background(), log.Batch{Data: data, Key: arrival.Key{Conn: 1, Unique: d.n}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -89,7 +92,7 @@ func (d *desk) append(records ...[]byte) {
 func (d *desk) event(raw []byte) {
 	d.t.Helper()
 	d.n++
-	_, err := d.x.Events().Append(context.Background(), session.Batch{Data: append(raw, '\n'), Key: session.Key{Conn: 1, Unique: d.n}})
+	_, err := d.x.Events().Append(context.Background(), log.Batch{Data: append(raw, '\n'), Key: arrival.Key{Conn: 1, Unique: d.n}})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -122,7 +125,7 @@ func (d *desk) share() {
 	if _, err := d.store.CreateSpace("team", gid); err != nil {
 		d.t.Fatal(err)
 	}
-	x, err := d.store.Create(ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}, session.Owner{UID: uid, GID: gid, Mode: 0o2770})
+	x, err := d.store.Create(ctxabi.Ref{Space: "team", Agent: "coder", Session: "s1"}, disk.Owner{UID: uid, GID: gid, Mode: 0o2770})
 	if err != nil {
 		d.t.Fatal(err)
 	}

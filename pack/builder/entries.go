@@ -8,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // entry is what a builder remembers of one session.
@@ -73,7 +74,7 @@ func (b *Builder) entry(id string) *entry {
 }
 
 // logs is an input of both logs as they are in t, and of nothing else.
-func (e *entry) logs(t *session.Timeline) pack.Input {
+func (e *entry) logs(t *log.Timeline) pack.Input {
 	in := pack.Input{Messages: e.Readable(t, false), Tools: t.Tools}
 	if len(t.Tools) > 0 {
 		in.Events = e.Readable(t, true)

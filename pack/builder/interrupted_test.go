@@ -10,7 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // countdown is a context that ends after it was asked so often whether it has.
@@ -44,7 +44,7 @@ func TestInterruptEndsPack(t *testing.T) {
 	}
 	long := func() *desk {
 		d := newDesk(t, Config{Budget: 32000})
-		if _, err := d.x.Messages().Append(context.Background(), session.Batch{Data: all.Bytes()}); err != nil {
+		if _, err := d.x.Messages().Append(context.Background(), log.Batch{Data: all.Bytes()}); err != nil {
 			t.Fatal(err)
 		}
 		return d

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // A history of more different words than are remembered was no pack but the end of the daemon, when it was
@@ -24,7 +24,7 @@ func TestPacksOfMoreWordsThanAreRemembered(t *testing.T) {
 			}
 			all.WriteString("\"}\n")
 		}
-		if _, err := d.x.Messages().Append(context.Background(), session.Batch{Data: all.Bytes()}); err != nil {
+		if _, err := d.x.Messages().Append(context.Background(), log.Batch{Data: all.Bytes()}); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := d.b.Current(context.Background(), d.x); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Numbers of derived notes.
@@ -160,7 +161,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 // rows returns the notes as of the end of both logs, with their summary where there is a counter. late is true if not all
 // records were looked at: somebody does that behind the readers' backs. It returns the error of ctx when that ends, and
 // ctxabi.ErrIO when a record cannot be read.
-func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *session.Timeline, count func(string) int) (rows finds.Notes, late bool, err error) {
+func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *log.Timeline, count func(string) int) (rows finds.Notes, late bool, err error) {
 	in := e.logs(t)
 	m, found := in.History(), e.findsOf(x)
 	if late = found.Behind(m); late {

@@ -12,7 +12,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // plainEvents are the notes of events that are no tool's and stand in no pack: decisions, facts, plans and artifacts that a harness
@@ -36,7 +37,7 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (finds.Notes
 		}
 		line := p.seen + 1
 		raw, err := log.Record(line)
-		if session.IsDamage(err) {
+		if archive.IsDamage(err) {
 			p.seen = line
 			continue
 		}

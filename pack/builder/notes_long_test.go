@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // What nobody may wait for comes behind the readers' backs.
@@ -24,7 +24,7 @@ func TestNotesOfALongHistoryCatchUp(t *testing.T) {
 		all.Write(raw)
 		all.WriteByte('\n')
 	}
-	if _, err := d.x.Messages().Append(context.Background(), session.Batch{Data: all.Bytes()}); err != nil {
+	if _, err := d.x.Messages().Append(context.Background(), log.Batch{Data: all.Bytes()}); err != nil {
 		t.Fatal(err)
 	}
 	facts := func() (ids []string) {

@@ -14,6 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -189,7 +190,7 @@ func (b *outputsBench) session(name string) *session.Session {
 	if err == nil {
 		return x
 	}
-	o := session.Owner{UID: 7, GID: 7, Mode: 0o700}
+	o := disk.Owner{UID: 7, GID: 7, Mode: 0o700}
 	if err := b.store.EnsureAgent(ref, o); err != nil {
 		b.Fatal(err)
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/project"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Bounds of the memory of a workspace.
@@ -260,7 +262,7 @@ func (b *Builder) pinsOf(x *session.Session, d *project.Digest) error {
 
 // answerOf adds the last answer of a session that says something. Of one that the user replied to, the question at its end
 // is no longer open and is left out.
-func (b *Builder) answerOf(ctx context.Context, e *entry, t *session.Timeline, d *project.Digest) error {
+func (b *Builder) answerOf(ctx context.Context, e *entry, t *log.Timeline, d *project.Digest) error {
 	m := e.Readable(t, false)
 	replied := false // the user said something later
 	for line, looked := m.Len(), 0; line > 0 && looked < maxAnswers; line-- {
@@ -270,7 +272,7 @@ func (b *Builder) answerOf(ctx context.Context, e *entry, t *session.Timeline, d
 		}
 		looked++
 		raw, err := m.Record(line)
-		if session.IsDamage(err) {
+		if archive.IsDamage(err) {
 			continue
 		}
 		if err := cmp.Or(ctx.Err(), err); err != nil {

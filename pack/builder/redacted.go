@@ -9,6 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Shown returns what [session.Options].Shown wants: messages without their secrets; nil for a nil r.
@@ -21,7 +23,7 @@ func Shown(r *redact.Redactor) func(x *session.Session, line int, raw []byte) ([
 		if err != nil {
 			return nil, err
 		}
-		h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}
+		h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: archive.IsDamage}
 		return r.Ledger(x.ID()).Record(h, false, line, raw)
 	}
 }
@@ -41,7 +43,7 @@ func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: session.IsDamage}
+	h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: archive.IsDamage}
 	known, err := r.Ledger(x.ID()).Known(h, [2]int{t.Messages.Len(), t.Events.Len()})
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func (b *Builder) RedactedErrors(x *session.Session, rows []byte) ([]byte, error
 	}
 	var out strings.Builder
 	for line := range strings.Lines(string(rows)) {
-		var row session.ErrorRow
+		var row disk.ErrorRow
 		if json.Unmarshal([]byte(line), &row) != nil {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Remembered is what a builder remembers of a session.
@@ -64,7 +65,7 @@ const fetchers = 8
 // fetcher returns what reads records of t at once, until ctx is done, so that those of parts that lie among the objects of a
 // cluster are here when they are read one by one; nil where all parts are here. What cannot be read is read again by who
 // needs it, who gets the error.
-func fetcher(ctx context.Context, x *session.Session, t *session.Timeline) func([]record.Address) {
+func fetcher(ctx context.Context, x *session.Session, t *log.Timeline) func([]record.Address) {
 	if !x.MayLieElsewhere() {
 		return nil
 	}

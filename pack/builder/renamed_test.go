@@ -8,7 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/packtest"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // However often a session is renamed meanwhile, its pack has what lies in it.
@@ -19,7 +19,7 @@ func TestAPackOfASessionThatIsRenamedHasItsFiles(t *testing.T) {
 	names := []ctxabi.Ref{deskRef, deskRef, deskRef}
 	names[1].Session = "s2"
 	names[2].Agent = "coder2"
-	if err := d.store.EnsureAgent(names[2], session.Owner{UID: names[2].UID, Mode: 0o700}); err != nil {
+	if err := d.store.EnsureAgent(names[2], disk.Owner{UID: names[2].UID, Mode: 0o700}); err != nil {
 		t.Fatal(err)
 	}
 	const rounds = 200

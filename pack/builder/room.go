@@ -11,6 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // What it takes to make something of a session, beside the index of its records, about.
@@ -21,7 +23,7 @@ const (
 
 // room keeps memory free for making something of the session as it is in t, until release. It returns ctxabi.ErrNoMemory if
 // there is none; see [memory.Limit].
-func (b *Builder) room(t *session.Timeline, op, path string) (release func(), err error) {
+func (b *Builder) room(t *log.Timeline, op, path string) (release func(), err error) {
 	if b.config.Memory == nil {
 		return func() {}, nil
 	}
@@ -41,7 +43,7 @@ func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
 
 // longestRead returns the length of the longest of the records that are looked at: of a long history those at its beginning and
 // its newest.
-func longestRead(ix *session.Index) (longest int) {
+func longestRead(ix *log.Index) (longest int) {
 	gap := finds.GapBefore(ix.Len())
 	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
 		return longest
@@ -102,7 +104,7 @@ func (b *Builder) catchUp(x *session.Session, e *entry, all *finds.Finds, m reco
 			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)
 		})
 		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {
-			x.Report(session.RowOf("read", ctxabi.FactsFile, 0, err))
+			x.Report(disk.RowOf("read", ctxabi.FactsFile, 0, err))
 		} else if err == nil {
 			e.notes.starved.Store(false)
 		}

@@ -11,6 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lru"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Opening is somebody opening a file of a build to read it.
@@ -38,7 +40,7 @@ type openedSession struct {
 	build  string          // id of the build that was opened last; "": not known; guarded by opened.mu
 	queued int             // guarded by opened.mu
 	last   <-chan struct{} // closed when what was queued last is written; nil: nothing was; guarded by opened.mu
-	served *session.Served // nil: not known; the goroutine's alone
+	served *blob.Served    // nil: not known; the goroutine's alone
 }
 
 // openedBuild is an opening that is to be written.
@@ -165,7 +167,7 @@ func (o *opened) fails(x *session.Session) bool {
 }
 
 func reportUnserved(x *session.Session, err error) {
-	row := session.RowOf("serve", ctxabi.PacksFile, 0, err)
+	row := disk.RowOf("serve", ctxabi.PacksFile, 0, err)
 	row.Op = "serve"
 	x.Report(row)
 }
@@ -187,7 +189,7 @@ func (w *openedBuild) write() (err error) {
 		return err
 	}
 	kept := keptLines(before, b.Markdown)
-	return s.served.Add(session.ServedRow{
+	return s.served.Add(blob.Row{
 		At: w.by.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: w.after,
 		File: path.Base(w.by.File), KeptBytes: kept, KeptTokens: b.TokensOf(kept, c), Messages: b.Messages,
 		PackID: b.ID, PID: w.by.PID, PrefixBytes: b.Prefix, Redact: b.Redaction, Tokens: b.Tokens, UID: w.by.UID,
@@ -205,7 +207,7 @@ func keptLines(before, now []byte) int {
 
 // Served returns the packs of x that were read, after all that was opened until now is written or could not be.
 // It returns an error when packs.jsonl cannot be read, and that of ctx when ctx ends.
-func (b *Builder) Served(ctx context.Context, x *session.Session) (*session.Served, error) {
+func (b *Builder) Served(ctx context.Context, x *session.Session) (*blob.Served, error) {
 	o := &b.opened
 	o.mu.Lock()
 	var last <-chan struct{}

@@ -15,7 +15,10 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/packtest"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // open records that a file of the present pack was opened.
@@ -26,7 +29,7 @@ func (d *desk) openPack(file string) *pack.Build {
 }
 
 // served returns the rows and what is kept.
-func (d *desk) served() (rows []session.ServedRow, s *session.Served) {
+func (d *desk) served() (rows []blob.Row, s *blob.Served) {
 	d.t.Helper()
 	s, err := d.b.Served(context.Background(), d.x)
 	if err != nil {
@@ -37,7 +40,7 @@ func (d *desk) served() (rows []session.ServedRow, s *session.Served) {
 		d.t.Fatal(err)
 	}
 	for line := range bytes.Lines(data) {
-		var r session.ServedRow
+		var r blob.Row
 		if err := json.Unmarshal(line, &r); err != nil {
 			d.t.Fatal(err)
 		}
@@ -81,7 +84,7 @@ func TestEachPackThatIsReadHasARow(t *testing.T) {
 	for i, r := range rows {
 		b := read[i]
 		kept := string(b.Markdown[:r.KeptBytes])
-		want := session.ServedRow{At: r.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: lengths[i], File: "pack.json",
+		want := blob.Row{At: r.At, Compactions: b.Compactions, Epoch: b.Epoch, EpochReason: b.EpochReason, Events: b.Events, EventsBytes: lengths[i], File: "pack.json",
 			KeptBytes: r.KeptBytes, KeptTokens: c.Count(kept), Messages: b.Messages, PackID: b.ID, PID: 6, PrefixBytes: b.Prefix, Tokens: b.Tokens, UID: 5}
 		if r != want {
 			t.Errorf("row %d: %+v, want %+v", i, r, want)
@@ -112,14 +115,14 @@ func TestManyReadersAreWrittenInOrder(t *testing.T) {
 	for k := range 6 {
 		ref := deskRef
 		ref.Session = fmt.Sprint("many", k)
-		x, err := d.store.Create(ref, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+		x, err := d.store.Create(ref, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 		if err != nil {
 			t.Fatal(err)
 		}
 		wg.Go(func() {
 			var ids []string
 			for i := range 15 {
-				_, err := x.Messages().Append(context.Background(), session.Batch{Data: append(packtest.Message("user", fmt.Sprint("message ", i)), '\n'), Key: session.Key{Conn: 9, Unique: uint64(k*100 + i)}})
+				_, err := x.Messages().Append(context.Background(), log.Batch{Data: append(packtest.Message("user", fmt.Sprint("message ", i)), '\n'), Key: arrival.Key{Conn: 9, Unique: uint64(k*100 + i)}})
 				if err != nil {
 					t.Error(err)
 					return

@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // summaryRow is a line of [session.SummariesFile]: a text that was accepted, or one that was discarded, or how a run failed.
@@ -127,7 +128,7 @@ func (s *summarizer) tell(x *session.Session, row summaryRow, note string) {
 	if row.Discarded != "" {
 		kind = ctxabi.ErrMalformed
 	}
-	x.Report(session.RowOf("summarize", ctxabi.PackFile, 0, ctxabi.E("summarize", ctxabi.PackFile, kind, "%s", note)))
+	x.Report(disk.RowOf("summarize", ctxabi.PackFile, 0, ctxabi.E("summarize", ctxabi.PackFile, kind, "%s", note)))
 }
 
 // size is about how many bytes s holds.

@@ -2,7 +2,7 @@ package packtest
 
 import (
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // History is both logs of a session in memory, in the order of their arrival.
@@ -17,7 +17,7 @@ type History struct {
 type Arrived struct{ Messages, Events, Tools int }
 
 func NewHistory() *History {
-	return &History{Messages: NewLog(), Events: &Log{MemLog: session.NewMemLog(ctxabi.EventsFile)}, named: map[string]int{}}
+	return &History{Messages: NewLog(), Events: &Log{MemLog: log.NewMemLog(ctxabi.EventsFile)}, named: map[string]int{}}
 }
 
 func (h *History) Message(raw []byte) {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Log is a log in memory that counts what is read of it, for tests of the compiler alone.
 type Log struct {
-	*session.MemLog
+	*log.MemLog
 	Reads int // of records
 }
 
-func NewLog() *Log { return &Log{MemLog: &session.MemLog{}} }
+func NewLog() *Log { return &Log{MemLog: &log.MemLog{}} }
 
 // Record returns the record at line, from 1; it returns no error.
 func (l *Log) Record(line int) ([]byte, error) {

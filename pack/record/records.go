@@ -2,7 +2,7 @@ package record
 
 import "github.com/ctxfs/ctxfs/ctxabi"
 
-// Records is a snapshot of a log. *session.Index is one.
+// Records is a snapshot of a log. *log.Index is one.
 type Records interface {
 	Len() int
 	At(line int) ctxabi.Entry        // 1-based

@@ -11,7 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 const maxDecided = 4096 // the newest of a history
@@ -35,7 +36,7 @@ func (d *Decided) UpTo(r *recipe.Recipe, log record.Records, before func(line in
 	for d.seen < log.Len() {
 		line := d.seen + 1
 		raw, err := log.Record(line)
-		if err != nil && !session.IsDamage(err) {
+		if err != nil && !archive.IsDamage(err) {
 			return nil, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if text, from := decisionOf(raw); err == nil && text != "" {

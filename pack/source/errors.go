@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // Of the failures that events tell of, a pack may show the newest: so many, and
@@ -56,7 +56,7 @@ func (f *Failures) Newest(r *recipe.Recipe, log, messages record.Records) ([]blo
 	}
 	for line := max(f.seen, n-failureWindow) + 1; line <= n; line++ {
 		raw, err := log.Record(line)
-		if session.IsDamage(err) {
+		if archive.IsDamage(err) {
 			continue
 		}
 		if err != nil {
@@ -105,7 +105,7 @@ func (f *Failures) ask(messages record.Records) error {
 			continue
 		}
 		raw, err := messages.Record(at)
-		if session.IsDamage(err) {
+		if archive.IsDamage(err) {
 			continue
 		}
 		if err != nil {
@@ -127,7 +127,7 @@ func (f *Failures) ask(messages record.Records) error {
 				}
 				var calls record.Answers
 				if entry.CallOf > 0 {
-					if calls, err = record.CallsAt(messages, int(entry.CallOf)); err != nil && !session.IsDamage(err) {
+					if calls, err = record.CallsAt(messages, int(entry.CallOf)); err != nil && !archive.IsDamage(err) {
 						return err
 					}
 				}

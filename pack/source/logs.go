@@ -8,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Logs are both logs of a session as packs show them: a placeholder replaces each damaged record, and
@@ -25,26 +26,26 @@ func (l *Logs) Redacts() bool { return l.mask != nil }
 
 // Redact leaves no secret in what a pack is made from beside its records, and notes what was found.
 // It returns an error when the history cannot be read.
-func (l *Logs) Redact(in *pack.Input, t *session.Timeline) error {
+func (l *Logs) Redact(in *pack.Input, t *log.Timeline) error {
 	return l.mask.input(in, t, &l.Unread)
 }
 
 // Stored returns a log of the session as it is stored.
-func (l *Logs) Stored(ix *session.Index, event bool) record.Records {
+func (l *Logs) Stored(ix *log.Index, event bool) record.Records {
 	return ReadableOf(&l.Unread, ix, event)
 }
 
 // historyOf is both logs as they are stored.
-func historyOf(t *session.Timeline, u *record.Unread) redact.History {
+func historyOf(t *log.Timeline, u *record.Unread) redact.History {
 	return redact.History{Messages: ReadableOf(u, t.Messages, false), Events: ReadableOf(u, t.Events, true), Before: t.Before}
 }
 
 // Readable returns a log of the session as packs show it.
-func (l *Logs) Readable(t *session.Timeline, event bool) record.Records {
+func (l *Logs) Readable(t *log.Timeline, event bool) record.Records {
 	return l.readableUntil(t, event, nil)
 }
 
-func (l *Logs) readableUntil(t *session.Timeline, event bool, until *waiter) record.Records {
+func (l *Logs) readableUntil(t *log.Timeline, event bool, until *waiter) record.Records {
 	ix := t.Messages
 	if event {
 		ix = t.Events
@@ -58,7 +59,7 @@ func (l *Logs) readableUntil(t *session.Timeline, event bool, until *waiter) rec
 
 // Timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
 // It ends with the error of ctx when that ends.
-func (l *Logs) Timeline(ctx context.Context, x *session.Session) (*session.Timeline, error) {
+func (l *Logs) Timeline(ctx context.Context, x *session.Session) (*log.Timeline, error) {
 	t, err := x.TimelineWithin(ctx)
 	if err == nil && l.mask != nil {
 		err = t.EventsErr
@@ -67,12 +68,12 @@ func (l *Logs) Timeline(ctx context.Context, x *session.Session) (*session.Timel
 }
 
 // Masked reports whether the record at an address is shown otherwise than it is stored.
-func (l *Logs) Masked(t *session.Timeline, at record.Address) bool {
+func (l *Logs) Masked(t *log.Timeline, at record.Address) bool {
 	return l.mask != nil && l.mask.changes(historyOf(t, &l.Unread), at)
 }
 
 // placesOf returns the last records of messages and of events that packs know.
-func placesOf(t *session.Timeline) [2]int {
+func placesOf(t *log.Timeline) [2]int {
 	upTo := [2]int{t.Messages.Len(), 0}
 	if n := len(t.Tools); n > 0 {
 		upTo[1] = int(t.Tools[n-1].Line)
@@ -81,7 +82,7 @@ func placesOf(t *session.Timeline) [2]int {
 }
 
 // WholeTimeline is the session's timeline; it fails where a part of it cannot be read.
-func WholeTimeline(x *session.Session) (*session.Timeline, error) {
+func WholeTimeline(x *session.Session) (*log.Timeline, error) {
 	t, err := x.Timeline()
 	if err == nil {
 		err = t.EventsErr
@@ -94,7 +95,7 @@ const settlePause = 200 * time.Microsecond
 // Snapshot sets both logs of in to their state at one moment. Until the caller calls done, reads of
 // their records end with ctx. An event whose order is not yet certain goes into a later pack.
 // Snapshot returns an error if it cannot read a log or ctx ends.
-func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *session.Timeline, done func(), err error) {
+func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input) (t *log.Timeline, done func(), err error) {
 	begin, asked := time.Now(), int64(-1)
 	for {
 		if t, err = l.Timeline(ctx, x); err != nil {
@@ -128,7 +129,7 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 }
 
 // Until replaces the history of in by that of t. It returns an error when a log cannot be read.
-func (l *Logs) Until(in *pack.Input, x *session.Session, t *session.Timeline) (err error) {
+func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) (err error) {
 	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", l.Readable(t, false), nil, nil, ""
 	in.NoEvents = t.EventsErr != nil
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {

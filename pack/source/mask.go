@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Where packs are redacted, all that they are made from is: each record, file and output as a whole, before anything is cut, folded,
@@ -87,7 +87,7 @@ func (v *mask) changes(h redact.History, a record.Address) bool {
 }
 
 // input leaves no secret in what a pack is made from beside its records, and notes what was found.
-func (v *mask) input(in *pack.Input, t *session.Timeline, u *record.Unread) error {
+func (v *mask) input(in *pack.Input, t *log.Timeline, u *record.Unread) error {
 	if v == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (v *mask) input(in *pack.Input, t *session.Timeline, u *record.Unread) erro
 }
 
 // until returns the redaction r of an earlier moment.
-func (v *mask) until(r *pack.Redaction, t *session.Timeline) *pack.Redaction {
+func (v *mask) until(r *pack.Redaction, t *log.Timeline) *pack.Redaction {
 	if r == nil || v == nil {
 		return r
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // A note that is in neither of its places when each is looked at, because it passes from one to the other, is in the pack.
@@ -16,7 +17,7 @@ func TestANoteIsInThePackWhileItIsChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close()
-	x, err := store.Create(ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}, session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := store.Create(ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "s1"}, disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,17 +9,18 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // ReadableOf returns a snapshot of a log of which records may be damaged.
-func ReadableOf(u *record.Unread, ix *session.Index, event bool) record.Records {
+func ReadableOf(u *record.Unread, ix *log.Index, event bool) record.Records {
 	return &readable{Index: ix, event: event, unread: u}
 }
 
 // readable is a log in which a stand-in takes the place of each record that cannot be read.
 type readable struct {
-	*session.Index
+	*log.Index
 	event  bool
 	unread *record.Unread
 	until  *waiter // nil: nothing ends the reading
@@ -66,7 +67,7 @@ func (r *readable) Record(line int) ([]byte, error) {
 	raw, err := r.Index.Record(line)
 	a := record.Address{Line: line, Event: r.event}
 	if err != nil {
-		if !session.IsDamage(err) {
+		if !archive.IsDamage(err) {
 			return nil, err
 		}
 		r.unread.Note(a, true)

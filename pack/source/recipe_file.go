@@ -16,6 +16,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // maxProblems is how many rows one wrong recipe gets in errors.jsonl.
@@ -214,7 +215,7 @@ func (k LastRecipe) report(x *session.Session, rel string, problems recipe.Probl
 		return
 	}
 	for i, p := range problems {
-		row := session.ErrorRow{Op: "recipe", Path: fromSession(rel, p.File), Errno: ctxabi.ErrnoName(ctxabi.ErrMalformed),
+		row := disk.ErrorRow{Op: "recipe", Path: fromSession(rel, p.File), Errno: ctxabi.ErrnoName(ctxabi.ErrMalformed),
 			Reason: p.String() + "; " + instead}
 		if i == maxProblems {
 			row.Reason = fmt.Sprintf("%s has %d more problems; %s names them", p.File, len(problems)-i, ctxabi.ReportFile)

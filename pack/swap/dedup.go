@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // What repeats in a history is looked for when somebody looks: neither appends nor packs do it. Records are gone
@@ -39,7 +40,7 @@ type Dedup struct {
 	tools    int              // tool events among them
 	partial  bool             // a record could not be read: from there on nothing is kept
 	rows     []ctxabi.BlobRow // as of places
-	users    []session.Blob   // that shown tells of
+	users    []blob.Blob      // that shown tells of
 	Shown    atomic.Pointer[Nodes]
 }
 
@@ -274,7 +275,7 @@ func (d *Dedup) found() []ctxabi.BlobRow {
 }
 
 // index is rows and what users stored behind them. What both have is the user's, and says how often the history has it.
-func (d *Dedup) index(users []session.Blob) *Nodes {
+func (d *Dedup) index(users []blob.Blob) *Nodes {
 	stored := map[string]*standing{}
 	for _, u := range users {
 		stored[u.ID] = &standing{refs: ctxabi.Places{}}

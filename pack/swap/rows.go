@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
 )
 
 // Numbers of swap rows.
@@ -98,7 +99,7 @@ func (r *swapReader) rows(n Departure, have map[ctxabi.ContentRef]bool) (rows []
 		return rows, nil
 	}
 	sum, size, err := r.x.Measure(whole)
-	if session.IsDamage(err) {
+	if archive.IsDamage(err) {
 		return rows, nil // likewise
 	}
 	if err != nil {

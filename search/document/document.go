@@ -12,7 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/search/excerpt"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Document is a record as far as it can be found.
@@ -87,8 +87,8 @@ func hasEscape(text string) bool {
 
 // Reader reads the records of one log as documents.
 type Reader struct {
-	Log   *session.Log
-	Index *session.Index
+	Log   *log.Log
+	Index *log.Index
 	event bool
 
 	names map[string]string // of the calls that were met last, by their ids
@@ -97,7 +97,7 @@ type Reader struct {
 }
 
 // NewReader returns a reader of a log, of the records that ix has.
-func NewReader(l *session.Log, ix *session.Index) *Reader {
+func NewReader(l *log.Log, ix *log.Index) *Reader {
 	return &Reader{Log: l, Index: ix, event: l.Name() == ctxabi.EventsFile, names: map[string]string{}}
 }
 
@@ -143,7 +143,7 @@ func (r *Reader) Decode(line int, raw []byte) (d Document, err error) {
 		d.say(ev.Said())
 	} else {
 		m := ctxabi.DecodeMessage(raw)
-		if e.Flags&session.Damaged != 0 {
+		if e.Flags&ctxabi.Damaged != 0 {
 			m = ctxabi.Message{Text: strings.ToValidUTF8(string(raw), "\uFFFD")}
 		}
 		d.Calls = m.Calls

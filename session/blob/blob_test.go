@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -34,7 +35,7 @@ func readBlob(t *testing.T, x *session.Session, id string) (string, error) {
 func TestABlobSurvivesThePowerCut(t *testing.T) {
 	content := "what a user keeps\n"
 	id := ctxabi.ContentID([]byte(content))
-	w := session.Writer{UID: uint32(os.Getuid())}
+	w := disk.Writer{UID: uint32(os.Getuid())}
 	for seed := range int64(50) {
 		d := sessiontest.New()
 		s, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
@@ -61,7 +62,7 @@ func TestABlobSurvivesThePowerCut(t *testing.T) {
 func TestAFullDiskStoresNoHalfBlob(t *testing.T) {
 	content := "what a user keeps\n"
 	id := ctxabi.ContentID([]byte(content))
-	w := session.Writer{UID: uint32(os.Getuid())}
+	w := disk.Writer{UID: uint32(os.Getuid())}
 	for n := 1; ; n++ {
 		d := sessiontest.New()
 		_, x := sessiontest.Session(t, "/store", session.Options{VFS: d})
@@ -87,7 +88,7 @@ func TestAFullDiskStoresNoHalfBlob(t *testing.T) {
 func TestStagesOfBlobs(t *testing.T) {
 	dir := t.TempDir()
 	st, x := sessiontest.Session(t, dir, session.Options{})
-	w := session.Writer{UID: uint32(os.Getuid())}
+	w := disk.Writer{UID: uint32(os.Getuid())}
 	id := ctxabi.ContentID([]byte("abc"))
 	s, err := x.NewBlobStage(id, w)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
@@ -49,7 +51,7 @@ func (m *servedModel) lines() string {
 }
 
 // lineOf is a row as packs.jsonl has it.
-func lineOf(r session.ServedRow) string {
+func lineOf(r blob.Row) string {
 	head := fmt.Sprintf(`{"at":"%s","compactions":%d,"epoch":"%s","epoch_reason":"%s","events":%d,"events_bytes":%d,"file":"%s","kept_bytes":%d,"kept_tokens":%d,"messages":%d,"pack_id":"%s","pid":%d,"prefix_bytes":%d,"tokens":%d,"uid":%d`,
 		r.At.Format(time.RFC3339Nano), r.Compactions, r.Epoch, r.EpochReason, r.Events, r.EventsBytes, r.File, r.KeptBytes, r.KeptTokens, r.Messages, r.PackID, r.PID, r.PrefixBytes, r.Tokens, r.UID)
 	return fmt.Sprintf(`%s,"crc":"%08x"}`+"\n", head, crc32.Checksum([]byte(head), crc32.MakeTable(crc32.Castagnoli)))
@@ -59,7 +61,7 @@ func lineOf(r session.ServedRow) string {
 func (m *servedModel) check(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, s *session.Served) {
+}, s *blob.Served) {
 	t.Helper()
 	rows, begin, err := s.Rows()
 	if err != nil || string(rows) != m.lines() {
@@ -124,14 +126,14 @@ func edited(t *rapid.T, before string) string {
 func TestPacksThatWereReadAreKeptAsTheyWere(t *testing.T) {
 	const ttl = time.Hour
 	rapid.Check(t, func(t *rapid.T) {
-		disk := sessiontest.New()
+		mem := sessiontest.New()
 		now := time.Unix(1_700_000_000, 0).UTC()
-		open := func() (*session.Store, *session.Served) {
-			s, err := session.Open("/store", session.Options{VFS: disk})
+		open := func() (*session.Store, *blob.Served) {
+			s, err := session.Open("/store", session.Options{VFS: mem})
 			if err != nil {
 				t.Fatal(err)
 			}
-			owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+			owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 			ref := ctxabi.Ref{UID: owner.UID, Agent: "a", Session: "s"}
 			x, err := s.Session(ref)
 			if errors.Is(err, ctxabi.ErrNotFound) {
@@ -155,10 +157,10 @@ func TestPacksThatWereReadAreKeptAsTheyWere(t *testing.T) {
 		m := &servedModel{text: map[string]string{}}
 		last, number := "", 0
 		add := func(id, text string, mayFail bool) {
-			row := session.ServedRow{At: now, Epoch: "0-ab", EpochReason: "a < b", EventsBytes: int64(number) * 3, File: "pack.md", Messages: number, PackID: id, PID: 7, Tokens: len(text)}
+			row := blob.Row{At: now, Epoch: "0-ab", EpochReason: "a < b", EventsBytes: int64(number) * 3, File: "pack.md", Messages: number, PackID: id, PID: 7, Tokens: len(text)}
 			line := lineOf(row)
 			err := served.Add(row, []byte(text))
-			disk.Heal()
+			mem.Heal()
 			if err != nil && !mayFail {
 				t.Fatal(err)
 			}
@@ -182,7 +184,7 @@ func TestPacksThatWereReadAreKeptAsTheyWere(t *testing.T) {
 				fails := rapid.IntRange(0, 4).Draw(t, "fails") == 0
 				if fails {
 					kind := rapid.SampledFrom([]sessiontest.Kind{sessiontest.EIO, sessiontest.ENOSPC, sessiontest.Short}).Draw(t, "kind")
-					disk.Fail(sessiontest.Fault{Kind: kind, At: rapid.IntRange(1, 12).Draw(t, "operation"), Count: rapid.IntRange(1, 3).Draw(t, "times")})
+					mem.Fail(sessiontest.Fault{Kind: kind, At: rapid.IntRange(1, 12).Draw(t, "operation"), Count: rapid.IntRange(1, 3).Draw(t, "times")})
 				}
 				add(id, text, fails)
 			},
@@ -207,7 +209,7 @@ func TestPacksThatWereReadAreKeptAsTheyWere(t *testing.T) {
 			},
 			"restart": func(t *rapid.T) {
 				if rapid.Bool().Draw(t, "kill") {
-					disk.Kill()
+					mem.Kill()
 				}
 				store.Close()
 				store, served = open()
@@ -238,7 +240,7 @@ func TestAPowerCutShowsNoTornPack(t *testing.T) {
 				body = body[len(body)/2:]
 			}
 			now = now.Add(time.Minute)
-			row := session.ServedRow{At: now, PackID: ctxabi.ContentID(fmt.Append(nil, i)), File: "pack.md"}
+			row := blob.Row{At: now, PackID: ctxabi.ContentID(fmt.Append(nil, i)), File: "pack.md"}
 			text[row.PackID] = body + "footer\n"
 			if err := served.Add(row, []byte(text[row.PackID])); err != nil {
 				t.Fatal(err)
@@ -283,7 +285,7 @@ func TestAPowerCutShowsNoTornPack(t *testing.T) {
 		if check() < 10 {
 			lost++
 		}
-		row := session.ServedRow{At: now, PackID: ctxabi.ContentID([]byte("after")), File: "pack.md"}
+		row := blob.Row{At: now, PackID: ctxabi.ContentID([]byte("after")), File: "pack.md"}
 		text[row.PackID] = "after\n" + body
 		ever[lineOf(row)] = true
 		if err := served.Add(row, []byte(text[row.PackID])); err != nil {
@@ -308,7 +310,7 @@ func TestAPackThatIsNotWhatWasReadAnyMoreIsRefused(t *testing.T) {
 	}
 	first, second := strings.Repeat("a line of the first\n", 10), strings.Repeat("another line\n", 20)
 	for i, text := range []string{first, first + "more\n", second} {
-		if err := served.Add(session.ServedRow{At: time.Now(), PackID: ctxabi.ContentID(fmt.Append(nil, i))}, []byte(text)); err != nil {
+		if err := served.Add(blob.Row{At: time.Now(), PackID: ctxabi.ContentID(fmt.Append(nil, i))}, []byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -347,7 +349,7 @@ func TestPacksThatGrowTakeLittleRoom(t *testing.T) {
 		id := ctxabi.ContentID(fmt.Append(nil, i))
 		texts[id] = pack
 		shown, fresh = shown+len(pack), fresh+len(turn)
-		if err := served.Add(session.ServedRow{At: time.Now(), PackID: id}, pack); err != nil {
+		if err := served.Add(blob.Row{At: time.Now(), PackID: id}, pack); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -376,7 +378,7 @@ func TestAStoreOpenForReadingKeepsNothingOfWhatIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := session.ServedRow{At: time.Now(), PackID: ctxabi.ContentID(nil)}
+	row := blob.Row{At: time.Now(), PackID: ctxabi.ContentID(nil)}
 	if err := served.Add(row, []byte("a\n")); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -42,7 +43,7 @@ type FsckSummary struct {
 // be finished.
 func Fsck(ctx context.Context, dir string, o FsckOptions, found func(Damage)) (FsckSummary, error) {
 	if o.VFS == nil {
-		o.VFS = session.OS
+		o.VFS = vfs.OS
 	}
 	o.ReadOnly = !o.Repair
 	c := &checker{o: o, found: found, ids: map[string][]ctxabi.Ref{}, kinds: slices.Concat(sessionKinds, sealedKinds(), o.Kinds)}

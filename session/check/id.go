@@ -71,8 +71,8 @@ func (t *sessionTree) checkID() {
 }
 
 // beginnings returns the first arrival row of each log that has one that is whole.
-func (t *sessionTree) beginnings() map[string]log.Row {
-	begins := map[string]log.Row{}
+func (t *sessionTree) beginnings() map[string]arrival.Row {
+	begins := map[string]arrival.Row{}
 	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {
 		f, err := t.c.s.Disk().FS.OpenFile(path.Join(t.dir, log.ArrivalsFile(name)), 0, 0)
 		if err != nil {

@@ -138,7 +138,7 @@ func (v *verification) records() {
 	n := v.Len()
 	for line := 1; line <= n; line++ {
 		first := line
-		for line <= n && v.At(line).Flags&log.Damaged != 0 {
+		for line <= n && v.At(line).Flags&ctxabi.Damaged != 0 {
 			line++
 		}
 		if line > first {
@@ -215,7 +215,7 @@ func rowsAre(from, to int) string {
 	return fmt.Sprintf("rows %d-%d are damaged", from, to)
 }
 
-func (w *rowWalk) row(a *log.Row) error {
+func (w *rowWalk) row(a *arrival.Row) error {
 	v := w.v
 	_, follows := a.Follows(w.chain.Value)
 	follows = follows || !w.chain.Known // what comes before it was reported
@@ -260,7 +260,7 @@ func (w *rowWalk) row(a *log.Row) error {
 }
 
 // gap reports bytes from next on that no whole row covers.
-func (w *rowWalk) gap(a *log.Row, next int64, proven bool) {
+func (w *rowWalk) gap(a *arrival.Row, next int64, proven bool) {
 	v := w.v
 	what := "there is no arrival row for"
 	if w.damaged > 0 {

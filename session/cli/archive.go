@@ -16,7 +16,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/mounts"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/archive"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func sessionArchiveCmd() *cobra.Command {
@@ -32,14 +33,14 @@ records is left as it is. The command prints what it archived of each log.
 
 archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 
-`, session.SealMin>>10) + locate.SessionHelp,
+`, log.SealMin>>10) + locate.SessionHelp,
 		Example: "  ctxfs session archive coder/s1\n  ctxfs session show coder/s1",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, arg := range args {
 				at, err := locate.Session(arg, store)
 				if err == nil {
-					err = archive(c.Context(), c.OutOrStdout(), arg, at)
+					err = archiveSession(c.Context(), c.OutOrStdout(), arg, at)
 				}
 				if err != nil {
 					return err
@@ -54,9 +55,9 @@ archive_after in a session's context/gc.policy lets ctxfs gc do the same.
 
 var archivedLogs = []string{ctxabi.MessagesFile, ctxabi.EventsFile}
 
-func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (err error) {
-	say := func(log string, size int64, a session.Archived) {
-		fmt.Fprintf(out, "%s/%s: %d of %d bytes are archived, in %d\n", at.Ref.Path(), log, a.Raw, size, a.Packed)
+func archiveSession(ctx context.Context, out io.Writer, arg string, at locate.Place) (err error) {
+	say := func(logName string, size int64, a archive.Archived) {
+		fmt.Fprintf(out, "%s/%s: %d of %d bytes are archived, in %d\n", at.Ref.Path(), logName, a.Raw, size, a.Packed)
 	}
 	if mounted, err := locate.MountedDir(arg, at); err != nil {
 		return err
@@ -64,13 +65,13 @@ func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (e
 		if err := unix.Setxattr(mounted, ctxabi.ArchiveAttr, []byte("1"), 0); err != nil {
 			return mounts.Refused(mounted, &os.PathError{Op: "archive", Path: mounted, Err: err})
 		}
-		for _, log := range archivedLogs {
-			file := filepath.Join(mounted, log)
+		for _, logName := range archivedLogs {
+			file := filepath.Join(mounted, logName)
 			fi, err := os.Stat(file)
 			if err != nil {
 				return err
 			}
-			say(log, fi.Size(), session.Archived{Raw: numberAttr(file, "user.ctx.sealed"), Packed: numberAttr(file, "user.ctx.packed")})
+			say(logName, fi.Size(), archive.Archived{Raw: numberAttr(file, "user.ctx.sealed"), Packed: numberAttr(file, "user.ctx.packed")})
 		}
 		return nil
 	}
@@ -86,7 +87,7 @@ func archive(ctx context.Context, out io.Writer, arg string, at locate.Place) (e
 	if _, _, err := x.Archive(ctx); err != nil {
 		return err
 	}
-	for _, l := range []*session.Log{x.Messages(), x.Events()} {
+	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		a, err := l.Archived()
 		if err != nil {
 			return err

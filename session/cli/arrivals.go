@@ -14,8 +14,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/inputs"
 	"github.com/ctxfs/ctxfs/internal/locate"
-	"github.com/ctxfs/ctxfs/session"
+
 	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func arrivalsCmd() *cobra.Command {
@@ -66,11 +67,11 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 	if err = cmp.Or(err, s.Close()); err != nil {
 		return "", err
 	}
-	log := ctxabi.MessagesFile
+	logName := ctxabi.MessagesFile
 	if events {
-		log = ctxabi.EventsFile
+		logName = ctxabi.EventsFile
 	}
-	return filepath.Join(x.Dir(), session.ArrivalRows(log)), nil
+	return filepath.Join(x.Dir(), log.ArrivalsFile(logName)), nil
 }
 
 func printArrivals(file string, out, errOut io.Writer) error {

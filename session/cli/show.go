@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/locate"
 	"github.com/ctxfs/ctxfs/internal/process"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // sessionInfo is what ls and show tell of a session.
@@ -94,7 +95,7 @@ func describe(x *session.Session, store string) (sessionInfo, error) {
 	}, err
 }
 
-func describeLog(l *session.Log) (logInfo, error) {
+func describeLog(l *log.Log) (logInfo, error) {
 	n, err := l.Lines()
 	if err != nil {
 		return logInfo{}, err

@@ -19,12 +19,6 @@ func ArrivalsFile(log string) string {
 	return ctxabi.InternalDir + "/arrivals.events"
 }
 
-// Hash is a SHA-256 value.
-type Hash = arrival.Hash
-
-// Row is one row of an arrivals file: one commit.
-type Row = arrival.Row
-
 // seed is the chain in front of the log's first row.
 func (l *Log) seed() arrival.Chain { return arrival.ChainFrom(l.dir.ID(), l.name) }
 
@@ -55,7 +49,7 @@ func (l *Log) chainAt(f *logFiles, end int64) (arrival.Chain, error) {
 }
 
 // passGap goes on over bytes that no row announces, to the row a.
-func passGap(c *arrival.Chain, f *logFiles, a *Row) error {
+func passGap(c *arrival.Chain, f *logFiles, a *arrival.Row) error {
 	if a.Off <= c.Next || !c.Known {
 		return nil
 	}
@@ -72,14 +66,14 @@ func passGap(c *arrival.Chain, f *logFiles, a *Row) error {
 }
 
 // extend sets the chain value of a row that comes to stand behind the tail.
-func (t *Tail) extend(a *Row) {
+func (t *Tail) extend(a *arrival.Row) {
 	c := arrival.Chain{Value: t.Chain, Next: t.Size, Known: true, Run: t.run}
 	c.Extend(a)
 }
 
 // behind returns the tail behind a row that takes size bytes of its file. a.Chain is the chain's
 // value, whole.
-func (t *Tail) behind(a *Row, size int) Tail {
+func (t *Tail) behind(a *arrival.Row, size int) Tail {
 	next := Tail{Size: a.End(), Arrivals: t.Arrivals + int64(size), Chain: a.Chain, Events: a.Events, run: t.run + 1}
 	if a.Whole {
 		next.run = 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session/arrival"
 )
@@ -48,9 +49,9 @@ func (a *Audit) Guessed() bool { return a.fresh.guessed }
 func (a *Audit) Len() int { return a.fresh.n }
 
 // At returns the entry of a record, but for what rests on the other log and on counts.
-func (a *Audit) At(line int) Entry {
+func (a *Audit) At(line int) ctxabi.Entry {
 	r := a.fresh.at(line)
-	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags}
+	return ctxabi.Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags}
 }
 
 // Data is what the log holds.

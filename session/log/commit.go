@@ -10,14 +10,11 @@ import (
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
-// Key identifies one request; see [arrival.Key].
-type Key = arrival.Key
-
 // Batch is what one commit appends: whole records, each with its newline.
 type Batch struct {
 	Data   []byte
 	Writer disk.Writer
-	Key    Key
+	Key    arrival.Key
 }
 
 // Append checks the records of b and commits them all or none. It returns ctxabi.ErrMalformed or
@@ -118,8 +115,8 @@ func (l *Log) place(ctx context.Context, b Batch, at int64) (int64, error) {
 
 // Committed returns where the log ended behind a request that was committed before; ok is false if it
 // is not among the last [MaxKeys], or the log cannot be opened.
-func (l *Log) Committed(k Key) (position int64, ok bool) {
-	if k == (Key{}) {
+func (l *Log) Committed(k arrival.Key) (position int64, ok bool) {
+	if k == (arrival.Key{}) {
 		return 0, false
 	}
 	f, err := l.acquire()

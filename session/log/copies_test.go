@@ -68,7 +68,7 @@ func TestACopyEndsAtItsMark(t *testing.T) {
 		}
 		marks = append(marks, tail.Mark())
 	}
-	if _, err := l.NewStage(disk.Writer{}).Write(t.Context(), []byte(lines[0]), l.Len(), false, log.Key{}); err != nil {
+	if _, err := l.NewStage(disk.Writer{}).Write(t.Context(), []byte(lines[0]), l.Len(), false, arrival.Key{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := []int64{log.Anywhere, log.Anywhere, log.Anywhere, marks[2].Size}; len(g.places) != 4 || g.places[0] != want[0] || g.places[3] != want[3] {

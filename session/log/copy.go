@@ -105,7 +105,7 @@ func copyWhole(v vfs.FS, to string, f vfs.File) error {
 // parts get the values of that chain.
 func (w *logCopy) rows(f *logFiles, parts *archive.List, size, end int64, id string) (rows []byte, err error) {
 	chain := arrival.ChainFrom(id, w.l.name)
-	add := func(a *Row) {
+	add := func(a *arrival.Row) {
 		chain.Extend(a)
 		rows = arrival.AppendRow(rows, a)
 		chain.Add(a)
@@ -127,14 +127,14 @@ func (w *logCopy) rows(f *logFiles, parts *archive.List, size, end int64, id str
 				return false
 			}
 		}
-		a.Key = Key{}
+		a.Key = arrival.Key{}
 		add(&a)
 		return chain.Next < size
 	})
 	if err = errors.Join(err, failed); err != nil || chain.Next >= size {
 		return rows, err
 	}
-	a := Row{Off: chain.Next, Len: size - chain.Next, At: w.l.dir.Created().UnixNano(), Events: -1, Estimated: true}
+	a := arrival.Row{Off: chain.Next, Len: size - chain.Next, At: w.l.dir.Created().UnixNano(), Events: -1, Estimated: true}
 	if w.l.name == ctxabi.MessagesFile {
 		a.Events = 0
 	}

@@ -10,20 +10,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Entry is what the index keeps of one record.
-type Entry = ctxabi.Entry
-
-// EntryFlags are facts about a record.
-type EntryFlags = ctxabi.EntryFlags
-
-// The flags.
-const (
-	HasCalls   = ctxabi.HasCalls
-	HasResults = ctxabi.HasResults
-	HasImages  = ctxabi.HasImages
-	Damaged    = ctxabi.Damaged
-)
-
 // Index is a snapshot of a log's records. It never changes, but for counts
 // that become known (Entry.Tokens goes from 0 to its value).
 type Index struct {
@@ -57,12 +43,12 @@ func (ix *Index) Encoding() string { return ix.encoding }
 func (ix *Index) row(line int) row { return ix.rows.at(line) }
 
 // At returns the entry of record line (1-based).
-func (ix *Index) At(line int) Entry {
+func (ix *Index) At(line int) ctxabi.Entry {
 	if line < 1 || line > ix.n {
 		panic("session: no such line in the index")
 	}
 	r := ix.row(line)
-	return Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags,
+	return ctxabi.Entry{Offset: r.off, Len: r.len, Weight: r.weight, CallOf: r.callOf, Role: r.role, Flags: r.flags,
 		Events: ix.events.before(r.events), Tokens: ix.tokens[(line-1)/chunkRows].get((line - 1) % chunkRows)}
 }
 

@@ -12,8 +12,8 @@ import (
 // arrivalWalk walks the arrival rows of a log beside its records.
 type arrivalWalk struct {
 	rows   *bufio.Reader
-	cur    Row   // the row that covers the offset asked for last
-	behind int64 // what holds for records that have no row yet
+	cur    arrival.Row // the row that covers the offset asked for last
+	behind int64       // what holds for records that have no row yet
 }
 
 // arrivalsFrom returns the walk for the records behind x.size.
@@ -77,7 +77,7 @@ func seekArrival(f vfs.File, size, off int64) (int64, error) {
 }
 
 // firstRow finds the first whole row behind a newline in b.
-func firstRow(b []byte) (at int, a Row, ok bool) {
+func firstRow(b []byte) (at int, a arrival.Row, ok bool) {
 	start := -1
 	for i, c := range b {
 		if c != '\n' {
@@ -90,5 +90,5 @@ func firstRow(b []byte) (at int, a Row, ok bool) {
 		}
 		start = i + 1
 	}
-	return 0, Row{}, false
+	return 0, arrival.Row{}, false
 }

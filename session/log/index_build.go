@@ -46,7 +46,7 @@ func (b *block) scan(one func([]byte) scan) {
 			*s = one(line)
 			s.crc = crc32.Checksum(line, vfs.Castagnoli)
 		} else {
-			s.flags, s.weight = Damaged, int(length/3)
+			s.flags, s.weight = ctxabi.Damaged, int(length/3)
 		}
 		s.off, s.length = off, length
 	}

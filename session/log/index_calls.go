@@ -1,6 +1,10 @@
 package log
 
-import "io"
+import (
+	"io"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
 
 // callReach is how many records back the call of a tool result is looked for.
 const callReach = 1024
@@ -59,7 +63,7 @@ func (w *callWindow) fill(x *logIndex) {
 	w.begin()
 	for line := max(1, x.n+1-callReach); line <= x.n; line++ {
 		r := x.at(line)
-		if r.flags&HasCalls == 0 {
+		if r.flags&ctxabi.HasCalls == 0 {
 			continue
 		}
 		b := make([]byte, r.len)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
@@ -94,7 +95,7 @@ func (f *rowFile) again(k int) *rowChunk {
 	f.lost.Store(true)
 	c := &rowChunk{longest: x.longest}
 	for i := range chunkRows {
-		c.set(i, &row{off: x.size + int64(i), flags: Damaged})
+		c.set(i, &row{off: x.size + int64(i), flags: ctxabi.Damaged})
 	}
 	return c
 }

@@ -61,7 +61,7 @@ func appendIndexRow(b []byte, r row, line int, running uint32) ([]byte, uint32) 
 func parseIndexRow(b []byte, line int, off int64) (r row, ok bool) {
 	u32 := binary.LittleEndian.Uint32
 	r = row{off: off, len: int32(u32(b)), weight: int32(u32(b[4:])), events: int64(binary.LittleEndian.Uint64(b[8:])), crc: u32(b[16:]),
-		role: ctxabi.Role(b[22]), flags: EntryFlags(b[23])}
+		role: ctxabi.Role(b[22]), flags: ctxabi.EntryFlags(b[23])}
 	back := int(binary.LittleEndian.Uint16(b[20:]))
 	if back > 0 {
 		r.callOf = int32(line - back)

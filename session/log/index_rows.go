@@ -15,12 +15,14 @@ type row struct {
 	len, weight, callOf int32
 	crc                 uint32 // CRC-32C of the record: ties rows and token counts to the bytes they describe
 	role                ctxabi.Role
-	flags               EntryFlags
+	flags               ctxabi.EntryFlags
 }
 
 func (r row) end() int64 { return r.off + int64(r.len) + 1 }
 
-func (r row) isToolEvent() bool { return r.role == ctxabi.Event && r.flags&(HasCalls|HasResults) != 0 }
+func (r row) isToolEvent() bool {
+	return r.role == ctxabi.Event && r.flags&(ctxabi.HasCalls|ctxabi.HasResults) != 0
+}
 
 // Rows and counts are kept in chunks that never move, so that a snapshot is a
 // slice header and stays true while the index grows. A session may have
@@ -36,7 +38,7 @@ type (
 		longest int32 // bytes of the longest record before the first
 		offs    [chunkRows / chunkOffs]int64
 		kept    [chunkRows]keptRow
-		flags   [chunkRows]EntryFlags
+		flags   [chunkRows]ctxabi.EntryFlags
 		roles   [chunkRows]ctxabi.Role
 		first   int64                            // row.events of the first row
 		events  atomic.Pointer[[chunkRows]int64] // of all rows; nil while they are as in the first

@@ -14,7 +14,7 @@ func TestPackedRowsAreThoseThatWereSet(t *testing.T) {
 		var want []row
 		for i := range rapid.IntRange(1, chunkRows).Draw(t, "rows") {
 			r := row{off: off, len: rapid.Int32Range(0, 1<<24).Draw(t, "len"), weight: rapid.Int32().Draw(t, "weight"), callOf: rapid.Int32().Draw(t, "call"),
-				crc: rapid.Uint32().Draw(t, "crc"), role: ctxabi.Role(rapid.IntRange(0, int(ctxabi.Event)).Draw(t, "role")), flags: EntryFlags(rapid.Byte().Draw(t, "flags")),
+				crc: rapid.Uint32().Draw(t, "crc"), role: ctxabi.Role(rapid.IntRange(0, int(ctxabi.Event)).Draw(t, "role")), flags: ctxabi.EntryFlags(rapid.Byte().Draw(t, "flags")),
 				events: rapid.SampledFrom([]int64{0, 7, -1, 1 << 50}).Draw(t, "events")}
 			off = r.end()
 			chunk.set(i, &r)

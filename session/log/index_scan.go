@@ -13,7 +13,7 @@ type scan struct {
 	off, length int64
 	crc         uint32
 	role        ctxabi.Role
-	flags       EntryFlags
+	flags       ctxabi.EntryFlags
 	weight      int
 	calls       []string // ids of the calls it makes
 	answers     string   // id of the call it answers: tool_call_id, or that of the first tool_result part
@@ -31,16 +31,16 @@ func scanMessage(line []byte) scan {
 	outliners.Put(outliner)
 	s := scan{role: o.Role, weight: o.Weight, calls: o.Calls, answers: o.Answers}
 	if o.Role == ctxabi.RoleUnknown {
-		s.flags |= Damaged
+		s.flags |= ctxabi.Damaged
 	}
 	if len(o.Calls) > 0 {
-		s.flags |= HasCalls
+		s.flags |= ctxabi.HasCalls
 	}
 	if o.HasResults {
-		s.flags |= HasResults
+		s.flags |= ctxabi.HasResults
 	}
 	if o.Images > 0 {
-		s.flags |= HasImages
+		s.flags |= ctxabi.HasImages
 	}
 	return s
 }
@@ -52,17 +52,17 @@ func scanEvent(line []byte) (s scan) {
 	case !ok:
 		s.weight = ctxabi.Weight(line)
 		if ctxabi.CheckEvent(line) != nil {
-			s.role, s.flags = ctxabi.RoleUnknown, Damaged
+			s.role, s.flags = ctxabi.RoleUnknown, ctxabi.Damaged
 		}
 		return s
 	case e.IsResult:
-		s.flags, s.answers = HasResults, e.CallID
+		s.flags, s.answers = ctxabi.HasResults, e.CallID
 	default:
-		s.flags, s.calls = HasCalls, []string{e.CallID}
+		s.flags, s.calls = ctxabi.HasCalls, []string{e.CallID}
 	}
 	s.weight, s.id = e.Weight(), hashID(e.CallID)
 	if e.Images > 0 {
-		s.flags |= HasImages
+		s.flags |= ctxabi.HasImages
 	}
 	return s
 }

@@ -10,19 +10,19 @@ const MaxKeys = 1024
 
 // keyRing remembers where the last requests ended.
 type keyRing struct {
-	at   map[Key]int64
-	ring []Key
+	at   map[arrival.Key]int64
+	ring []arrival.Key
 	next int
 }
 
-func newKeyRing() *keyRing { return &keyRing{at: map[Key]int64{}} }
+func newKeyRing() *keyRing { return &keyRing{at: map[arrival.Key]int64{}} }
 
-func (r *keyRing) find(k Key) (int64, bool) {
+func (r *keyRing) find(k arrival.Key) (int64, bool) {
 	position, ok := r.at[k]
 	return position, ok
 }
 
-func (r *keyRing) add(k Key, position int64) {
+func (r *keyRing) add(k arrival.Key, position int64) {
 	if len(r.ring) < MaxKeys {
 		r.ring = append(r.ring, k)
 	} else {
@@ -41,13 +41,13 @@ func (f *logFiles) loadKeys() {
 	}
 	f.keys = newKeyRing()
 	type known struct {
-		key      Key
+		key      arrival.Key
 		position int64
 	}
 	var rows []known
 	seen := 0
 	vfs.ScanLinesBackward(f.arrivals, f.tail.Arrivals, func(_ int64, line []byte) bool {
-		if a, ok := arrival.ParseRow(line); ok && a.Key != (Key{}) {
+		if a, ok := arrival.ParseRow(line); ok && a.Key != (arrival.Key{}) {
 			rows = append(rows, known{a.Key, a.End()})
 		}
 		seen++

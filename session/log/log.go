@@ -64,11 +64,11 @@ type logFiles struct {
 
 // Tail is where the log ends.
 type Tail struct {
-	Size     int64 // of the data that has rows
-	Arrivals int64 // size of the arrivals file
-	Chain    Hash  // the chain's value behind the last row
-	Events   int64 // length of events.jsonl that the last row notes, of messages.jsonl
-	run      int   // rows since one that has the chain's value whole
+	Size     int64        // of the data that has rows
+	Arrivals int64        // size of the arrivals file
+	Chain    arrival.Hash // the chain's value behind the last row
+	Events   int64        // length of events.jsonl that the last row notes, of messages.jsonl
+	run      int          // rows since one that has the chain's value whole
 }
 
 // Init makes l the log called name of the session in dir. events is the session's log of events
@@ -219,7 +219,7 @@ func (l *Log) openFiles() (err error) {
 // lastTime returns when the last commit was made, by its row. ok is false if there is none.
 func lastTime(arrivals vfs.File, tail Tail) (at int64, ok bool) {
 	vfs.ScanLinesBackward(arrivals, tail.Arrivals, func(_ int64, line []byte) bool {
-		var a Row
+		var a arrival.Row
 		a, ok = arrival.ParseRow(line)
 		at = a.At
 		return false

@@ -14,7 +14,7 @@ import (
 type MemLog struct {
 	events  bool
 	records [][]byte
-	entries []Entry
+	entries []ctxabi.Entry
 	heads   []string // behind each record
 	calls   callWindow
 }
@@ -29,7 +29,7 @@ func (l *MemLog) Append(raw []byte) {
 		scan = scanEvent
 	}
 	s := scan(raw)
-	e := Entry{Len: int32(len(raw)), Weight: int32(s.weight), Role: s.role, Flags: s.flags}
+	e := ctxabi.Entry{Len: int32(len(raw)), Weight: int32(s.weight), Role: s.role, Flags: s.flags}
 	head, n := l.Head(), len(l.records)
 	if n > 0 {
 		e.Offset = l.entries[n-1].Offset + int64(l.entries[n-1].Len) + 1
@@ -47,7 +47,7 @@ func (l *MemLog) Append(raw []byte) {
 func (l *MemLog) Len() int { return len(l.records) }
 
 // At is the entry of a record, by its line from 1.
-func (l *MemLog) At(line int) Entry { return l.entries[line-1] }
+func (l *MemLog) At(line int) ctxabi.Entry { return l.entries[line-1] }
 
 // Record returns the record at a line. It is the log's own and must not be changed. The error is
 // always nil.

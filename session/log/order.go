@@ -63,7 +63,7 @@ func (l *Log) Apply(rows, data []byte) error {
 	tail := f.tail
 	l.dirty = true
 	l.mu.Unlock()
-	var one [1]Row
+	var one [1]arrival.Row
 	list, next, err := l.follow(one[:0], tail, rows, data)
 	if err == nil {
 		err = l.apply(f, tail, next, list, rows, data)
@@ -78,7 +78,7 @@ func (l *Log) Apply(rows, data []byte) error {
 
 // follow appends to list the rows of data, each with its newline, that are to stand behind tail, and returns where
 // the log ends then. It returns ctxabi.ErrMalformed and ctxabi.ErrConflict as Apply does.
-func (l *Log) follow(list []Row, tail Tail, rows, data []byte) ([]Row, Tail, error) {
+func (l *Log) follow(list []arrival.Row, tail Tail, rows, data []byte) ([]arrival.Row, Tail, error) {
 	for line := range bytes.Lines(rows) {
 		a, ok := arrival.ParseRow(bytes.TrimSuffix(line, []byte{'\n'}))
 		if !ok || line[len(line)-1] != '\n' || a.Len < 0 || a.Len > int64(len(data)) || a.SHA != sha256.Sum256(data[:a.Len]) {
@@ -115,7 +115,7 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 		return 0, err
 	}
 	l.mu.Lock()
-	if b.Key != (Key{}) {
+	if b.Key != (arrival.Key{}) {
 		f.loadKeys()
 		if position, ok := f.keys.find(b.Key); ok {
 			l.mu.Unlock()
@@ -130,15 +130,15 @@ func (localCommitter) Commit(_ context.Context, l *Log, b Batch, expected int64)
 	}
 	a := l.order(tail, &b)
 	f.row = arrival.AppendRow(f.row[:0], &a)
-	if err := l.apply(f, tail, tail.behind(&a, len(f.row)), []Row{a}, f.row, b.Data); err != nil {
+	if err := l.apply(f, tail, tail.behind(&a, len(f.row)), []arrival.Row{a}, f.row, b.Data); err != nil {
 		return 0, err
 	}
 	return a.End(), nil
 }
 
 // order returns the row of a batch that comes to stand behind tail.
-func (l *Log) order(tail Tail, b *Batch) Row {
-	a := Row{Off: tail.Size, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.dir.Root.Now().UnixNano(),
+func (l *Log) order(tail Tail, b *Batch) arrival.Row {
+	a := arrival.Row{Off: tail.Size, Len: int64(len(b.Data)), SHA: sha256.Sum256(b.Data), At: l.dir.Root.Now().UnixNano(),
 		UID: b.Writer.UID, PID: b.Writer.PID, Events: -1, Key: b.Key}
 	tail.extend(&a)
 	if l.events != nil {
@@ -158,7 +158,7 @@ func (l *Log) eventsNow(tail Tail) int64 {
 
 // apply writes the lines of rows, and then their data, behind tail, where the log ends; it ends at next then.
 // The turn is held. It returns the errors of Append.
-func (l *Log) apply(f *logFiles, tail, next Tail, rows []Row, lines, data []byte) error {
+func (l *Log) apply(f *logFiles, tail, next Tail, rows []arrival.Row, lines, data []byte) error {
 	if err := vfs.WriteFull(f.arrivals, lines); err != nil {
 		return l.rollBack(f, tail, err)
 	}
@@ -174,7 +174,7 @@ func (l *Log) apply(f *logFiles, tail, next Tail, rows []Row, lines, data []byte
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for i := range rows {
-		if a := &rows[i]; a.Key != (Key{}) {
+		if a := &rows[i]; a.Key != (arrival.Key{}) {
 			f.loadKeys() // those before it
 			f.keys.add(a.Key, a.End())
 		}
@@ -254,7 +254,7 @@ func (l *Log) RowsBehind(from, most int64) (rows []byte, end int64, err error) {
 
 // Order returns the arrival row, with its newline, of a commit that comes to stand behind t, appended
 // to dst, and the tail behind it. Of a, the caller sets Len, SHA, At, UID, PID, Events and Key.
-func (t Tail) Order(dst []byte, a Row) (row []byte, next Tail) {
+func (t Tail) Order(dst []byte, a arrival.Row) (row []byte, next Tail) {
 	a.Off = t.Size
 	t.extend(&a)
 	row = arrival.AppendRow(dst, &a)

@@ -14,13 +14,14 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/session/sessiontest"
 )
 
 var (
 	refA = ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	home = session.Owner{UID: 1000, GID: 1000, Mode: 0o700}
+	home = disk.Owner{UID: 1000, GID: 1000, Mode: 0o700}
 )
 
 // storeOf opens a store on a disk of its own.
@@ -50,7 +51,7 @@ func commits(t *testing.T, d *sessiontest.Disk, x *session.Session) (rows []stru
 		return b
 	}
 	events := slices.Collect(bytes.Lines(read(log.ArrivalsFile(ctxabi.EventsFile))))
-	add := func(name string, row []byte) log.Row {
+	add := func(name string, row []byte) arrival.Row {
 		a, ok := arrival.ParseRow(bytes.TrimSuffix(row, []byte("\n")))
 		if !ok {
 			t.Fatalf("%s has the row %q", name, row)
@@ -81,7 +82,7 @@ func commits(t *testing.T, d *sessiontest.Disk, x *session.Session) (rows []stru
 
 // A log to which the commits of another one are applied is its copy, byte for byte, and shows the same.
 func TestALogIsWhatIsAppliedToIt(t *testing.T) {
-	s, disk := storeOf(t, session.Options{})
+	s, mem := storeOf(t, session.Options{})
 	x, err := s.Create(refA, home)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestALogIsWhatIsAppliedToIt(t *testing.T) {
 		if i%3 == 1 {
 			l, rec = x.Events(), fmt.Sprintf(`{"type":"tool_call","id":"c%d","name":"f","arguments":"{}"}`+"\n", i)
 		}
-		if _, err := l.Append(t.Context(), session.Batch{Data: []byte(rec), Writer: session.Writer{UID: 1000, PID: 7}, Key: session.Key{Conn: 1, Unique: uint64(i + 1)}}); err != nil {
+		if _, err := l.Append(t.Context(), log.Batch{Data: []byte(rec), Writer: disk.Writer{UID: 1000, PID: 7}, Key: arrival.Key{Conn: 1, Unique: uint64(i + 1)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,7 +104,7 @@ func TestALogIsWhatIsAppliedToIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := commits(t, disk, x)
+	rows := commits(t, mem, x)
 	if len(rows) != 40 {
 		t.Fatalf("%d commits", len(rows))
 	}
@@ -122,7 +123,7 @@ func TestALogIsWhatIsAppliedToIt(t *testing.T) {
 		}
 	}
 	for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile, log.ArrivalsFile(ctxabi.MessagesFile), log.ArrivalsFile(ctxabi.EventsFile)} {
-		want, err := vfs.ReadFile(disk, path.Join(x.Dir(), name))
+		want, err := vfs.ReadFile(mem, path.Join(x.Dir(), name))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,24 +143,24 @@ func TestALogIsWhatIsAppliedToIt(t *testing.T) {
 		t.Errorf("%v %v", found, err)
 	}
 	// A request that was committed there is not committed here again.
-	again := session.Batch{Data: []byte(`{"role":"user","content":"39"}` + "\n"), Key: session.Key{Conn: 1, Unique: 40}}
+	again := log.Batch{Data: []byte(`{"role":"user","content":"39"}` + "\n"), Key: arrival.Key{Conn: 1, Unique: 40}}
 	if _, err := y.Messages().Append(t.Context(), again); err != nil || y.Messages().Len() != a.Size {
 		t.Errorf("a request was committed twice: %v", err)
 	}
 }
 
 func TestWhatDoesNotFitIsNotApplied(t *testing.T) {
-	s, disk := storeOf(t, session.Options{})
+	s, mem := storeOf(t, session.Options{})
 	x, err := s.Create(refA, home)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 2 {
-		if _, err := x.Messages().Append(t.Context(), session.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":"%d"}`+"\n", i)}); err != nil {
+		if _, err := x.Messages().Append(t.Context(), log.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":"%d"}`+"\n", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	rows := commits(t, disk, x)
+	rows := commits(t, mem, x)
 	other, copied := storeOf(t, session.Options{})
 	if err := other.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: refA, Owner: home, ID: x.ID()}); err != nil {
 		t.Fatal(err)
@@ -242,13 +243,13 @@ func TestBothLogsHaveOneTurnWhereTheCommitterWantsThat(t *testing.T) {
 		}
 		done := make(chan error)
 		go func() {
-			_, err := x.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"user","content":"m"}` + "\n")})
+			_, err := x.Messages().Append(t.Context(), log.Batch{Data: []byte(`{"role":"user","content":"m"}` + "\n")})
 			done <- err
 		}()
 		<-c.entered
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // whoever would have to wait gives up at once
-		_, err = x.Events().Append(ctx, session.Batch{Data: []byte(`{"type":"x"}` + "\n")})
+		_, err = x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"x"}` + "\n")})
 		if waits := errors.Is(err, context.Canceled); waits != shared || !shared && err != nil {
 			t.Errorf("shared %v: an event beside a message: %v", shared, err)
 		}
@@ -256,7 +257,7 @@ func TestBothLogsHaveOneTurnWhereTheCommitterWantsThat(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
-		if _, err := x.Events().Append(t.Context(), session.Batch{Data: []byte(`{"type":"x"}` + "\n")}); err != nil {
+		if _, err := x.Events().Append(t.Context(), log.Batch{Data: []byte(`{"type":"x"}` + "\n")}); err != nil {
 			t.Errorf("shared %v: after it: %v", shared, err)
 		}
 		if err := s.Remove(refA); err != nil { // which holds the turns of both

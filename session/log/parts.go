@@ -72,7 +72,7 @@ func (r rowsOf) Begins(tail io.ReaderAt, begin int64) (fits bool, err error) {
 	err = vfs.ScanLines(r, from, fi.Size(), func(_, _ int64, line []byte, _ bool) bool {
 		a, ok := arrival.ParseRow(line)
 		if ok && a.Off == begin {
-			var sum Hash
+			var sum arrival.Hash
 			sum, failed = vfs.HashRange(tail, 0, a.Len)
 			fits = failed == nil && sum == a.SHA
 		}

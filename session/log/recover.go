@@ -150,7 +150,7 @@ func (l *Log) examineTo(f *logFiles, rows, size int64) (n *Findings, err error) 
 }
 
 // matches reports whether the data of a row is what was announced.
-func (l *Log) matches(f *logFiles, a *Row) (bool, error) {
+func (l *Log) matches(f *logFiles, a *arrival.Row) (bool, error) {
 	sum, err := vfs.HashRange(f.data, a.Off, a.End())
 	return sum == a.SHA, err
 }
@@ -209,7 +209,7 @@ func (l *Log) repair(f *logFiles, n *Findings) error {
 
 // estimate writes the row of data that has none.
 func (l *Log) estimate(f *logFiles, n *Findings) error {
-	a := Row{Off: n.Tail.Size, Len: n.Valid - n.Tail.Size, Events: -1, Estimated: true}
+	a := arrival.Row{Off: n.Tail.Size, Len: n.Valid - n.Tail.Size, Events: -1, Estimated: true}
 	sum, err := vfs.HashRange(f.data, a.Off, a.End())
 	if err != nil {
 		return err

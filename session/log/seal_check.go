@@ -17,10 +17,10 @@ import (
 type rowCheck struct {
 	l    *Log
 	rows *bufio.Reader // those behind row
-	row  Row           // that announces the byte at off
+	row  arrival.Row   // that announces the byte at off
 	off  int64
-	to   int64 // where the last row ends
-	last Hash  // the chain's value there
+	to   int64        // where the last row ends
+	last arrival.Hash // the chain's value there
 	sum  stdhash.Hash
 }
 
@@ -109,7 +109,7 @@ func (c *rowCheck) Write(b []byte) (int, error) {
 		if c.off < c.row.End() {
 			break
 		}
-		if Hash(c.sum.Sum(nil)) != c.row.SHA {
+		if arrival.Hash(c.sum.Sum(nil)) != c.row.SHA {
 			return 0, ctxabi.E("archive", c.l.name, ctxabi.ErrIO,
 				"bytes %d to %d are not what arrived; the log was not archived (see ctxfs verify)", c.row.Off, c.row.End())
 		}

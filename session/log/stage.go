@@ -11,6 +11,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/handles"
 	"github.com/ctxfs/ctxfs/internal/vfs"
+	"github.com/ctxfs/ctxfs/session/arrival"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -37,7 +38,7 @@ type Stage struct {
 	skew int64
 
 	done struct { // the last request that was taken whole: it may come again
-		key Key
+		key arrival.Key
 		n   int
 	}
 }
@@ -62,10 +63,10 @@ func (s *Stage) Size() int64 {
 // judged anew: the rest of a record whose beginning was refused is refused as
 // well, because it does not begin like a record. After any other error the
 // stage is what it was and the bytes from n on can be written again.
-func (s *Stage) Write(ctx context.Context, p []byte, off int64, append bool, key Key) (n int, err error) {
+func (s *Stage) Write(ctx context.Context, p []byte, off int64, append bool, key arrival.Key) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if key != (Key{}) && key == s.done.key {
+	if key != (arrival.Key{}) && key == s.done.key {
 		return s.done.n, nil
 	}
 	n, err = s.write(ctx, p, off, append, key)
@@ -75,7 +76,7 @@ func (s *Stage) Write(ctx context.Context, p []byte, off int64, append bool, key
 	return n, err
 }
 
-func (s *Stage) write(ctx context.Context, p []byte, off int64, append bool, key Key) (n int, err error) {
+func (s *Stage) write(ctx context.Context, p []byte, off int64, append bool, key arrival.Key) (n int, err error) {
 	l := s.log
 	if err := l.usable("append"); err != nil {
 		return 0, l.refuse(s.writer, err)
@@ -155,7 +156,7 @@ func (s *Stage) swallowed(p []byte) (n int, more bool) {
 // Flush commits a complete record that has no newline yet, adding one; an
 // incomplete one gives ErrMalformed and stays. It is what close does, also the
 // close of a descriptor that a child process inherited.
-func (s *Stage) Flush(ctx context.Context, key Key) error {
+func (s *Stage) Flush(ctx context.Context, key arrival.Key) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.size == 0 {

@@ -18,15 +18,12 @@ import (
 type Timeline struct {
 	Messages *Index
 	Events   *Index
-	Tools    []ToolEvent // in their order; other events have no place
-	Settled  int64       // bytes of events.jsonl that are taken into account
+	Tools    []ctxabi.EventPlace // in their order; other events have no place
+	Settled  int64               // bytes of events.jsonl that are taken into account
 
 	// EventsErr is why events.jsonl cannot be opened; nil: it can. Where it cannot, Events is empty and there are no Tools.
 	EventsErr error
 }
-
-// ToolEvent is the place of a tool event that has no twin among the messages.
-type ToolEvent = ctxabi.EventPlace
 
 // merge finds the places of tool events. It goes forward only and its state
 // follows from the two logs and the messages' arrival rows.
@@ -38,9 +35,9 @@ type ToolEvent = ctxabi.EventPlace
 // It has a twin when a message in front of it, no more than callReach back,
 // makes the call of its id or carries that call's result.
 type merge struct {
-	tools []ToolEvent // without twin
-	seen  int         // tool events that have been decided
-	next  int         // messages in front of which no event that comes may stand, and one more
+	tools []ctxabi.EventPlace // without twin
+	seen  int                 // tool events that have been decided
+	next  int                 // messages in front of which no event that comes may stand, and one more
 
 	read  int              // messages whose ids were noted
 	ids   map[uint64]int32 // hashID → last message that names it
@@ -115,7 +112,7 @@ func (w *merge) advance(x *logIndex, events *Index, atRest bool) error {
 			return err
 		}
 		if !twin {
-			w.tools = append(w.tools, ToolEvent{Line: line, After: int32(w.next - 1)})
+			w.tools = append(w.tools, ctxabi.EventPlace{Line: line, After: int32(w.next - 1)})
 		}
 		w.seen++
 	}
@@ -149,7 +146,7 @@ func (w *merge) hasTwin(x *logIndex, id uint64) (bool, error) {
 // note notes the ids that a message names.
 func (w *merge) note(x *logIndex, line int) error {
 	r := x.at(line)
-	if r.flags&(HasCalls|HasResults) == 0 && r.role != ctxabi.Tool || r.flags&Damaged != 0 {
+	if r.flags&(ctxabi.HasCalls|ctxabi.HasResults) == 0 && r.role != ctxabi.Tool || r.flags&ctxabi.Damaged != 0 {
 		return nil
 	}
 	b := make([]byte, r.len)

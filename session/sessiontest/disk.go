@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
 // Disk is a disk in memory. It is safe for concurrent use.
@@ -25,7 +25,7 @@ type Disk struct {
 	faults  faults
 }
 
-var _ session.VFS = (*Disk)(nil)
+var _ vfs.FS = (*Disk)(nil)
 
 // node is a file or a directory.
 type node struct {
@@ -96,7 +96,7 @@ func (d *Disk) parent(name string) (*node, string, error) {
 
 // OpenFile knows O_CREATE, O_EXCL and O_TRUNC; writes always go to the end.
 // Its errors are path errors, as those of all methods of a Disk: what a real disk returns, or the fault that the disk was told to have.
-func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (session.File, error) {
+func (d *Disk) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	old, _ := d.find(name)

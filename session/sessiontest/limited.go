@@ -9,6 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Limited makes a store with a session of n messages and opens it with a limit of memory.
@@ -19,17 +21,17 @@ func Limited(tb testing.TB, n int, limit *memory.Limit) *session.Session {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	x, err := s.Create(ref, session.Owner{UID: 1000, GID: 1000, Mode: 0o700})
+	x, err := s.Create(ref, disk.Owner{UID: 1000, GID: 1000, Mode: 0o700})
 	var data []byte
 	for i := range n {
 		data = fmt.Appendf(data, `{"role":"user","content":"%d"}`+"\n", i)
 		if len(data) > 1<<20 && err == nil {
-			_, err = x.Messages().Append(context.Background(), session.Batch{Data: data})
+			_, err = x.Messages().Append(context.Background(), log.Batch{Data: data})
 			data = nil
 		}
 	}
 	if err == nil && len(data) > 0 {
-		_, err = x.Messages().Append(context.Background(), session.Batch{Data: data})
+		_, err = x.Messages().Append(context.Background(), log.Batch{Data: data})
 	}
 	if err = errors.Join(err, s.Close()); err != nil {
 		tb.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // Old makes a store that nobody serves one of format 3, with the sessions in dirs as they were then: their arrival rows are
 // lines of JSON. What it writes is synced. It returns the error of the disk, and one for a row that cannot be read.
-func Old(v session.VFS, store string, dirs ...string) error {
+func Old(v vfs.FS, store string, dirs ...string) error {
 	for _, dir := range dirs {
 		id, err := vfs.ReadFile(v, path.Join(dir, ctxabi.InternalDir, "id"))
 		for _, name := range []string{ctxabi.MessagesFile, ctxabi.EventsFile} {

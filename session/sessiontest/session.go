@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // Session opens the store in dir, which is closed when the test ends, and a session of the user who
@@ -18,7 +19,7 @@ func Session(t testing.TB, dir string, o session.Options) (*session.Store, *sess
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	ref := ctxabi.Ref{UID: owner.UID, Agent: "a", Session: "s"}
 	x, err := s.Session(ref)
 	if errors.Is(err, ctxabi.ErrNotFound) {
@@ -34,7 +35,7 @@ func Session(t testing.TB, dir string, o session.Options) (*session.Store, *sess
 
 // StoreBlob stores content as a program does that writes it in two pieces. It returns the errors of
 // the stage.
-func StoreBlob(x *session.Session, id, content string, w session.Writer) error {
+func StoreBlob(x *session.Session, id, content string, w disk.Writer) error {
 	s, err := x.NewBlobStage(id, w)
 	if err != nil {
 		return err

@@ -12,6 +12,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -172,14 +174,14 @@ func buildSearch(t *testing.T, dir string, ref ctxabi.Ref, words searchWords, n 
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := st.Create(ref, session.Owner{UID: ref.UID, GID: ref.UID, Mode: 0o700})
+	x, err := st.Create(ref, disk.Owner{UID: ref.UID, GID: ref.UID, Mode: 0o700})
 	for i := 0; i < n && err == nil; {
 		var data []byte
 		for range min(100, n-i) {
 			data = append(data, words.record(i)...)
 			i++
 		}
-		size, err = x.Messages().Append(context.Background(), session.Batch{Data: data})
+		size, err = x.Messages().Append(context.Background(), log.Batch{Data: data})
 	}
 	if err == nil {
 		_, err = x.Messages().Index() // or the first search would be measured with it

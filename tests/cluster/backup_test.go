@@ -13,8 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/names"
 	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 )
 
@@ -31,7 +31,7 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 		t.Fatal(err)
 	}
 	say := func(text string) {
-		if _, err := a.x.Messages().Append(t.Context(), session.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":%q}`+"\n", text)}); err != nil {
+		if _, err := a.x.Messages().Append(t.Context(), log.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":%q}`+"\n", text)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -95,7 +95,7 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 		t.Errorf("%d bytes are restored, and %d were acknowledged before the backup", size, before)
 	}
 	one, two := make([]byte, size), make([]byte, size)
-	for i, l := range []*session.Log{a.x.Messages(), b.x.Messages()} {
+	for i, l := range []*log.Log{a.x.Messages(), b.x.Messages()} {
 		if _, err := l.ReadAt([][]byte{one, two}[i], 0); err != nil && err.Error() != "EOF" {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestABackupIsRestoredIntoNewServers(t *testing.T) {
 	if problems, err := check.Verify(t.Context(), b.s, shared); err != nil || len(problems) > 0 {
 		t.Error(problems, err)
 	}
-	if _, err := b.x.Messages().Append(t.Context(), session.Batch{Data: []byte(`{"role":"user","content":"goes on"}` + "\n")}); err != nil {
+	if _, err := b.x.Messages().Append(t.Context(), log.Batch{Data: []byte(`{"role":"user","content":"goes on"}` + "\n")}); err != nil {
 		t.Error(err)
 	}
 

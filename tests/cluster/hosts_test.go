@@ -18,6 +18,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -46,7 +48,7 @@ func join(t *testing.T, c *servers.Cluster, n *peerstest.Network, name, id strin
 			t.Error(err)
 		}
 	})
-	owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	if err = m.s.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: shared, Owner: owner, ID: id}); err == nil {
 		m.x, err = m.s.Session(shared)
 	}
@@ -70,7 +72,7 @@ func besideTheEngine(t *testing.T, e engine.Engine, m *member, text string) int 
 	for i := range count {
 		record := fmt.Appendf(nil, `{"role":"user","content":"%d %s"}`+"\n", i, text)
 		start := time.Now()
-		if _, err := m.x.Messages().Append(t.Context(), session.Batch{Data: record}); err != nil {
+		if _, err := m.x.Messages().Append(t.Context(), log.Batch{Data: record}); err != nil {
 			t.Fatal(err)
 		}
 		through = append(through, time.Since(start))
@@ -109,7 +111,7 @@ func TestHostsShareASession(t *testing.T) {
 					for i := range round.each {
 						record := fmt.Appendf(nil, `{"role":"user","content":"%d %d %d %d %s"}`+"\n", round.writers, h, w, i, text)
 						start := time.Now()
-						if _, err := m.x.Messages().Append(t.Context(), session.Batch{Data: record}); err != nil {
+						if _, err := m.x.Messages().Append(t.Context(), log.Batch{Data: record}); err != nil {
 							t.Error(err)
 							return
 						}

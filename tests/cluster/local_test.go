@@ -15,6 +15,8 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -149,7 +151,7 @@ func allocationsOf(t *testing.T) float64 {
 	}
 	defer s.Close()
 	ref := ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	if err := s.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: ref, Owner: owner, ID: strings.Repeat("5a", 16)}); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,7 @@ func allocationsOf(t *testing.T) float64 {
 	}
 	data := []byte(harness.Message("user", "hello"))
 	n := testing.AllocsPerRun(500, func() {
-		if _, err := x.Messages().Append(t.Context(), session.Batch{Data: data}); err != nil {
+		if _, err := x.Messages().Append(t.Context(), log.Batch{Data: data}); err != nil {
 			t.Fatal(err)
 		}
 	})

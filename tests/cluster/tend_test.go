@@ -17,6 +17,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 )
 
@@ -66,7 +68,7 @@ func lines(t *testing.T, x *session.Session, n, size int) {
 			text = fmt.Appendf(text, "word%d ", rand.IntN(50000))
 		}
 		data := fmt.Appendf(nil, `{"role":"user","content":%q}`+"\n", text)
-		if _, err := x.Messages().Append(t.Context(), session.Batch{Data: data, Writer: session.Writer{UID: x.Ref().UID}}); err != nil {
+		if _, err := x.Messages().Append(t.Context(), log.Batch{Data: data, Writer: disk.Writer{UID: x.Ref().UID}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -82,7 +84,7 @@ func TestASessionIsTrimmedParkedAndGoesOn(t *testing.T) {
 	if err := a.Enter(t.Context(), ref); err != nil {
 		t.Fatal(err)
 	}
-	x, err := a.s.Create(ref, session.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := a.s.Create(ref, disk.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // damage is something that happens to a file of a store.
@@ -242,7 +243,7 @@ func serves(t *rapid.T, dir string, hit []string) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, l := range []*session.Log{x.Messages(), x.Events()} {
+		for _, l := range []*log.Log{x.Messages(), x.Events()} {
 			data := make([]byte, l.Len())
 			if _, err := l.ReadAt(data, 0); err != nil && len(data) > 0 && name != sealed && !strings.Contains(err.Error(), "EOF") {
 				t.Fatalf("%s: %s: %v", name, l.Name(), err)
@@ -252,7 +253,7 @@ func serves(t *rapid.T, dir string, hit []string) {
 				t.Fatalf("%s of %s is served with other bytes", l.Name(), name)
 			}
 			row := `{"role":"user","type":"note","content":"after the damage"}` + "\n"
-			if _, err := l.Append(ctx, session.Batch{Data: []byte(row)}); err != nil {
+			if _, err := l.Append(ctx, log.Batch{Data: []byte(row)}); err != nil {
 				t.Fatalf("%s takes no record: %v", rel, err)
 			}
 			tail := make([]byte, len(row))

@@ -21,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/search"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -144,7 +145,7 @@ func makeStore(t testing.TB) {
 		_, _, err = x.Messages().Seal(context.Background())
 	}
 	if err == nil {
-		_, err = x.Messages().Append(context.Background(), session.Batch{Data: []byte(harness.Message("user", "behind what is sealed"))})
+		_, err = x.Messages().Append(context.Background(), log.Batch{Data: []byte(harness.Message("user", "behind what is sealed"))})
 	}
 	if err == nil {
 		err = s.Close()

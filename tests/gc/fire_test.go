@@ -25,6 +25,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -63,7 +65,7 @@ func gone(err error) bool {
 
 func (f *fire) say(text string) error {
 	line := harness.Message("user", text)
-	_, err := f.x.Messages().Append(context.Background(), session.Batch{Data: []byte(line)})
+	_, err := f.x.Messages().Append(context.Background(), log.Batch{Data: []byte(line)})
 	if err == nil {
 		f.mu.Lock()
 		f.records[line] = true
@@ -79,7 +81,7 @@ func (f *fire) keep(content string) error {
 	if _, err := f.x.Blob(id); err == nil {
 		return nil
 	}
-	s, err := f.x.NewBlobStage(id, session.Writer{})
+	s, err := f.x.NewBlobStage(id, disk.Writer{})
 	if err != nil {
 		return err
 	}
@@ -242,7 +244,7 @@ func TestCollectUnderFire(t *testing.T) {
 	}
 	defer store.Close()
 	ref := ctxabi.Ref{UID: harness.Self(), Agent: "coder", Session: "s1"}
-	x, err := store.Create(ref, session.Owner{UID: harness.Self(), GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := store.Create(ref, disk.Owner{UID: harness.Self(), GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +280,7 @@ func TestCollectUnderFire(t *testing.T) {
 	fork := func(rng *rand.Rand) error { // takes blobs along while they go
 		to := ref
 		to.Session = fmt.Sprintf("f%d", rng.Int64())
-		if _, _, err := store.Fork(x, 5, to, session.Owner{UID: harness.Self(), GID: uint32(os.Getgid()), Mode: 0o700}); err != nil {
+		if _, _, err := store.Fork(x, 5, to, disk.Owner{UID: harness.Self(), GID: uint32(os.Getgid()), Mode: 0o700}); err != nil {
 			return err
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -17,6 +17,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -56,14 +58,14 @@ func storeWith(t *testing.T, n int) (dir string, ref ctxabi.Ref) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := st.Create(ref, session.Owner{UID: ref.UID, GID: ref.UID, Mode: 0o700})
+	x, err := st.Create(ref, disk.Owner{UID: ref.UID, GID: ref.UID, Mode: 0o700})
 	for i := 0; i < n && err == nil; {
 		var data []byte
 		for range min(64, n-i) {
 			data = append(data, turn(i)...)
 			i++
 		}
-		_, err = x.Messages().Append(context.Background(), session.Batch{Data: data})
+		_, err = x.Messages().Append(context.Background(), log.Batch{Data: data})
 	}
 	if err = errors.Join(err, st.Close()); err != nil {
 		t.Fatal(err)
@@ -144,7 +146,7 @@ func TestAReadWithoutEnoughMemoryIsENOMEMWithARow(t *testing.T) {
 		if _, err := os.ReadFile(long.Path(name)); !errors.Is(err, syscall.ENOMEM) {
 			t.Errorf("%s: %v, want ENOMEM", name, err)
 		}
-		row, found := session.ErrorRow{}, false
+		row, found := disk.ErrorRow{}, false
 		for line := range strings.Lines(long.Read("context/errors.jsonl")[before:]) {
 			if err := json.Unmarshal([]byte(line), &row); err != nil {
 				t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
+	packrecord "github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -83,7 +84,7 @@ func packed(t *testing.T, s *eval.Session, budget int) (key, value string) {
 		bytes.Write(b.Markdown)
 		bytes.Write(b.JSON())
 		for _, f := range native.Formats {
-			native, err := b.Native(f, func() (messages, events pack.Records, err error) { return history, nil, nil })
+			native, err := b.Native(f, func() (messages, events packrecord.Records, err error) { return history, nil, nil })
 			if err != nil && !errors.Is(err, ctxabi.ErrOverBudget) {
 				t.Fatalf("%s at %d, %v: %v", s.Name, budget, f, err)
 			}

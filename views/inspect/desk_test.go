@@ -13,6 +13,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // desk is a session in a store of its own.
@@ -30,21 +33,21 @@ func newDesk(t testing.TB) *desk {
 	}
 	t.Cleanup(func() { store.Close() })
 	uid := uint32(os.Getuid())
-	x, err := store.Create(ctxabi.Ref{UID: uid, Agent: "coder", Session: "s1"}, session.Owner{UID: uid, GID: uint32(os.Getgid()), Mode: 0o700})
+	x, err := store.Create(ctxabi.Ref{UID: uid, Agent: "coder", Session: "s1"}, disk.Owner{UID: uid, GID: uint32(os.Getgid()), Mode: 0o700})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &desk{t: t, x: x}
 }
 
-func (d *desk) append(log *session.Log, record any) {
+func (d *desk) append(target *log.Log, record any) {
 	d.t.Helper()
 	raw, err := json.Marshal(record)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	d.n++
-	if _, err := log.Append(context.Background(), session.Batch{Data: append(raw, '\n'), Key: session.Key{Conn: 1, Unique: d.n}}); err != nil {
+	if _, err := target.Append(context.Background(), log.Batch{Data: append(raw, '\n'), Key: arrival.Key{Conn: 1, Unique: d.n}}); err != nil {
 		d.t.Fatal(err)
 	}
 }

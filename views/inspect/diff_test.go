@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // The moves lead from every place of the first pack to that of the second.
@@ -87,7 +88,7 @@ func TestServedPacks(t *testing.T) {
 	d.fill(30)
 	h := d.look(3000)
 	then := d.at(h, 20)
-	m := &memory{Source: h.Source, served: []Served{{PackID: then.PackID, Messages: 20}, {PackID: "sha256-gone", Messages: 9}, {PackID: "sha256-old", Messages: 7, Epoch: "0-x"}},
+	m := &memory{Source: h.Source, served: []blob.Row{{PackID: then.PackID, Messages: 20}, {PackID: "sha256-gone", Messages: 9}, {PackID: "sha256-old", Messages: 7, Epoch: "0-x"}},
 		kept: map[string]string{"sha256-old": "# Context Block: conversation\n## 1-3 left out: 3 records, about 9 tokens, context/line/<number>\n## 4 user\nhi\n"}}
 	h = NewHistory(m)
 	ctx := context.Background()

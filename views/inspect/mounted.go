@@ -15,22 +15,23 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Mounted is a session's directory in a mount. Its packs are compiled by the daemon.
 type Mounted struct {
 	dir              string
-	messages, events *session.MemLog
+	messages, events *log.MemLog
 }
 
 // FromMount reads the logs of the session whose directory is dir, in a mount. It fails where they cannot be read.
 func FromMount(dir string) (*Mounted, error) {
-	m := &Mounted{dir: dir, messages: session.NewMemLog(ctxabi.MessagesFile), events: session.NewMemLog(ctxabi.EventsFile)}
+	m := &Mounted{dir: dir, messages: log.NewMemLog(ctxabi.MessagesFile), events: log.NewMemLog(ctxabi.EventsFile)}
 	return m, errors.Join(m.read(ctxabi.MessagesFile, m.messages), m.read(ctxabi.EventsFile, m.events))
 }
 
-func (m *Mounted) read(name string, log *session.MemLog) error {
+func (m *Mounted) read(name string, log *log.MemLog) error {
 	data, err := os.ReadFile(filepath.Join(m.dir, name))
 	if err != nil {
 		return fmt.Errorf("%s is not the directory of a session: %w", m.dir, err)
@@ -81,12 +82,12 @@ func (m *Mounted) Moment(_ context.Context, when time.Time) (int, error) {
 }
 
 // Served implements [Source]; it returns the error of reading the mount.
-func (m *Mounted) Served() ([]Served, error) {
+func (m *Mounted) Served() ([]blob.Row, error) {
 	data, err := m.rows(ctxabi.PacksFile)
 	return parseRows(data, isServed), err
 }
 
-func isServed(r *Served) bool { return r.PackID != "" }
+func isServed(r *blob.Row) bool { return r.PackID != "" }
 
 // Swapped implements [Source]; it returns the error of reading the mount.
 func (m *Mounted) Swapped(context.Context) ([]ctxabi.SwapRow, error) {

@@ -10,7 +10,8 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/arrival"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // maxReal is how many records of a real session are replayed.
@@ -43,7 +44,7 @@ func TestPredictionOnRealSessions(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".jsonl"), func(t *testing.T) {
 			d := newDesk(t)
 			d.n++
-			if _, err := d.x.Messages().Append(context.Background(), session.Batch{Data: data, Key: session.Key{Conn: 1, Unique: d.n}}); err != nil {
+			if _, err := d.x.Messages().Append(context.Background(), log.Batch{Data: data, Key: arrival.Key{Conn: 1, Unique: d.n}}); err != nil {
 				t.Fatal(err)
 			}
 			h := d.look(0)

@@ -9,22 +9,24 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/blob"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Source is where a session's packs and records come from. Its history stays as it was when the source was opened.
 type Source interface {
-	Messages() pack.Records
-	Events() pack.Records
+	Messages() record.Records
+	Events() record.Records
 	// Pack returns pack.md and pack.json of the first n messages, n from 0 to their number.
 	Pack(ctx context.Context, n int) (markdown, account []byte, err error)
 	// Moment is how many messages there were at a time.
 	Moment(ctx context.Context, when time.Time) (int, error)
 	// Served are the rows of packs.jsonl, the oldest first; none where nothing was noted.
-	Served() ([]Served, error)
+	Served() ([]blob.Row, error)
 	// ServedPack is what was served as pack.md under an id; it fails with ctxabi.ErrNotFound when that is not kept.
 	ServedPack(id string) ([]byte, error)
 	// Swapped are the rows of swap/index.jsonl: what left the prompt.
@@ -33,14 +35,11 @@ type Source interface {
 	Before(event int) (messages int, ok bool)
 }
 
-// Served is one row of packs.jsonl: a pack that was opened after another one was.
-type Served = session.ServedRow
-
 // Stored is a session in a store.
 type Stored struct {
 	b        *builder.Builder
 	x        *session.Session
-	timeline *session.Timeline
+	timeline *log.Timeline
 }
 
 // FromStore looks at a session of a store that is open. It fails as [build.Builder.Current] does.
@@ -52,8 +51,8 @@ func FromStore(ctx context.Context, b *builder.Builder, x *session.Session) (*St
 	return &Stored{b, x, t}, err
 }
 
-func (s *Stored) Messages() pack.Records { return s.timeline.Messages }
-func (s *Stored) Events() pack.Records   { return s.timeline.Events }
+func (s *Stored) Messages() record.Records { return s.timeline.Messages }
+func (s *Stored) Events() record.Records   { return s.timeline.Events }
 
 // Pack implements [Source]; it returns the error of the build.
 func (s *Stored) Pack(ctx context.Context, n int) (markdown, account []byte, err error) {
@@ -81,7 +80,7 @@ func (s *Stored) Moment(_ context.Context, when time.Time) (int, error) {
 }
 
 // Served implements [Source]; it returns ctxabi.ErrIO if the rows cannot be read.
-func (s *Stored) Served() ([]Served, error) {
+func (s *Stored) Served() ([]blob.Row, error) {
 	served, err := s.x.Served()
 	if err != nil {
 		return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // Stats is what the packs of a session were made of over time, and what they would cost.
@@ -198,7 +197,7 @@ func (h *History) tools(now *Pack) ([]Tool, error) {
 	m := h.Messages()
 	for n := 1; n <= m.Len(); n++ {
 		e := m.At(n)
-		if e.Role != ctxabi.Tool && e.Flags&session.HasResults == 0 {
+		if e.Role != ctxabi.Tool && e.Flags&ctxabi.HasResults == 0 {
 			continue
 		}
 		name, err := toolOf(m, n)
@@ -218,7 +217,7 @@ func (h *History) tools(now *Pack) ([]Tool, error) {
 	events := h.Events()
 	for n := 1; n <= events.Len(); n++ {
 		a := Address{true, n}
-		if events.At(n).Flags&session.HasResults == 0 || !h.stands(n) || now.PlaceOf(a).Zone == Absent {
+		if events.At(n).Flags&ctxabi.HasResults == 0 || !h.stands(n) || now.PlaceOf(a).Zone == Absent {
 			continue
 		}
 		raw, err := events.Record(n)

@@ -8,17 +8,18 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // memory is a source with packs that were served.
 type memory struct {
 	Source
-	served []Served
+	served []blob.Row
 	kept   map[string]string
 	before func(event int) (int, bool)
 }
 
-func (m *memory) Served() ([]Served, error) { return m.served, nil }
+func (m *memory) Served() ([]blob.Row, error) { return m.served, nil }
 
 func (m *memory) ServedPack(id string) ([]byte, error) {
 	if md, ok := m.kept[id]; ok {
@@ -203,7 +204,7 @@ func TestRecordedUsage(t *testing.T) {
 		t.Errorf("%+v", unread)
 	}
 	behind := func(event int) int64 { return h.Events().At(event).Offset }
-	m := &memory{Source: h.Source, served: []Served{
+	m := &memory{Source: h.Source, served: []blob.Row{
 		{PackID: "sha256-a", Messages: 1, Tokens: 100},
 		{PackID: "sha256-b", EventsBytes: behind(3), Messages: 3, Tokens: 200, KeptTokens: 90},  // the note of the harness was there
 		{PackID: "sha256-c", EventsBytes: behind(3), Messages: 4, Tokens: 300, KeptTokens: 190}, // somebody looked at the answer before usage was noted

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/session/blob"
 )
 
 // Recorded is the token usage that a provider reported, compared with the preceding packs.
@@ -89,7 +90,7 @@ func (h *History) Recorded() (*Recorded, error) {
 
 // inForce is the row of the pack that was opened last before an event came that begins at an offset of events.jsonl; -1: none was.
 // A pack that ends with an answer is no request: somebody looked at it in between.
-func (h *History) inForce(rows []Served, offset int64) int {
+func (h *History) inForce(rows []blob.Row, offset int64) int {
 	k := sort.Search(len(rows), func(i int) bool { return rows[i].EventsBytes > offset }) - 1
 	for k > 0 {
 		n := rows[k].Messages

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
-	"github.com/ctxfs/ctxfs/session"
 )
 
 // Record is where a record stands now, and how it came there.
@@ -132,7 +131,7 @@ func (h *History) stands(event int) bool {
 
 // Stands reports whether an event is one that packs show.
 func (s *Stored) Stands(event int) bool {
-	_, ok := slices.BinarySearchFunc(s.timeline.Tools, event, func(e session.ToolEvent, event int) int { return int(e.Line) - event })
+	_, ok := slices.BinarySearchFunc(s.timeline.Tools, event, func(e ctxabi.EventPlace, event int) int { return int(e.Line) - event })
 	return ok
 }
 

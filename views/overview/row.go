@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/process"
+	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/views/inspect"
 )
 
@@ -80,9 +81,9 @@ func packsOf(dir string) (p Packs) {
 	if err != nil {
 		return p
 	}
-	var rows []inspect.Served
+	var rows []blob.Row
 	for _, line := range lines {
-		var row inspect.Served
+		var row blob.Row
 		if json.Unmarshal(line, &row) == nil && row.PackID != "" {
 			rows = append(rows, row)
 		}

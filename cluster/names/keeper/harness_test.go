@@ -18,13 +18,15 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 func TestMain(m *testing.M) { suite.Main(m) }
 
 var (
 	user    = ctxabi.Ref{UID: uint32(os.Getuid())}
-	asOwner = session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	asOwner = disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 )
 
 // tester is a test, or a case of a random one.
@@ -47,7 +49,7 @@ type host struct {
 
 // committer has names committed by a keeper, and all else as a store does that is alone.
 type committer struct {
-	session.Committer
+	log.Committer
 	k *Keeper
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // What one host makes, changes and removes, the others show.
@@ -95,7 +96,7 @@ func TestAForkHasItsNameOnAllHosts(t *testing.T) {
 	a, b := newHost(t, servers, dir, "a"), newHost(t, servers, dir, "b")
 	x := a.create(t, "coder", "s")
 	record := []byte("{\"role\":\"user\",\"content\":\"hello\"}\n")
-	if _, err := x.Messages().Append(t.Context(), session.Batch{Data: record}); err != nil {
+	if _, err := x.Messages().Append(t.Context(), log.Batch{Data: record}); err != nil {
 		t.Fatal(err)
 	}
 	ref := ctxabi.Ref{UID: user.UID, Agent: "other", Session: "fork"}

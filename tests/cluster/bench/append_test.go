@@ -9,7 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/host"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // oneWriter appends through a mount and with a bare client, in turns.
@@ -74,12 +74,12 @@ func (b *rig) manyWriters() {
 	e := b.c.Open(b.t, "h0")
 	m := b.join(e, "h0", enginetest.NewSession("u1000").Session)
 	bare := beside(host.Subject(m.x))
-	if _, err := m.x.Messages().Append(b.t.Context(), session.Batch{Data: record(0)}); err != nil {
+	if _, err := m.x.Messages().Append(b.t.Context(), log.Batch{Data: record(0)}); err != nil {
 		b.t.Fatal(err)
 	}
 	each := b.times(200)
 	took, times := b.together(writers, each, func(w, i int) error {
-		_, err := m.x.Messages().Append(context.Background(), session.Batch{Data: record(w*each + i)})
+		_, err := m.x.Messages().Append(context.Background(), log.Batch{Data: record(w*each + i)})
 		return err
 	})
 	grouped := per(writers*each, took)

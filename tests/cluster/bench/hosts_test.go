@@ -13,6 +13,8 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/node"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 )
 
 const eachHost = 4 // writers of one session on each of two hosts
@@ -59,7 +61,7 @@ func (b *rig) twoHosts() {
 	ref := ctxabi.Ref{UID: uint32(os.Getuid()), Agent: "coder", Session: "contested"}
 	there := []*session.Session{b.make(x, ref), b.enter(y, ref)}
 	plain, apart := b.contest(func(w, i int) error {
-		_, err := there[w/eachHost].Messages().Append(b.t.Context(), session.Batch{Data: record(i)})
+		_, err := there[w/eachHost].Messages().Append(b.t.Context(), log.Batch{Data: record(i)})
 		return err
 	})
 
@@ -132,7 +134,7 @@ func (b *rig) make(d *daemon, ref ctxabi.Ref) *session.Session {
 	b.t.Helper()
 	err := d.n.Enter(b.t.Context(), ref)
 	if err == nil {
-		_, err = d.s.Create(ref, session.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
+		_, err = d.s.Create(ref, disk.Owner{UID: ref.UID, GID: uint32(os.Getgid()), Mode: 0o700})
 	}
 	if err != nil {
 		b.t.Fatal(err)

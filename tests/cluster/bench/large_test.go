@@ -25,6 +25,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/cluster/mounts"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
@@ -176,7 +178,7 @@ func (b *rig) converse(x *session.Session, next *atomic.Int64, size int64) {
 	for range 48 {
 		all.Go(func() {
 			for x.Messages().Len() < size && !b.t.Failed() {
-				batch := session.Batch{Data: exchange(int(next.Add(1)) - 1), Writer: session.Writer{UID: x.Ref().UID}}
+				batch := log.Batch{Data: exchange(int(next.Add(1)) - 1), Writer: disk.Writer{UID: x.Ref().UID}}
 				if _, err := x.Messages().Append(b.t.Context(), batch); err != nil {
 					b.t.Error(err)
 				}

@@ -14,7 +14,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/engine/enginetest"
 	"github.com/ctxfs/ctxfs/cluster/host"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -61,7 +61,7 @@ func (b *rig) catchUp(size int, goal float64) {
 	content := strings.Repeat("y", size-60)
 	n := b.times(min(4000, 64<<20/size))
 	for i := range n {
-		if _, err := m.x.Messages().Append(b.t.Context(), session.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":"%10d %s"}`+"\n", i, content)}); err != nil {
+		if _, err := m.x.Messages().Append(b.t.Context(), log.Batch{Data: fmt.Appendf(nil, `{"role":"user","content":"%10d %s"}`+"\n", i, content)}); err != nil {
 			b.t.Fatal(err)
 		}
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/ctxfs/ctxfs/cluster/peers/peerstest"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/tests/cluster/mounts"
 	"github.com/ctxfs/ctxfs/tests/cluster/servers"
 	"github.com/ctxfs/ctxfs/tests/harness"
@@ -148,7 +149,7 @@ func (b *rig) join(e engine.Engine, name, id string) *member {
 		s.Close()
 	})
 	ref := ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
-	owner := session.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
+	owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
 	if err = s.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: ref, Owner: owner, ID: id}); err == nil {
 		m.x, err = s.Session(ref)
 	}

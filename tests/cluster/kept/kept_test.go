@@ -23,6 +23,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/vfs"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/check"
+	"github.com/ctxfs/ctxfs/session/disk"
+	"github.com/ctxfs/ctxfs/session/log"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -83,8 +85,8 @@ func must(t *testing.T, err error) {
 }
 
 // add appends a record to a log.
-func add(l *session.Log, record string) error {
-	_, err := l.Append(context.Background(), session.Batch{Data: []byte(record + "\n"), Writer: session.Writer{UID: Owner.UID, PID: 77}})
+func add(l *log.Log, record string) error {
+	_, err := l.Append(context.Background(), log.Batch{Data: []byte(record + "\n"), Writer: disk.Writer{UID: Owner.UID, PID: 77}})
 	return err
 }
 
@@ -95,7 +97,7 @@ func (m *mounted) create(name string) *session.Session {
 	m.t.Helper()
 	ref := Owner
 	ref.Session = name
-	x, err := m.s.Create(ref, session.Owner{UID: Owner.UID, GID: 1000, Mode: 0o700})
+	x, err := m.s.Create(ref, disk.Owner{UID: Owner.UID, GID: 1000, Mode: 0o700})
 	must(m.t, err)
 	return x
 }
@@ -165,7 +167,7 @@ func (c *cluster) journal(s engine.Subject) Journal {
 func shown(t *testing.T, m *mounted, x *session.Session) string {
 	t.Helper()
 	var b strings.Builder
-	for _, l := range []*session.Log{x.Messages(), x.Events()} {
+	for _, l := range []*log.Log{x.Messages(), x.Events()} {
 		data := make([]byte, l.Len())
 		must(t, vfs.ReadFull(l, data, 0))
 		fmt.Fprintf(&b, "%s\n%s", l.Name(), data)
