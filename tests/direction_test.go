@@ -174,13 +174,8 @@ func checkComplete(list, files []string) []string {
 }
 
 // checkFirst returns the errors in the package comment of a large package: it names five files.
-// A complete list is accepted, too.
 func checkFirst(doc string, files []string) []string {
 	list := fileList(doc, firstTitle)
-	if complete := fileList(doc, listTitle); list == nil && complete != nil {
-		return checkComplete(complete, files)
-	}
-
 	wrong := strayNames(list, files)
 	if len(list) != firstFiles {
 		wrong = append(wrong, fmt.Sprintf("%d files below \"# Files to read first\", want %d", len(list), firstFiles))
@@ -350,8 +345,6 @@ func TestFirstFiles(t *testing.T) {
 		{"# Files to read first", "a.go b.go c.go d.go e.go f.go", `6 files below "# Files to read first", want 5`},
 		{"# Files to read first", "a.go b.go c.go d.go x.go", "x.go is not a file of the package"},
 		{"# Files to read first", "a.go b.go c.go d.go d.go", "d.go is listed twice"},
-		{"# Files", "a.go b.go c.go d.go e.go f.go", ""},
-		{"# Files", "a.go b.go c.go d.go e.go", "f.go is not listed"},
 		{"# Parts", "a.go b.go c.go d.go e.go", `0 files below "# Files to read first", want 5`},
 	} {
 		got := checkFirst("Package p.\n\n"+c.title+"\n\n\t"+c.list+"\n", files)
