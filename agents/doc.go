@@ -3,10 +3,11 @@
 //
 //	adapter     formats of transcripts: conversion to records and back, one sub-folder per format
 //	transcript  import, export, and follow: files, sessions, children, places of programs
-//	hook        answers of hooks; jobs below it: imports that continue after the answer
+//	hook        answers of hooks; internal/jobs has the imports that continue after the answer
 //	mcp         MCP server of one session; memory below it: Anthropic's memory tool
 //	brief       text about an agent's memory, for hook and mcp
 //	install     hooks and MCP entry in the settings of programs
+//	cli         verbs: import, export, hook, mcp, memory, snippet, install
 //
 // The packages may import ctxabi, internal/, and each other; transcript imports session too. None
 // imports fs or pack: they use a mount as any program does, or a store without a daemon.

@@ -17,6 +17,7 @@
 //	tend     snapshots by hosts; trim, parking, and collection by a maintainer
 //	carry    publish and withdraw: a session into the cluster, and out of it
 //	gate     refuses a leader that may have lost the end of a journal
+//	cli      verbs: cluster, session publish, session withdraw; the cluster of a mount
 //	member   keys, certificates, and settings of one machine
 //	embed    the server program, a module of its own
 //	keep     care for the servers: creation, attestation, repair

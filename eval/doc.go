@@ -27,6 +27,8 @@
 //
 // Package exam asks readers. Tests in floors_test.go hold the lower bounds of the figures.
 //
+// The verb eval is in eval/cli.
+//
 // # Files to read first
 //
 //	run.go       Options, Run, Result

@@ -51,6 +51,8 @@
 //     trust_node.go, session_dir.go; at_dir.go, line_dir.go, served_dir.go, search_dir.go, and
 //     child_dir.go (context/*); nodes.go, content_node.go, and blob_dir.go (swap, dedup).
 //
+// The verbs mount and umount, the daemon, and mount.fuse.ctxfs are in fs/cli.
+//
 // # Files to read first
 //
 //	mount.go           Mount, its options, Shutdown

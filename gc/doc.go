@@ -41,6 +41,8 @@
 // plan or a sweep; locks of the [Session]; Collector.mu, under which only the clock is called.
 // Watch.mu is held alone.
 //
+// The verbs gc, verify, and fsck are in gc/cli.
+//
 // # Files, from top to bottom
 //
 //	watch.go   changes of gc.policy request a sweep

@@ -87,6 +87,7 @@
 //	recall   passages of old records for the current request
 //	native   request bodies of providers
 //	record   one record: framing, shortening, images
+//	cli      verbs: pack, recipe
 //	finds    findings in records, stored with the session
 //	swap     content that left the prompt, and repeated content
 //	project  memory of a workspace

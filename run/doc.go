@@ -4,6 +4,7 @@
 //
 //	runner  opens files and runs commands as the session's owner, with limits and a sandbox
 //	trust   rows of the user's trust file, for `ctxfs trust`
+//	cli     verbs: trust, and the hidden runner
 //
 // The packages may import ctxabi, pack/source, and internal/. Package pack/source declares the
 // interfaces (Workspace, Generators) and decides whether the owner trusts a recipe or script.

@@ -41,6 +41,8 @@
 // leaf. The holder of work brings the index up to date; mu guards its tables. A search reads a
 // snapshot, which stays readable while segments are merged.
 //
+// The verb search is in search/cli.
+//
 // # Files to read first
 //
 //	engine.go      Engine, configuration, memory

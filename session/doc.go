@@ -16,6 +16,7 @@
 // Sub-packages: log (append-only logs), arrival (rows of commits), archive (sealed records), blob
 // (content by hash), disk (directories and owners), check (verify and fsck), sessiontest (a disk in
 // memory, for tests).
+// cli has the verbs session, space, head, history, and arrivals.
 //
 // # On disk
 //

@@ -1,4 +1,3 @@
-// Package tests checks the source tree: imports, limits of size and style, and documentation.
 package tests
 
 import (

@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	}, // what packs show, and blobs
 
 	"ctxabi":          {},
+	"internal":        {},
 	"internal/tokens": {"ctxabi"},
 	"session": {
 		"ctxabi", "internal/handles", "internal/memory", "internal/vfs", "session/archive",

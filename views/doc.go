@@ -6,6 +6,7 @@
 //	web       `ctxfs ui`, in a browser
 //	top       `ctxfs top`, in a terminal
 //	doctor    `ctxfs doctor`: does a mount work on this machine?
+//	cli       verbs: why, diff, stats, ui, top
 //
 // The packages may import ctxabi, pack, session, gc, internal/, and each other, and doctor imports
 // fs/mountpoint. None imports fs: a view reads a mount as any program does.

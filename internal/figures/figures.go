@@ -1,4 +1,3 @@
-// Package figures writes numbers for people.
 package figures
 
 import "fmt"

@@ -1,4 +1,3 @@
-// Package peerstest connects the hosts of one process, for tests of code that uses package peers.
 package peerstest
 
 import (
