@@ -123,12 +123,14 @@ func (s Step) fields() (n int) {
 	return n
 }
 
-// compile prepares the search for a text: a regular expression between slashes, otherwise a literal.
-// White space of any length matches white space of any length.
+// compile prepares the search for a text: a regular expression between slashes, otherwise a
+// literal. White space of any length matches white space of any length.
 func (s *Statement) compile() (err error) {
-	if !slices.Contains([]string{"", "user", "agent", "quoted"}, s.By) || !slices.Contains([]string{"", "system"}, s.Role) {
+	speakers, roles := []string{"", "user", "agent", "quoted"}, []string{"", "system"}
+	if !slices.Contains(speakers, s.By) || !slices.Contains(roles, s.Role) {
 		return fmt.Errorf("%q: unknown by %q or role %q", s.Text, s.By, s.Role)
 	}
+
 	expression := strings.Join(strings.Fields(s.Text), " ")
 	if inner, ok := strings.CutPrefix(s.Text, "/"); ok && strings.HasSuffix(inner, "/") {
 		expression = strings.TrimSuffix(inner, "/")
@@ -142,8 +144,8 @@ func (s *Statement) compile() (err error) {
 	return err
 }
 
-// chunks returns the records of a story as JSON lines, cut before each message of the user that
-// follows filler: there the agent reads its prompt.
+// chunks returns the records of a story as JSON lines, cut after each piece of filler: there the
+// agent reads its prompt.
 func (c *Case) chunks() (chunks []string, err error) {
 	var b strings.Builder
 	day, clock := "2026-01-05", 9*60

@@ -18,7 +18,8 @@ func filler(spec, name string, position int) ([]map[string]any, error) {
 	if _, err := fmt.Sscanf(spec, "%s %d", &kind, &tokens); err != nil || tokens < 100 {
 		return nil, fmt.Errorf("filler %q: want KIND TOKENS", spec)
 	}
-	episode, ok := map[string]func(*worker){"coding": (*worker).code, "booking": (*worker).book, "chat": (*worker).chat}[kind]
+	episodes := map[string]func(*worker){"coding": (*worker).code, "booking": (*worker).book, "chat": (*worker).chat}
+	episode, ok := episodes[kind]
 	if !ok {
 		return nil, fmt.Errorf("filler %q: unknown kind", spec)
 	}
@@ -67,7 +68,9 @@ func (w *worker) tool(tool string, args map[string]any, text string) {
 }
 
 var (
-	nouns   = []string{"parser", "cursor", "ledger", "palette", "gauge", "spool", "lattice", "widget", "facet", "beacon"}
+	nouns = []string{
+		"parser", "cursor", "ledger", "palette", "gauge", "spool", "lattice", "widget", "facet", "beacon",
+	}
 	verbs   = []string{"rename", "inline", "document", "simplify", "move", "split", "reorder", "comment"}
 	adverbs = []string{"as in the other module", "without a new type", "so that it reads better", "like its neighbor"}
 )
@@ -88,7 +91,8 @@ func (w *worker) code() {
 	w.tool("read_file", map[string]any{"path": file}, b.String())
 	w.tool("edit_file", map[string]any{"path": file, "find": function, "replace": function + "Of"},
 		fmt.Sprintf("1 replacement in %s", file))
-	w.agent("%s has the new form. The %s keeps its order, and %s reads the same fields as before.", function, noun, file)
+	w.agent("%s has the new form. The %s keeps its order, and %s reads the same fields as before.",
+		function, noun, file)
 }
 
 // book compares offers for something small.
@@ -98,8 +102,9 @@ func (w *worker) book() {
 
 	var b strings.Builder
 	for i := range 8 + w.IntN(14) {
-		fmt.Fprintf(&b, "offer %02d | %s | %s | %d.%02d | delivery in %d days | %d reviews\n", i+1, thing,
-			w.pick("plain", "dark", "light", "large", "small"), 4+w.IntN(60), w.IntN(100), 1+w.IntN(12), w.IntN(900))
+		fmt.Fprintf(&b, "offer %02d | %s | %s | %d.%02d | delivery in %d days | %d reviews\n",
+			i+1, thing, w.pick("plain", "dark", "light", "large", "small"),
+			4+w.IntN(60), w.IntN(100), 1+w.IntN(12), w.IntN(900))
 	}
 	w.tool("shop_search", map[string]any{"words": thing, "sort": w.pick("price", "reviews")}, b.String())
 	w.agent("The list has offers for %s in several shades; the plain ones have the most reviews.", thing)
@@ -108,14 +113,15 @@ func (w *worker) book() {
 // chat talks about a subject of general knowledge.
 func (w *worker) chat() {
 	subject := w.pick("tides", "sundials", "marble", "paper making", "migrating birds", "old maps", "glass", "moss")
-	w.user("Tell me more about %s, in particular about %s.", subject,
-		w.pick("their history", "how people used them", "what they have in common with music", "pictures of them"))
+	w.user("I would like to read about %s, in particular about %s.", subject,
+		w.pick("their history", "how people used them", "their part in music", "pictures of them"))
 
 	var b strings.Builder
 	for range 5 + w.IntN(8) {
 		fmt.Fprintf(&b, "In the %s century, %s described %s in %s, and many readers copied the %s drawing. ",
-			w.pick("twelfth", "fifteenth", "sixteenth", "eighteenth"), w.pick("a monk", "a sailor", "a printer", "a gardener"),
-			subject, w.pick("a letter", "a diary", "a long poem", "a list"), w.pick("first", "smallest", "strangest"))
+			w.pick("twelfth", "fifteenth", "sixteenth", "eighteenth"),
+			w.pick("a monk", "a sailor", "a printer", "a gardener"), subject,
+			w.pick("a letter", "a diary", "a long poem", "a list"), w.pick("first", "smallest", "strangest"))
 	}
 	w.agent("%s", strings.TrimSpace(b.String()))
 }

@@ -78,18 +78,20 @@ var heading = regexp.MustCompile(`^(?:## e?\d+ (user|assistant|tool|system|devel
 // blockSpeakers has the speaker of blocks by the beginning of their names.
 var blockSpeakers = []struct{ name, speaker string }{
 	{"user's words", "user"},
-	{"summary", "agent"}, {"files and runs", "agent"}, {"facts", "agent"}, {"decisions", "agent"}, {"open items", "agent"},
+	{"summary", "agent"}, {"files and runs", "agent"}, {"facts", "agent"}, {"decisions", "agent"},
+	{"open items", "agent"},
 	{"key lines", "quoted"}, {"recall", "quoted"},
 }
 
 // fence matches a line that opens or closes quoted content.
 var fence = regexp.MustCompile("^(?:`{3,}|~{3,})")
 
-// speakers divides pack.md by the speaker of records and blocks. The tool's results count as quoted.
+// speakers divides pack.md by the speaker of records and blocks. Results of tools count as quoted.
 // Lines of other blocks belong to no speaker.
 func speakers(markdown string) map[string]string {
 	by := map[string]*strings.Builder{"user": {}, "agent": {}, "quoted": {}}
 	roles := map[string]string{"user": "user", "assistant": "agent", "tool": "quoted"}
+
 	speaker, closing := "", ""
 	for line := range strings.Lines(markdown) {
 		switch marker := fence.FindString(line); {
@@ -131,6 +133,7 @@ func (p Prompt) system() (texts []string, err error) {
 		for _, key := range []string{"system", "systemInstruction", "system_instruction", "instructions"} {
 			texts = append(texts, strings.Join(strs(root[key]), "\n"))
 		}
+
 		for _, list := range []string{"messages", "input"} {
 			items, _ := root[list].([]any)
 			for _, item := range items {
@@ -143,7 +146,7 @@ func (p Prompt) system() (texts []string, err error) {
 	return texts, nil
 }
 
-// strs returns all strings in a JSON value, in order; of an object those of all its fields.
+// strs returns all strings in a JSON value, including the strings in the fields of objects.
 func strs(v any) (all []string) {
 	switch v := v.(type) {
 	case string:

@@ -62,7 +62,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// prompt appends the story to a new session, reads the prompt after each chunk, and returns the last.
+// prompt appends the story to a new session, reads the prompt after each chunk, and returns the
+// last one.
 func prompt(t *testing.T, m *harness.Mount, c *Case) Prompt {
 	t.Helper()
 	chunks, err := c.chunks()
