@@ -25,6 +25,9 @@ of the first pack begins the second (a provider's prompt cache keeps that much),
 which blocks were added, removed or changed, which records are shown in another
 way, and the tokens of each section. --text shows the lines of pack.md.
 
+Blocks are the same block if their name and their range are equal. A compaction
+adds blocks with a new range, or replaces all of them.
+
 ` + cli.MomentHelp + `
 
 ` + locate.SessionHelp + `
@@ -153,6 +156,9 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 			return err
 		}
 	}
+	if err := printTotals(out, d.Names); err != nil {
+		return err
+	}
 	if len(d.Records) > 0 {
 		fmt.Fprintf(out, "\nrecords\n")
 		w = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -162,6 +168,25 @@ func printDiff(out io.Writer, d *inspect.Diff) error {
 		return w.Flush()
 	}
 	return nil
+}
+
+// printTotals prints one line for each name that has several blocks in the two packs.
+func printTotals(out io.Writer, totals []inspect.Total) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	title := "\ntotals by name\n"
+	for _, t := range totals {
+		if t.BeforeBlocks+t.AfterBlocks < 2 {
+			continue // its only block is listed above
+		}
+		fmt.Fprint(out, title)
+		title = ""
+
+		blocks := fmt.Sprintf("%d → %s", t.BeforeBlocks, cli.Plural(t.AfterBlocks, "block"))
+		before, after := cli.Thousands(t.Before), cli.Thousands(t.After)
+		fmt.Fprintf(w, "  %s\t%s, %d unchanged\t%s → %s tokens (%s)\n",
+			t.Name, blocks, t.Unchanged, before, after, signed(t.After-t.Before))
+	}
+	return w.Flush()
 }
 
 // placeOf is a place in a word or two; absent is what it is called where the record is not in the pack at all.

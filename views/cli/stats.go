@@ -167,7 +167,9 @@ func (p *statsPrinter) collect() (sections, zones []series) {
 		take("cached", true, func(x *inspect.Point) float64 { return x.Cached }),
 	}
 	zones = []series{
+		tokens("user's words", func(x *inspect.Point) int { return x.Zones.UserWords }),
 		tokens("summary", func(x *inspect.Point) int { return x.Zones.Summary }),
+		tokens("files and runs", func(x *inspect.Point) int { return x.Zones.Files }),
 		tokens("notes", func(x *inspect.Point) int { return x.Zones.Notes }),
 		tokens("key lines", func(x *inspect.Point) int { return x.Zones.KeyLines }),
 		tokens("folded", func(x *inspect.Point) int { return x.Zones.Folded }),
@@ -181,8 +183,9 @@ func (p *statsPrinter) collect() (sections, zones []series) {
 // draw shows series as pictures of one scale, shares apart.
 func (p *statsPrinter) draw(title string, list []series) {
 	fmt.Fprintf(p.w, "\n%s\n", p.Title(title))
-	most := 1.0
+	most, width := 1.0, len("shortened")
 	for _, s := range list {
+		width = max(width, len(s.name))
 		for _, v := range s.values {
 			if !s.share {
 				most = max(most, v)
@@ -195,7 +198,7 @@ func (p *statsPrinter) draw(title string, list []series) {
 		if s.share {
 			scale, now = 1, fmt.Sprintf("%.1f %%", 100*last)
 		}
-		fmt.Fprintf(p.w, "  %-9s %s %s\n", s.name, overview.Sparkline(s.values, scale, p.Width-22), now)
+		fmt.Fprintf(p.w, "  %-*s %s %s\n", width, s.name, overview.Sparkline(s.values, scale, p.Width-13-width), now)
 	}
 }
 

@@ -17,7 +17,8 @@ func TestStatsArePrinted(t *testing.T) {
 		Points: []inspect.Point{
 			{Messages: 600, Tokens: 1000, Sections: inspect.Sections{Stable: 100, Session: 50, Journal: 800, Footer: 50}, Zones: inspect.Zones{Full: 790, Framing: 10}, Calls: 3, Cached: 0.5},
 			{Messages: 1200, Tokens: 4321, Sections: inspect.Sections{Stable: 100, Session: 50, Journal: 4121, Footer: 50},
-				Zones: inspect.Zones{Summary: 11, KeyLines: 400, Folded: 200, Kept: 90, Full: 3000, Shortened: 400, Framing: 20}},
+				Zones: inspect.Zones{UserWords: 60, Summary: 11, Files: 70, KeyLines: 400, Folded: 200, Kept: 90,
+					Full: 3000, Shortened: 400, Framing: 20}},
 		},
 		Tools:       []inspect.Tool{{Name: "shell", Results: 40, Whole: 90000, Shown: 900, InPack: 4}, {Results: 1, Whole: 7}},
 		Compactions: []inspect.Epoch{{Messages: 700, Compactions: 1, Reason: "compaction when messages:700 arrived", Tokens: 2000, Before: 5000}},
@@ -67,13 +68,15 @@ tokens by section
   cached    ▅▁ 0.0 %
 
 tokens of the conversation by zone
-  summary   ▁▁ 11
-  notes     ▁▁ 0
-  key lines ▁▂ 400
-  folded    ▁▁ 200
-  kept      ▁▁ 90
-  shortened ▁▂ 400
-  full      ▃█ 3,000
+  user's words   ▁▁ 60
+  summary        ▁▁ 11
+  files and runs ▁▁ 70
+  notes          ▁▁ 0
+  key lines      ▁▂ 400
+  folded         ▁▁ 200
+  kept           ▁▁ 90
+  shortened      ▁▂ 400
+  full           ▃█ 3,000
 ` + rest
 	tables := top + `
 tokens by section, and the cache's share since the row before
@@ -82,9 +85,9 @@ tokens by section, and the cache's share since the row before
       1200     100       50     4121      50  4321       -
 
 tokens of the conversation by zone
-  messages  summary  notes  key lines  folded  kept  shortened  full
-       600        0      0          0       0     0          0   790
-      1200       11      0        400     200    90        400  3000
+  messages  user's words  summary  files and runs  notes  key lines  folded  kept  shortened  full
+       600             0        0               0      0          0       0     0          0   790
+      1200            60       11              70      0        400     200    90        400  3000
 ` + rest
 	same(t, print(cli.Screen{Terminal: true, Width: 40}, s), drawn)
 	same(t, print(cli.Screen{}, s), tables)
@@ -119,7 +122,11 @@ func TestRecordsArePrinted(t *testing.T) {
 	var b bytes.Buffer
 	printRecord(&b, inspect.Record{
 		Record: inspect.Address{N: 57}, What: "tool shell [call 56.1]", Whole: 1204, Paths: []string{"context/line/57"},
-		Place: inspect.Place{Zone: inspect.LeftOut, How: "compacted"}, KeyLines: []string{"exit 1"}, Cited: []string{"- Failed: no (messages:57)"}, Footer: []string{"recall"},
+		Place:    inspect.Place{Zone: inspect.LeftOut, How: "compacted"},
+		KeyLines: []inspect.Quote{{Line: "exit 1", Blocks: []string{"key lines (messages:1-90)"}}},
+		Cited: []inspect.Quote{{Line: "- Failed: no (messages:57)",
+			Blocks: []string{"summary (messages:1-80)", "facts (messages:1-90)"}}},
+		Footer: []string{"recall"},
 		Life: []inspect.Turn{
 			{At: 57, Place: inspect.Place{Zone: inspect.Shortened, How: "log"}, Tokens: 480},
 			{At: 120, Place: inspect.Place{Zone: inspect.Folded}, Tokens: 31, Compaction: true, EpochReason: "compaction when messages:120 arrived"},
@@ -128,8 +135,8 @@ func TestRecordsArePrinted(t *testing.T) {
 	})
 	same(t, b.String(), `messages:57  tool shell [call 56.1], 1,204 tokens in full
   now     left out: a compaction took it out
-  line    exit 1
-  cited   Failed: no (messages:57)
+  line    key lines (messages:1-90): exit 1
+  cited   summary (messages:1-80), facts (messages:1-90): Failed: no (messages:57)
   footer  named in recall
   whole   context/line/57
   life    arrived: shortened as log, 480 tokens

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -31,13 +32,15 @@ and why; which of its lines are among the key lines, and where the whole can be
 read. Then show how it came there: the records that brought each change.
 
 For a block (a pin, a file, what a generator printed) show what it asked for and
-what it got, and why it is cut or missing.
+what it got, and why it is cut or missing. For a name that several compactions
+gave to a block (summary, key lines, ...) list each block with its range.
 
 WHAT is one of
   messages:57, 57            a record of messages.jsonl
   events:12, e12             a record of events.jsonl
   messages:57-60, e12-e14    several
   knowledge, pinned/rules.md, ...    a block, by its id in pack.md or by its file
+  summary, 'key lines', ...          all blocks of a name
 
 ` + locate.SessionHelp + `
 
@@ -101,11 +104,11 @@ func printRecord(w io.Writer, r inspect.Record) {
 	default:
 		fmt.Fprintf(w, "  now     %s\n", inWordsOf(r.Place))
 	}
-	for _, line := range r.KeyLines {
-		fmt.Fprintf(w, "  line    %s\n", line)
+	for _, q := range r.KeyLines {
+		fmt.Fprintf(w, "  line    %s: %s\n", strings.Join(q.Blocks, ", "), q.Line)
 	}
-	for _, line := range r.Cited {
-		fmt.Fprintf(w, "  cited   %s\n", strings.TrimPrefix(line, "- "))
+	for _, q := range r.Cited {
+		fmt.Fprintf(w, "  cited   %s: %s\n", strings.Join(q.Blocks, ", "), strings.TrimPrefix(q.Line, "- "))
 	}
 	if len(r.Footer) > 0 {
 		fmt.Fprintf(w, "  footer  named in %s\n", strings.Join(r.Footer, ", "))
@@ -168,8 +171,9 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 		if s == nil {
 			return err
 		}
-		// What the built-in recipe lists and does not find goes without saying in a pack.
-		b = &inspect.Block{ID: s.Block, Source: s.Path, Why: "missing: its file does not exist"}
+		// pack.json omits sources of the built-in recipe that have no content.
+		b = &inspect.Block{ID: s.Block, Source: s.Path}
+		b.Why = "pack.json gives no reason; the source may be missing or empty"
 	} else if err != nil {
 		return err
 	}
@@ -179,25 +183,22 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 	if asJSON {
 		return cli.PrintJSON(c.OutOrStdout(), b)
 	}
-	w := c.OutOrStdout()
-	state := "is in the pack, whole"
-	switch {
-	case !b.Shown:
-		state = "is not in the pack"
-	case b.Cut || b.Left > 0:
-		state = "is in the pack, cut"
-	}
-	if b.Stale {
-		state += ", with its last known content: the present one was not ready in time"
-	}
-	fmt.Fprintf(w, "%s  %s\n", b.ID, state)
+	printBlock(c.OutOrStdout(), b)
+	return nil
+}
+
+// printBlock prints a block, and the blocks that share its name.
+func printBlock(w io.Writer, b *inspect.Block) {
+	fmt.Fprintf(w, "%s  %s\n", b.ID, blockState(b))
 	row := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(w, "  %-6s  %s\n", name, value)
 		}
 	}
-	if b.Shown || b.Asked > 0 {
+	if b.Asked > 0 {
 		row("asked", cli.Thousands(b.Asked)+" tokens")
+	}
+	if b.Shown || b.Asked > 0 {
 		row("given", cli.Thousands(b.Given)+" tokens")
 	}
 	if b.Left > 0 {
@@ -207,7 +208,36 @@ func whyBlock(c *cobra.Command, l *looking, name string, asJSON bool) error {
 	row("source", b.Source)
 	row("phase", b.Phase)
 	row("recipe", b.Rule)
-	return nil
+
+	// A range belongs to a block of pack.md, and so do its tokens and its lines.
+	name := "blocks"
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, g := range b.Generations {
+		tokens := cli.Thousands(g.Tokens)
+		fmt.Fprintf(t, "  %-6s  %s\t%s tokens\tlines %d-%d of pack.md\n", name, g.ID, tokens, g.First, g.Last)
+		name = ""
+	}
+	t.Flush()
+}
+
+// blockState reports whether a block is in the pack, and whether it is cut. It does not call blocks
+// of compacted records whole, because pack.json does not report how much they omit.
+func blockState(b *inspect.Block) string {
+	state := "is in the pack, whole"
+	switch {
+	case !b.Shown:
+		state = "is not in the pack"
+	case len(b.Generations) > 1:
+		state = fmt.Sprintf("is in the pack, as %d blocks", len(b.Generations))
+	case len(b.Generations) == 1:
+		state = "is in the pack"
+	case b.Cut || b.Left > 0:
+		state = "is in the pack, cut"
+	}
+	if b.Stale {
+		state += ", with its last known content: the present one was not ready in time"
+	}
+	return state
 }
 
 // recipeSources are those of the session's recipe; none where it cannot be read.

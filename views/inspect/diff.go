@@ -16,7 +16,8 @@ type Diff struct {
 	Same     bool     `json:"same"` // pack.md has the same bytes
 	Sides    [2]*Side `json:"packs"`
 	Kept     Prefix   `json:"prefix_kept"`
-	Blocks   []Change `json:"blocks"`  // that differ, in the order of the later pack, then those that are gone
+	Blocks   []Change `json:"blocks"`  // that differ, by name in the order of the later pack, then removed names
+	Names    []Total  `json:"names"`   // names of blocks of compacted records, if one of their blocks differs
 	Records  []Move   `json:"records"` // that stand elsewhere, in the order of their logs; none where the histories have nothing to do with each other
 }
 
@@ -42,12 +43,24 @@ type Prefix struct {
 	Share  float64 `json:"share"` // of the later pack's tokens
 }
 
-// Change is a block that differs.
+// Change is a block that differs. Blocks are the same block if their name and range are equal.
 type Change struct {
-	ID     string `json:"id"`
-	What   string `json:"what"` // added, removed, changed
+	ID     string `json:"id"`              // "summary (messages:280-291)"
+	Name   string `json:"name"`            // "summary"
+	Range  string `json:"range,omitempty"` // "messages:280-291"
+	What   string `json:"what"`            // added, removed, changed
 	Before int    `json:"before_tokens"`
 	After  int    `json:"after_tokens"`
+}
+
+// Total adds up the blocks of one name in each pack.
+type Total struct {
+	Name         string `json:"name"`
+	BeforeBlocks int    `json:"before_blocks"`
+	AfterBlocks  int    `json:"after_blocks"`
+	Unchanged    int    `json:"unchanged_blocks"` // in both packs with the same bytes
+	Before       int    `json:"before_tokens"`
+	After        int    `json:"after_tokens"`
 }
 
 // Move are records that stand elsewhere.
@@ -63,7 +76,8 @@ type Move struct {
 
 // Compare returns what changed from a to b. related: they are of one session, whose records are the same.
 func Compare(a, b *Pack, nameA, nameB string, related bool) *Diff {
-	d := &Diff{From: a.side(nameA), To: b.side(nameB), Same: a.Markdown == b.Markdown, Blocks: changes(a, b), Records: []Move{}}
+	d := &Diff{From: a.side(nameA), To: b.side(nameB), Same: a.Markdown == b.Markdown, Records: []Move{}}
+	d.Blocks, d.Names = changes(a, b)
 	d.Sides = [2]*Side{d.From, d.To}
 	d.Kept.Bytes = commonLines(a.Markdown, b.Markdown)
 	d.Kept.Tokens = b.counter.CountParts(b.Markdown[:d.Kept.Bytes])
@@ -106,73 +120,54 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// changes compares the blocks around the conversation and the blocks that represent compacted
-// records byte by byte. Each compaction since the last major compaction may add a block of the same
-// name. changes ignores blocks with identical bytes in both packs.
-func changes(a, b *Pack) []Change {
-	before, after := map[string][]blockPart{}, map[string][]blockPart{}
-	var names []string // in the order of the later pack, then those that only the earlier one has
-	for _, of := range []struct {
-		p    *Pack
-		list map[string][]blockPart
-	}{{b, after}, {a, before}} {
-		for _, p := range of.p.parts.blocks {
-			name := blockName(p.id)
-			of.list[name] = append(of.list[name], p)
-			if !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+// changes compares the blocks of two packs by name and range, byte by byte, and adds up the names
+// of compacted records. It compares no conversation that both packs have: moves compares its records.
+func changes(a, b *Pack) (changed []Change, totals []Total) {
+	changed, totals = []Change{}, []Total{}
+	var names []string
+	for _, block := range slices.Concat(b.parts.blocks, a.parts.blocks) {
+		if name, _ := SplitBlockID(block.id); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	out := []Change{}
+
 	for _, name := range names {
-		was, is := without(before[name], after[name]), without(after[name], before[name])
-		c := Change{ID: name, What: "changed", Before: a.tokensOf(was), After: b.tokensOf(is)}
-		switch one := slices.Concat(was, is); {
-		case len(one) == 0, name == conversation && len(before[name]) > 0 && len(after[name]) > 0: // its records are compared apart
+		was, is := a.Generations(name), b.Generations(name)
+		if name == conversation && len(was) > 0 && len(is) > 0 {
 			continue
-		case len(was) == 0:
+		}
+		found, t := changesOf(name, was, is)
+		changed = append(changed, found...)
+		if isHistoryName(name) && len(found) > 0 {
+			totals = append(totals, t)
+		}
+	}
+	return changed, totals
+}
+
+// changesOf compares the blocks of one name. Removed blocks come first, then the order is that of is.
+func changesOf(name string, was, is []Generation) (changed []Change, t Total) {
+	t = Total{Name: name, BeforeBlocks: len(was), AfterBlocks: len(is), Before: tokensOf(was), After: tokensOf(is)}
+	gone := slices.DeleteFunc(slices.Clone(was), func(g Generation) bool { return len(withID(is, g.ID)) > 0 })
+	for _, g := range slices.Concat(gone, is) {
+		old, now := withID(was, g.ID), withID(is, g.ID)
+		if textOf(old) == textOf(now) {
+			t.Unchanged++
+			continue
+		}
+
+		c := Change{ID: g.ID, Name: name, Range: g.Range, What: "changed", Before: tokensOf(old), After: tokensOf(now)}
+		switch {
+		case len(old) == 0:
 			c.What = "added"
-		case len(is) == 0:
+		case len(now) == 0:
 			c.What = "removed"
 		}
-		if one := slices.Concat(was, is); len(one) == 1 && len(before[name])+len(after[name]) > 1 {
-			c.ID = one[0].id // another one of this name did not change
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// without returns the blocks of list without an equal text in others.
-func without(list, others []blockPart) (rest []blockPart) {
-	left := map[string]int{}
-	for _, p := range others {
-		left[p.text]++
-	}
-	for _, p := range list {
-		if left[p.text]--; left[p.text] < 0 {
-			rest = append(rest, p)
+		if !slices.Contains(changed, c) {
+			changed = append(changed, c)
 		}
 	}
-	return rest
-}
-
-func (p *Pack) tokensOf(list []blockPart) (n int) {
-	for _, b := range list {
-		n += p.counter.CountCached(b.text)
-	}
-	return n
-}
-
-// blockName is the id of a block without the records that a summary, notes or the key lines are of, which change with each.
-func blockName(id string) string {
-	for _, kind := range pastBlocks {
-		if len(id) > len(kind)+2 && id[:len(kind)] == kind && id[len(kind)] == ' ' && id[len(kind)+1] == '(' {
-			return kind
-		}
-	}
-	return id
+	return changed, t
 }
 
 // moves finds the records of one log that stand elsewhere.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -74,7 +75,8 @@ func TestBlocksThatChange(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if s := strings.Join(got, ", "); s != "changed system_prompt, added new, changed summary, removed old" {
+	want := "changed system_prompt, added new, removed summary (messages:1-9), added summary (messages:1-12), removed old"
+	if s := strings.Join(got, ", "); s != want {
 		t.Error(s)
 	}
 	if x.Kept.Bytes != len("# Context Block: system_prompt\n") || x.Kept.Tokens == 0 || x.Kept.Share <= 0 || !x.From.MarkdownOnly {
@@ -118,9 +120,12 @@ func TestDiffOfGenerationsIsTrue(t *testing.T) {
 	for _, c := range []struct{ before, after, want string }{
 		{one + two + end, one + two + three + end, "added key lines (messages:21-30)"},
 		{one + two + three + end, one + two + end, "removed key lines (messages:21-30)"},
-		{one + end, one + two + end, "added key lines (messages:10-20), added files and runs"},
-		{one + two + three + end, major + end, "changed user's words, changed key lines, removed files and runs"},
+		{one + end, one + two + end, "added key lines (messages:10-20), added files and runs (as of messages:20)"},
+		{one + two + three + end, major + end, "removed user's words (messages:1-9), added user's words (messages:1-30), " +
+			"removed key lines (messages:1-9), removed key lines (messages:10-20), removed key lines (messages:21-30), " +
+			"added key lines (messages:1-30), removed files and runs (as of messages:20)"},
 		{one + two + end, one + two + end, ""},
+		{one + two + end, strings.Replace(one+two+end, "[11] b", "[12] c", 1), "changed key lines (messages:10-20)"},
 	} {
 		a, err := NewPack(40, []byte(c.before), nil, "")
 		if err != nil {
@@ -142,5 +147,32 @@ func TestDiffOfGenerationsIsTrue(t *testing.T) {
 		if strings.Count(c.before, conversation) == strings.Count(c.after, conversation) && sum != b.Tokens-a.Tokens {
 			t.Errorf("%s: the changes add up to %d, not %d", c.want, sum, b.Tokens-a.Tokens)
 		}
+	}
+}
+
+// The totals of a name contain the blocks that did not change.
+func TestTotalsIncludeUnchangedBlocks(t *testing.T) {
+	lines := func(span, text string) string {
+		return "# Context Block: key lines (messages:" + span + ")\n" + text + "\n"
+	}
+	pack := func(md string) *Pack {
+		p, err := NewPack(40, []byte(md), nil, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	a := pack(lines("1-9", "[1] a") + "# Context Block: goal\nx\n")
+	b := pack(lines("1-9", "[1] a") + lines("10-20", "[11] b") + "# Context Block: goal\ny\n")
+
+	d := Compare(a, b, "a", "b", true)
+	one := a.Generations("key lines")[0].Tokens
+	two := b.Generations("key lines")[1].Tokens
+	want := []Total{{Name: "key lines", BeforeBlocks: 1, AfterBlocks: 2, Unchanged: 1, Before: one, After: one + two}}
+	if !slices.Equal(d.Names, want) {
+		t.Errorf("%+v, want %+v", d.Names, want)
+	}
+	if c := d.Blocks[0]; c.Name != "key lines" || c.Range != "messages:10-20" || c.After != two {
+		t.Errorf("%+v", c)
 	}
 }

@@ -21,21 +21,24 @@
 //     that a long session shows: evenly (calls.go).
 //   - Forms of an address such as messages:57 or e12: ParseRecords (address.go).
 //   - Places of records in pack.md: parts.go.
+//   - A block is identified by its name and its range. Within an epoch each compaction appends
+//     blocks that have the names of earlier ones and another range, its generation (generation.go).
 //
 // A missing record, block, moment, or pack is ctxabi.ErrNotFound, malformed input is
 // ctxabi.ErrMalformed. All other errors come from the Source.
 //
 // # Files, from top to bottom
 //
-//	stats.go    tokens, epochs, and tools over time
-//	usage.go    token usage that a provider recorded
-//	why.go      place and path of a record
-//	block.go    result for one block
-//	calls.go    model calls and cache hits
-//	diff.go     changes between two packs
-//	source.go   Source, packs of a store
-//	mounted.go  packs of a mount
-//	pack.go     one pack and its places
-//	parts.go    pieces of pack.md
-//	address.go  addresses of records
+//	stats.go       tokens, epochs, and tools over time
+//	usage.go       token usage that a provider recorded
+//	why.go         place and path of a record
+//	block.go       result for one block
+//	calls.go       model calls and cache hits
+//	diff.go        changes between two packs
+//	generation.go  blocks that share a name
+//	source.go      Source, packs of a store
+//	mounted.go     packs of a mount
+//	pack.go        one pack and its places
+//	parts.go       pieces of pack.md
+//	address.go     addresses of records
 package inspect

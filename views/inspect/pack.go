@@ -220,7 +220,9 @@ func (p *Pack) TokensOf(a Address) int {
 
 // Zones are the tokens of the conversation by what they show. They add up to its tokens.
 type Zones struct {
+	UserWords int `json:"user_words"`
 	Summary   int `json:"summary"`
+	Files     int `json:"files_and_runs"`
 	Notes     int `json:"notes"` // facts, decisions and refs that are derived
 	KeyLines  int `json:"key_lines"`
 	Folded    int `json:"folded"`
@@ -257,13 +259,20 @@ func (p *Pack) Sections() (s Sections, z Zones) {
 	return s, z
 }
 
+// noteKinds are the kinds of items that Zones counts as notes.
+var noteKinds = []string{"facts", "decisions", "refs"}
+
 func (z *Zones) of(it *Item) *int {
 	switch {
+	case it.Kind == "user_words" && it.Extra:
+		return &z.UserWords
+	case it.Kind == "state" && it.Extra:
+		return &z.Files
 	case it.Kind == "summary" && it.Extra:
 		return &z.Summary
 	case it.Kind == "key_lines" && it.Extra:
 		return &z.KeyLines
-	case it.Extra && slices.Contains(citing, it.Kind):
+	case it.Extra && slices.Contains(noteKinds, it.Kind):
 		return &z.Notes
 	}
 	switch it.place().Zone {

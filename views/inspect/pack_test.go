@@ -96,7 +96,17 @@ func checkItems(t *testing.T, p *Pack, n int) {
 		}
 	}
 	s, z := p.Sections()
-	if all != p.Tokens || s.Stable+s.Session+s.Journal+s.Footer != p.Tokens || z.Summary+z.KeyLines+z.Folded+z.Kept+z.Full+z.Shortened+z.Framing != s.Journal {
+	whole := 0 // records in full
+	for _, a := range p.parts.order {
+		if p.PlaceOf(a).Zone == Full {
+			whole += p.TokensOf(a)
+		}
+	}
+	if z.Full != whole {
+		t.Errorf("at %d: %d tokens in full, the records have %d", n, z.Full, whole)
+	}
+	zones := z.UserWords + z.Summary + z.Files + z.Notes + z.KeyLines + z.Folded + z.Kept + z.Full + z.Shortened + z.Framing
+	if all != p.Tokens || s.Stable+s.Session+s.Journal+s.Footer != p.Tokens || zones != s.Journal {
 		t.Errorf("at %d: %d tokens, %+v, %+v", n, p.Tokens, s, z)
 	}
 }

@@ -18,11 +18,17 @@ type Record struct {
 	Paths  []string `json:"paths"` // where it can be read: as it was written, decoded, and in chunks of what left the prompt
 	Place
 	Tokens   int      `json:"tokens"`              // that it takes of the pack where it stands
-	KeyLines []string `json:"key_lines,omitempty"` // lines of it that stand among the key lines
-	Cited    []string `json:"cited,omitempty"`     // lines of the summary and of derived notes that cite it
+	KeyLines []Quote  `json:"key_lines,omitempty"` // lines of it that the key lines contain
+	Cited    []Quote  `json:"cited,omitempty"`     // lines of blocks of compacted records that cite it
 	Footer   []string `json:"footer,omitempty"`    // blocks of the footer that name it: "recall", "goal"
 	Note     string   `json:"note,omitempty"`      // why it stands nowhere
 	Life     []Turn   `json:"life"`
+}
+
+// Quote is a line about a record, and the blocks that contain it.
+type Quote struct {
+	Line   string   `json:"line"`
+	Blocks []string `json:"blocks"` // "summary (messages:280-291)"
 }
 
 // Turn is a moment at which the place of a record changed, or at which it came.
@@ -170,45 +176,29 @@ func (h *History) describe(a Address) (what string, whole int, err error) {
 	return what, p.CountCached(text), nil
 }
 
-// citing are the kinds of blocks before the conversation each line of which ends in the source that it is from.
-var citing = []string{"summary", "facts", "decisions", "refs"}
-
-// mentions finds what else of the pack speaks of a record.
-func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
-	cite := func(line string) {
-		if !slices.Contains(cited, line) { // a note and the summary may say the same
-			cited = append(cited, line)
+// mentions returns the lines about a record in the blocks of compacted records, and the blocks of
+// the footer that name the record.
+func (p *Pack) mentions(a Address) (lines, cited []Quote, footer []string) {
+	for _, b := range p.parts.blocks {
+		name, span := SplitBlockID(b.id)
+		switch {
+		case span == "":
+		case name == "key lines":
+			for _, line := range keyLinesOf(b.text, a) {
+				lines = quote(lines, line, b.id)
+			}
+		default:
+			for line := range strings.Lines(b.text) {
+				if line = strings.TrimSuffix(line, "\n"); cites(name, line, a) {
+					cited = quote(cited, line, b.id)
+				}
+			}
 		}
 	}
-	seen := map[string]bool{}
+
 	for _, it := range p.Items {
-		if it.Extra && seen[it.Kind] {
-			continue // extraText has all blocks of a kind
-		}
-		seen[it.Kind] = seen[it.Kind] || it.Extra
-		switch {
-		case it.Extra && it.Kind == "key_lines":
-			lines = append(lines, keyLinesOf(p.extraText("key lines"), a)...)
-		case it.Extra && it.Kind == "user_words":
-			for line := range strings.Lines(p.extraText("user's words")) {
-				if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "- ["+a.Mark()+"] ") {
-					cite(line)
-				}
-			}
-		case it.Extra && it.Kind == "state":
-			for line := range strings.Lines(p.extraText("files and runs")) {
-				if line = strings.TrimSuffix(line, "\n"); strings.HasPrefix(line, "- ") && strings.Contains(line, "("+a.Mark()+")") {
-					cite(line)
-				}
-			}
-		case it.Extra && slices.Contains(citing, it.Kind):
-			for line := range strings.Lines(p.extraText(it.Kind)) {
-				if line = strings.TrimSuffix(line, "\n"); strings.HasSuffix(line, "("+a.String()+")") {
-					cite(line)
-				}
-			}
-		case it.Phase == "dynamic":
-			if text, _ := p.parts.block(it.ID); names(text, a) && !slices.Contains(footer, it.ID) {
+		if it.Phase == "dynamic" && !slices.Contains(footer, it.ID) {
+			if text, _ := p.parts.block(it.ID); names(text, a) {
 				footer = append(footer, it.ID)
 			}
 		}
@@ -216,16 +206,29 @@ func (p *Pack) mentions(a Address) (lines, cited, footer []string) {
 	return lines, cited, footer
 }
 
-// extraText is the text of the blocks of a kind that stand before the conversation: "summary (messages:1-118)". Each compaction since
-// the last major one may have one.
-func (p *Pack) extraText(kind string) string {
-	var text strings.Builder
-	for _, b := range p.parts.blocks {
-		if strings.HasPrefix(b.id, kind+" (") {
-			text.WriteString(b.text)
+// cites reports whether a line of a block with this name is about a record.
+func cites(name, line string, a Address) bool {
+	switch name {
+	case "user's words":
+		return strings.HasPrefix(line, "- ["+a.Mark()+"] ")
+	case "files and runs":
+		marked := strings.Contains(line, "("+a.Mark()+")") || strings.Contains(line, "("+a.Mark()+": ")
+		return marked && strings.HasPrefix(line, "- ")
+	}
+	return strings.HasSuffix(line, "("+a.String()+")")
+}
+
+// quote adds a line of a block. A line that several blocks contain is one quote.
+func quote(list []Quote, line, block string) []Quote {
+	for i, q := range list {
+		if q.Line == line {
+			if !slices.Contains(q.Blocks, block) {
+				list[i].Blocks = append(q.Blocks, block)
+			}
+			return list
 		}
 	}
-	return text.String()
+	return append(list, Quote{line, []string{block}})
 }
 
 // keyLinesOf returns the lines of a record in a block of key lines: "[57] text" or "[57 read a.go] text", and those below it that begin

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -100,7 +101,8 @@ func TestWhyNamesLinesAndCitations(t *testing.T) {
 		{Address{true, 2}, []string{"z"}, nil, nil},
 		{Address{N: 10}, nil, nil, nil},
 	} {
-		lines, cited, footer := p.mentions(c.a)
+		quotes, citations, footer := p.mentions(c.a)
+		lines, cited := linesOf(quotes), linesOf(citations)
 		if !slices.Equal(lines, c.lines) || !slices.Equal(cited, c.cited) || !slices.Equal(footer, c.footer) {
 			t.Errorf("%s: %q, %q, %q", c.a, lines, cited, footer)
 		}
@@ -116,9 +118,18 @@ func TestWhyCitesALineOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, cited, _ := p.mentions(Address{N: 2}); !slices.Equal(cited, []string{"- Failed: no (messages:2)"}) {
+	want := []Quote{{"- Failed: no (messages:2)", []string{"summary (messages:1-9)", "summary (messages:10-19)"}}}
+	if _, cited, _ := p.mentions(Address{N: 2}); !reflect.DeepEqual(cited, want) {
 		t.Errorf("cited: %q", cited)
 	}
+}
+
+// linesOf returns the lines of quotes.
+func linesOf(list []Quote) (lines []string) {
+	for _, q := range list {
+		lines = append(lines, q.Line)
+	}
+	return lines
 }
 
 func TestWhyRefuses(t *testing.T) {
@@ -156,7 +167,7 @@ func TestWhyOfBlocks(t *testing.T) {
 		t.Errorf("%+v, %v", pin, err)
 	}
 	same, err := h.Block(ctx, "context/pinned/rules.md")
-	if err != nil || *same != *pin {
+	if err != nil || !reflect.DeepEqual(same, pin) {
 		t.Errorf("by its path: %+v, %v", same, err)
 	}
 	cut, err := h.Block(ctx, "handoff")
@@ -182,25 +193,110 @@ func TestWhyOfZonesIsTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines, cited, footer := p.mentions(Address{N: 2})
-	if !slices.Equal(lines, []string{"port = 80"}) || !slices.Equal(cited, []string{"- Asked: mend it (messages:2)", "- go test: ok (2)"}) || !slices.Equal(footer, []string{"recall"}) {
+	wantLines := []Quote{{"port = 80", []string{"key lines (messages:1-9)"}}}
+	wantCited := []Quote{
+		{"- Asked: mend it (messages:2)", []string{"summary (messages:1-9)"}},
+		{"- go test: ok (2)", []string{"files and runs (as of messages:12)"}},
+	}
+	if !reflect.DeepEqual(lines, wantLines) || !reflect.DeepEqual(cited, wantCited) || !slices.Equal(footer, []string{"recall"}) {
 		t.Errorf("%q, %q, %q", lines, cited, footer)
 	}
-	for name, want := range map[string]Block{
-		"summary":                  {Source: "messages:1-9, messages:10-20", Kind: "summary", Given: 42},
-		"key lines":                {Source: "messages:1-9, messages:10-20", Kind: "key_lines", Given: 24},
-		"key_lines":                {Source: "messages:1-9, messages:10-20", Kind: "key_lines", Given: 24},
-		"key lines (messages:1-9)": {Source: "messages:1-9", Kind: "key_lines", Given: 11},
-		"files and runs":           {Source: "messages:1-12", Kind: "state", Given: 12},
+
+	for name, want := range map[string]struct{ kind, generations string }{
+		"summary":                            {"summary", "messages:1-9 at 1-2, messages:10-20 at 7-8"},
+		"key lines":                          {"key_lines", "messages:1-9 at 3-4, messages:10-20 at 9-10"},
+		"key_lines":                          {"key_lines", "messages:1-9 at 3-4, messages:10-20 at 9-10"},
+		"key lines (messages:1-9)":           {"key_lines", "messages:1-9 at 3-4"},
+		"files and runs":                     {"state", "as of messages:12 at 5-6"},
+		"files and runs (as of messages:12)": {"state", "as of messages:12 at 5-6"},
+		"conversation":                       {"", " at 11-13"},
 	} {
-		want.ID, want.Phase, want.Shown, want.Asked = name, "journal", true, want.Given
-		if b, ok := p.Block(name); !ok || *b != want {
+		b, ok := p.Block(name)
+		if !ok {
+			t.Errorf("%s: not found", name)
+			continue
+		}
+		var got []string
+		sum := 0
+		for _, g := range b.Generations {
+			got = append(got, fmt.Sprintf("%s at %d-%d", g.Range, g.First, g.Last))
+			sum += g.Tokens
+		}
+		known := b.Kind == want.kind && b.Given == sum && sum > 0 && b.Asked == 0 && b.Shown
+		if !known || strings.Join(got, ", ") != want.generations {
 			t.Errorf("%s: %+v", name, b)
 		}
 	}
 	if b, ok := p.Block("user's words"); ok {
-		t.Errorf("what the pack does not have: %+v", b)
+		t.Errorf("a block that the pack does not have: %+v", b)
 	}
-	if ids := strings.Join(p.blockIDs(), ", "); ids != "summary, key lines, files and runs, recall" {
+	if ids := strings.Join(p.blockIDs(), ", "); ids != "summary, key lines, files and runs, conversation, recall" {
 		t.Errorf("the blocks are %s", ids)
+	}
+}
+
+func TestSplitBlockID(t *testing.T) {
+	for id, want := range map[string][2]string{
+		"summary (messages:1-118)":             {"summary", "messages:1-118"},
+		"key lines (messages:1-9, events:2-4)": {"key lines", "messages:1-9, events:2-4"},
+		"facts (events:3)":                     {"facts", "events:3"},
+		"files and runs (as of messages:288)":  {"files and runs", "as of messages:288"},
+		"user's words (messages:1-9)":          {"user's words", "messages:1-9"},
+		"summary":                              {"summary", ""},
+		"summary (old)":                        {"summary (old)", ""},
+		"summary (messages:1-9":                {"summary (messages:1-9", ""},
+		"pinned/summary (messages:1-9).md":     {"pinned/summary (messages:1-9).md", ""},
+		"recall (messages:1-9)":                {"recall (messages:1-9)", ""},
+	} {
+		if name, span := SplitBlockID(id); name != want[0] || span != want[1] {
+			t.Errorf("%s: %q, %q", id, name, span)
+		}
+	}
+}
+
+// A block of a file and a block of compacted records may have one name.
+func TestFileHidesNoGenerations(t *testing.T) {
+	const own = "# Context Block: summary\nmine\n"
+	const past = "# Context Block: summary (messages:1-9)\n- a (messages:2)\n# Context Block: conversation\n## 10 user\nhi\n"
+	shown := `{"id":"summary","kind":"summary","phase":"session","source":"context/summary.md","tokens":7},`
+	derived := `{"kind":"summary","extra":true,"phase":"journal","source":"messages.jsonl","range":"1-9","tokens":20}`
+	omitted := `{"id":"summary","source":"context/summary.md","bytes":800,"reason":"its share"}`
+	for _, c := range []struct {
+		name, md, account string
+		ids               []string
+		left              int64
+	}{
+		{"shown", own + past, `{"items":[` + shown + derived + `]}`, []string{"summary", "summary (messages:1-9)"}, 0},
+		{"omitted", past, `{"items":[` + derived + `],"omitted":[` + omitted + `]}`, []string{"summary (messages:1-9)"}, 800},
+	} {
+		p, err := NewPack(10, []byte(c.md), []byte(c.account), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, ok := p.Block("summary")
+		if !ok || !b.Shown || b.Left != c.left || b.Source != "context/summary.md" {
+			t.Fatalf("%s: %+v", c.name, b)
+		}
+		var ids []string
+		for _, g := range b.Generations {
+			ids = append(ids, g.ID)
+		}
+		if !slices.Equal(ids, c.ids) {
+			t.Errorf("%s: %q", c.name, ids)
+		}
+	}
+}
+
+// A block with several items, such as recall, has the tokens of all of them.
+func TestBlockAddsUpItems(t *testing.T) {
+	account := `{"items":[
+		{"id":"recall","kind":"recall","phase":"dynamic","source":"messages.jsonl","range":"2","tokens":9,"cut":true},
+		{"id":"recall","kind":"recall","phase":"dynamic","source":"messages.jsonl","range":"3","tokens":8}]}`
+	p, err := NewPack(10, []byte("# Context Block: recall\nx\n"), []byte(account), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, ok := p.Block("recall"); !ok || b.Given != 17 || b.Asked != 0 || !b.Cut || b.Source != "messages.jsonl" {
+		t.Errorf("%+v", b)
 	}
 }

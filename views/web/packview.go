@@ -147,8 +147,7 @@ func (v *packPart) fill(p *inspect.Pack) {
 		sums[phase] += n
 		id := fmt.Sprintf("p%d", i)
 		y := piece{ID: id, Title: x.Block, Class: class, Tokens: n}
-		name, _, _ := strings.Cut(x.Block, " (messages:")
-		name, _, _ = strings.Cut(name, " (as of")
+		name, _ := inspect.SplitBlockID(x.Block)
 		if x.Record != (inspect.Address{}) {
 			place := p.PlaceOf(x.Record)
 			y.Record, y.Title = x.Record.String(), x.Record.String()+", "+placeWords(place)
