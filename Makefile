@@ -40,7 +40,7 @@ test: ## install what the tests need, then run all of them
 	@dist/setup.sh test
 	@dist/test.sh
 
-test-matrix: ## run what make test omits or shortens (containers, systemd, npm, long loops), check the coverage of pack
+test-matrix: ## run tests that make test omits or shortens (containers, systemd, npm, long loops), check the coverage of pack
 	@dist/setup.sh matrix
 	@dist/test.sh matrix
 

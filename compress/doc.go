@@ -11,13 +11,13 @@
 //
 // # Where it is decided
 //
-//   - What a term is (words, identifiers, scripts without spaces): terms.go (Terms). Stop words:
-//     terms.go (IsStopWord). Endings: stem.go (Stem).
+//   - Definition of a term (words, identifiers, scripts without spaces): terms.go (Terms). Stop
+//     words: terms.go (IsStopWord). Endings: stem.go (Stem).
 //   - Constants of BM25: relevance.go (bm25K1, bm25B). A query that changes little: running.go
 //     (Running). Texts without a term: finder.go (Finder).
-//   - Which lines of a history are key lines: keylines.go (Vocabulary.KeyLines). What an identifier
-//     is: identifiers.go (EachWord, KindOfWord).
-//   - Which line tells a failure: fold.go (Tells, TellsFailure). Which lines define something:
+//   - Which lines of a history are key lines: keylines.go (Vocabulary.KeyLines). Form of an
+//     identifier is: identifiers.go (EachWord, KindOfWord).
+//   - Lines that report a failure: fold.go (Tells, TellsFailure). Which lines define something:
 //     outline.go.
 //   - Where a text is cut, and the line that reports the omission: headtail.go (HeadTail, LeftOut).
 //   - Sizes of chunks and their algorithm, which must not change: chunks.go.

@@ -30,7 +30,7 @@ go -C "$dir/tree" build -buildvcs=false -o "$dir/old" ./cmd/ctxfs
 n=0
 for f in $(find examples -name '*.jsonl' | sort) $([ ! -d "$data" ] || find "$data" -name '*.jsonl' -size -8M | sort); do
 	n=$((n + 1))
-	"$dir/old" import --store "$dir/store" "$f" "pack/$n" >/dev/null 2>&1 || echo "$f is not a transcript" >>"$dir/skipped"
+	"$dir/old" import --store "$dir/store" "$f" "pack/$n" >/dev/null 2>&1 || echo "packs-same: skipped, import refuses it: $f" >&2
 done
 user=$(id -u)
 sessions=store/home/$user/agent/pack/session

@@ -53,7 +53,7 @@ type HeadBlock struct {
 	Chosen bool   // by the task: a compaction changes it
 }
 
-// Compiler compiles packs of one session one after another and reuses what did not change, as a
+// Compiler compiles packs of one session one after another and reuses unchanged parts, as a
 // builder does. Its packs equal the packs of [CompileWith]. The zero value is ready to use. A
 // Compiler is not safe for concurrent use.
 type Compiler struct {

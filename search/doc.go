@@ -1,4 +1,4 @@
-// Package search finds records by what they say. [Engine.Session] searches one session and
+// Package search finds records by their text. [Engine.Session] searches one session and
 // [Engine.Owner] all sessions of an owner or an agent; a [Query] names the words, filters, and
 // tokens, and [Engine.Render] writes the [Result] as text or JSON. The mount serves it as
 // context/search, the command line as a verb.
@@ -25,11 +25,11 @@
 //     segment/merge.go (Due).
 //   - Which sessions changed, moved, or were removed: changes.go. When words of a removed session
 //     leave the files: tidy.go (index.purge).
-//   - What happens to a damaged index: session.go (gathered.repair), index.go (index.dropSegment):
-//     it is dropped and rebuilt. What fsck checks: check.go.
+//   - Damaged index: session.go (gathered.repair), index.go (index.dropSegment):
+//     it is dropped and rebuilt. Checks of fsck: check.go.
 //   - Files of an index, search/ in the owner's internal directory, and their version: manifest.go.
 //   - Which indexes stay in memory: engine.go (Engine.grown). Secrets in answers: redaction.go.
-//   - What a search sees of a session at one moment: sessions.go (snapshot).
+//   - Snapshot of a session for one search: sessions.go (snapshot).
 //
 // Errors: ErrMalformed for a wrong query, ErrIO if records cannot be read, ErrNoMemory if there is
 // no memory for the search, or the error of the context. A damaged or missing index is no error. A

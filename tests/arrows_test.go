@@ -39,7 +39,7 @@ var arrows = map[string][]string{
 	"cluster/rows": {
 		"cluster/engine", "cluster/host", "cluster/journal", "cluster/replica", "ctxabi", "session",
 		"session/arrival", "session/blob", "session/log",
-	}, // what packs show, and blobs
+	}, // packs and blobs
 
 	"ctxabi":          {},
 	"internal":        {},
@@ -109,7 +109,7 @@ var arrows = map[string][]string{
 		"agents/adapter", "agents/adapter/claude", "agents/adapter/formats", "ctxabi",
 		"internal/inputs", "internal/lazy", "internal/mounts", "internal/redact", "internal/usage",
 		"session", "session/disk", "session/log",
-	}, // what import and export do
+	}, // import and export
 	"internal/redact":            {"internal/lazy"}, // texts alone, as compress: what packs and searches show is redacted where they read it, as a whole
 	"internal/redact/redacttest": {},
 	"agents/mcp":                 {"agents/mcp/memory", "agents/brief", "ctxabi", "internal/lazy"}, // a client of the mount, like any other

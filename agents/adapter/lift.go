@@ -41,7 +41,7 @@ type Lifter struct {
 	base     map[string][]gjson.Result // lists of an earlier source record, by their paths there
 	baseName string                    // its "@ID"
 
-	earlier *Lifter // what it knows as well; nil for nothing
+	earlier *Lifter // searched after places; may be nil
 }
 
 // place returns where a value stands, "" for nowhere.

@@ -7,7 +7,7 @@
 //   - Which call is an act: state.go (State.after). A tool with a verb of reading or thinking in
 //     its name (get, search, calculate) does not act, nor does a shell, a test, or a file tool.
 //   - Which act replaces an earlier one (same tool, same object): state.go (State.with).
-//   - Which object a call is about: object.go (idOf). What the line says: state.go (State.after):
+//   - Which object a call is about: object.go (idOf). Text of the line: state.go (State.after):
 //     the values that differ from the newest earlier result about the object (object.go: changed).
 //     A failed call, or a result that is no JSON object, gives the first line of the result.
 //   - Limits: state.go (MaxActs), object.go (maxRead, maxLeaves). Length of the lines: lines.go.

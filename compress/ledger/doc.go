@@ -15,13 +15,13 @@
 //     copy.go, builtins.go, git.go. Other programs: programs.go.
 //   - Whether a command ran and succeeded: outcome.go (tri, res), walk.go (&&, ||, pipes, loops),
 //     redirect.go.
-//   - What a word names: words.go, match.go (patterns), vars.go, operands.go. Agents' own shells:
+//   - Meaning of a word: words.go, match.go (patterns), vars.go, operands.go. Agents' own shells:
 //     agent.go.
 //   - When a file is unsure: effects.go (desk). Two paths of one file: names.go, store.go
 //     (State.canonical).
 //   - Whether presence and content are certain: store.go (State.Sure, State.SureText).
 //   - Limits: state.go (MaxFiles, 64 KiB of a content, 2 MiB of all), script.go (128 KiB, nesting,
-//     steps). What leaves first: bound.go.
+//     steps). Order of eviction: bound.go.
 //   - Which files get lines and excerpts: lines.go.
 //
 // # Invariants

@@ -9,15 +9,16 @@
 //
 // # Where it is decided
 //
-//   - What a sentence states: facts.go (rules, preferences, permissions), values.go and
-//     statements.go (values). What it chooses or proposes: decisions.go. Yes to a proposal:
+//   - Statements of a sentence: facts.go (rules, preferences, permissions), values.go and
+//     statements.go (values). Choices and proposals: decisions.go. Yes to a proposal:
 //     acceptance.go. Consent to a single act, which is no rule: consent.go.
 //   - Items to do: todo.go (lists and words), tasks.go (numbered items). Replies to question tools:
 //     replies.go.
-//   - What states nothing (questions, guesses, quotations, code, logs): clauses.go, prose.go.
+//   - Sentences without a statement (questions, guesses, quotations, code, logs): clauses.go,
+//     prose.go.
 //   - Which rows replace each other, and how many stay: state.go (supersedes), topics.go, bound.go.
-//   - What happened to files: files.go, touched.go. What events state: events.go.
-//   - Whether a success makes up for a failure: action.go (Action.Mends). What a script is for:
+//   - Changes of files: files.go, touched.go. Statements of events: events.go.
+//   - Whether a success makes up for a failure: action.go (Action.Mends). Purpose of a script:
 //     what.go. Commands of a script: script.go.
 //   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Sentences
 //     that zones show: said.go.

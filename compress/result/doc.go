@@ -13,7 +13,7 @@
 //
 //   - Kind of a result: kind.go (Recognise). List of kinds: kinds.go. Order of attempts and the
 //     fall back to head and tail: result.go (Shorten).
-//   - Lines of a log or a test run: log.go, failures.go. What a line of a log says: lines.go
+//   - Lines of a log or a test run: log.go, failures.go. Parts of a log line: lines.go
 //     (classify, lineRules).
 //   - Lines of a file: file.go. Matches, tables, and diffs: rows.go. Listings: listing.go. Pages:
 //     html.go. Bytes: binary.go.

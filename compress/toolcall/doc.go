@@ -6,7 +6,7 @@
 //
 //   - Which result answers which call, and how many calls are open: pair.go (Open.Next, maxOpen).
 //   - Script of a call: script.go (Script). Wrappers such as sudo and timeout: argv.go (Unwrapped).
-//   - What a tool does to a file, by its name: file.go (FileAct).
+//   - Effect of a tool on a file, by its name: file.go (FileAct).
 //   - Whether a call succeeded, failed, was stopped, or was refused: ended.go (StatusOf, HowEnded,
 //     End.Failed).
 //   - Text that tools write around an output: frame.go (Body).

@@ -1,13 +1,13 @@
 // Package verdicts keeps the newest result of each command that decides something: a test, a build,
 // an installation, a run of a program. [State.Apply] takes the next record; [State.Lines] returns a
-// line for each verdict, with counts and what failed. Package pack/journal shows the lines.
+// line for each verdict, with counts and failures. Package pack/journal shows the lines.
 //
 // # Where it is decided
 //
 //   - Which calls give a verdict, and how a call ended: state.go (State.after, verdictOf).
 //   - Which verdict replaces an earlier one: state.go (Verdict.same, Verdict.includes). Which
 //     success makes up for a failure: compress/notes (Action.Mends).
-//   - What the output of test runners, compilers, and package managers says: rules.go (rules), each
+//   - Meaning of the output of test runners, compilers, package managers: rules.go (rules), each
 //     with a line as its test; read by report.go (Read). Other lines of logs: [result.FailureLine].
 //   - Order and length of the lines: lines.go. Number of verdicts: state.go (MaxVerdicts).
 //

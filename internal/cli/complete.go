@@ -58,7 +58,7 @@ func CompleteSessions(c *cobra.Command, _ []string, word string) (names []string
 	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "/") || strings.HasPrefix(word, "~") {
 		return nil, cobra.ShellCompDirectiveDefault
 	}
-	daemon.Asker.Within = time.Second // somebody waits with a finger on the key
+	daemon.Asker.Within = time.Second // completion must not delay the shell
 	self := ctxabi.Ref{UID: uint32(os.Getuid())}
 	all := strings.HasPrefix(word, "home/") || strings.HasPrefix(word, "shared/")
 	for ref := range sessionsToComplete(c, self, all) {

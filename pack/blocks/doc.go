@@ -13,8 +13,8 @@
 //   - When a condition holds: condition.go (Facts.Holds); whether it can ever hold: Facts.Possible.
 //   - Text of plan and errors: state.go. Folded todo list: todo.go. Result of a child: children.go,
 //     children_text.go.
-//   - Default files of built-in sources: file.go (BuiltinPaths). What a pack id takes from a file:
-//     file.go (File.AppendTo).
+//   - Default files of built-in sources: file.go (BuiltinPaths). Part of a pack id that a file
+//     gives: file.go (File.AppendTo).
 //   - Front matter of Markdown: frontmatter.go. Memory for split files: corpora.go (MaxCorpora).
 //
 // Only [Corpora] has state; it is safe for concurrent use and changes no result.

@@ -26,7 +26,7 @@
 //   - How many generators run at once in the process, per user, and per session: outputs_run.go
 //     (maxRuns). Environment and PATH: computed.go (Builder.environment). Stored outputs:
 //     outputs_store.go.
-//   - What a generator gets that reads its own pack: computed.go (Builder.inside). Under [AtOnce],
+//   - Pack for a generator that reads its own pack: computed.go (Builder.inside). Under [AtOnce],
 //     which look-ups of the mount use, Current returns an error instead of waiting for generators.
 //   - When the summarizer runs: summarizer.go. Its input: summarizer_input.go. Which summaries are
 //     accepted: summarizer_check.go. Text of summary.md: summarizer_note.go.
@@ -37,7 +37,7 @@
 //   - Report while there is no pack: builder.go (Builder.FailureReport).
 //   - Which sessions leave memory: entries.go (Builder.trim). Memory for a build: room.go
 //     (ErrNoMemory).
-//   - Which findings, folds, and indexes are stored under notes/: kept.go. What redaction does to
+//   - Which findings, folds, and indexes are stored under notes/: kept.go. Effect of redaction on
 //     small derived files: redacted.go.
 //
 // # Locks

@@ -7,7 +7,7 @@
 //
 // # Where it is decided
 //
-//   - What a sentence states: compress/notes. Where findings are stored: pack/builder/kept.go.
+//   - Statements of a sentence: compress/notes. Where findings are stored: pack/builder/kept.go.
 //   - Which records of a long history a pack reads: finds.go (GapBefore, First, Newest).
 //   - Which findings are reused when the gap moves: near.go (Nearby).
 //   - When a reader must not wait for the rest: finds.go (Finds.Behind). Size of a batch: finds.go

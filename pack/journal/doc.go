@@ -16,7 +16,7 @@
 //     earlier ones byte for byte; at most maxMinors follow a major one.
 //   - How much of a record is shown: history_rules.go (Policy.Rules, Fold.arriving). Shares of
 //     results after a turn: history_compact.go (Fold.endTurn).
-//   - What the steps of a tighter fold change: history_rules.go (Policy.Rules, MaxStep).
+//   - Steps of a tighter fold: history_rules.go (Policy.Rules, MaxStep).
 //   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
 //   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
 //     files and runs zones_state.go, key lines zones_lines.go, notes zones_notes.go and decided.go,
@@ -40,6 +40,6 @@
 //	history.go          Fold, and how it takes the next record
 //	history_compact.go  compactions and the boundary
 //	history_rules.go    numbers of a fold
-//	zones.go            what replaces compacted records
+//	zones.go            blocks that replace compacted records
 //	render.go           the journal as parts of a pack
 package journal

@@ -13,9 +13,9 @@
 //   - Order of turns, pairs of calls and results, results that are missing or have no call:
 //     script.go. Ids and names of
 //     calls: calls.go.
-//   - What is changed so that providers accept a history: script.go (scripter), reported by
+//   - Changes that make providers accept a history: script.go (scripter), reported by
 //     repair.go.
-//   - Which text has the system's authority, and what is quoted: dialogue.go
+//   - Which text has the system's authority, and which is quoted: dialogue.go
 //     (utterance.withoutAuthority), for two roles that take turns alternate.go.
 //   - Cache marks of Anthropic: anthropic.go. Items of Responses: items.go, responses.go.
 //   - Which images each provider gets: images.go. Thinking that is sent back: thought.go.

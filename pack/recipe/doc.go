@@ -14,8 +14,8 @@
 //
 //   - Which keys exist, with their types, ranges, defaults, and descriptions: fields.go. The JSON
 //     Schema (schema.go) comes from the same table, and a test compares docs/recipe.md with it.
-//   - Which imported source a source replaces: load.go (group.key, unnamed). What a source without
-//     a type may change: sources.go (reader.tuned).
+//   - Which imported source a source replaces: load.go (group.key, unnamed). Rules for a source
+//     without a type may change: sources.go (reader.tuned).
 //   - Phase of a source: finish.go (Source.place). Id of a block: finish.go (loader.blocks).
 //   - Recipe of a session without one: default.yaml. Built-in strategies: strategies.yaml.
 //   - Limits: load.go (maxFiles, maxSources), node.go (size and depth of a file).

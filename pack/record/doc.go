@@ -6,7 +6,7 @@
 //	record ─► Rendering: heading and parts       read.go (messages), event.go (tool events)
 //	       ─► Write: text within a token limit   shorten.go, framing.go
 //	       ─► ContentsOf: portions for providers portion.go
-//	       ─► ExcerptOf, Fold: what it says      excerpt.go
+//	       ─► ExcerptOf, Fold: short form         excerpt.go
 //
 // # Where it is decided
 //
@@ -14,10 +14,10 @@
 //     (NeedsFence).
 //   - How a record is shortened: shorten.go (Rendering.Write, Rendering.shorten). Results use
 //     compress/result, other text its head and tail.
-//   - What a compacted record shows in one line: excerpt.go (Fold, FoldedResult).
+//   - Line of a compacted record: excerpt.go (Fold, FoldedResult).
 //   - Place of a tool event among the messages: timeline.go. Which events have no message as a
 //     twin: session/log/timeline.go.
-//   - What counts as a request of the user or as a result: read.go (IsUser, IsResult).
+//   - Requests of the user, and results: read.go (IsUser, IsResult).
 //   - Parts of a shortened record for providers: portion.go (ContentsOf). Tool names: portion.go
 //     (ToolName).
 //   - Tokens of an image: image_tokens.go. Line that replaces an image: image_mark.go. Forms of

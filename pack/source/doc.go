@@ -19,15 +19,15 @@
 //     (maxFile), outside_read.go (maxWorkspaceFile).
 //   - Why a file yields nothing: home_file.go (reasonNoText and its neighbors).
 //   - Whether a file is read again: unchanged.go, sign.go (Sign, tick).
-//   - What may run or be read as the owner: trust.go. trust.generator decides for a command,
+//   - Rights to run and read as the owner: trust.go. trust.generator decides for a command,
 //     trust.check compares the hashes of the recipe and of the scripts that the command names with
 //     the trust file, trust.outside decides for a file outside of the home. Which files a command
 //     gets in a shared space: trust_held.go.
 //   - How long a read waits for the workspace and for generators: outside_read.go
 //     (Gatherer.WaitFor).
-//   - What variables mean: variables.go. Failures and decisions in events: errors.go, decided.go.
+//   - Values of variables: variables.go. Failures and decisions in events: errors.go, decided.go.
 //   - When a tool event has its place, and which snapshot packs see: logs.go (Logs.Snapshot).
-//     Stand-in for a damaged record: readable.go. Secrets: mask.go.
+//     Replacement of a damaged record: readable.go. Secrets: mask.go.
 //   - How child results are chosen: children.go. The summarizer as a source: summarizer.go. Format
 //     of stored batches: batches.go.
 //

@@ -8,11 +8,11 @@
 //
 // # Where it is decided
 //
-//   - What counts as gone from the prompt: pack/left.go; what is noted of it: swap.go (Swap.Note,
+//   - Content that left the prompt: pack/left.go; its row: swap.go (Swap.Note,
 //     rangesOf).
 //   - Which results get a row of their own, and the text of a summary: rows.go (minOutput,
 //     swapSummary).
-//   - What counts as a repeat, and its least size: dedup_table.go (repeatTable.add, minBlob).
+//   - Repeats, and their least size: dedup_table.go (repeatTable.add, minBlob).
 //     Chunks are cut by compress.Chunks.
 //   - Where progress is stored: derived content swap/notes, swap/rows (swap.go), and dedup/batches
 //     (dedup.go).

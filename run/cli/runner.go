@@ -6,7 +6,7 @@ import (
 	"github.com/ctxfs/ctxfs/run/runner"
 )
 
-// runnerCmd is how the daemon starts its second process; nobody types it.
+// runnerCmd returns the hidden verb with which the daemon starts the runner process.
 func runnerCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:    "runner",

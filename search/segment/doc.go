@@ -8,7 +8,7 @@
 //   - Format of the file: write.go. Format of postings and size of a block: postings.go (blockLen).
 //   - Order of the records in a segment: chunk.go (Chunk.order): the log that grew last first, its
 //     newest record first.
-//   - When segments are merged: merge.go (Due, FanIn). What a merge leaves out: runs that its
+//   - When segments are merged: merge.go (Due, FanIn). Omitted by a merge: runs that its
 //     argument keep rejects.
 //   - Which records count in a search: scope.go (Scope). Which blocks a walk skips: cursor.go
 //     (Cursor.Pass, Cursor.Bound).

@@ -1,4 +1,4 @@
-// Package examples runs what the examples and docs/recipe.md tell their readers to type.
+// Package examples runs the commands of the examples and of docs/recipe.md.
 package examples
 
 import (

@@ -112,7 +112,7 @@ func lookInStore(ctx context.Context, f *packcli.Flags, at locate.Place, given f
 	return &looking{inspect.NewHistory(stored), at, closeAll}, nil
 }
 
-// unrun is generators none of which is run: what they made before stands in a pack.
+// unrun never runs a generator: a pack contains the stored outputs.
 type unrun struct{ source.Generators }
 
 // Run returns an output that has failed, and no error.

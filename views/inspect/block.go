@@ -28,7 +28,7 @@ type Block struct {
 	Generations []Generation `json:"generations,omitempty"`
 }
 
-// Block returns what became of a block in the present pack: by its id, or by the path of its file. It fails with
+// Block finds a block of the present pack by its id or by the path of its file. It fails with
 // ctxabi.ErrNotFound when the pack says nothing of it.
 func (h *History) Block(ctx context.Context, name string) (*Block, error) {
 	p, err := h.At(ctx, h.Len())
