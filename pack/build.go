@@ -233,7 +233,7 @@ func (d *draft) fill() error {
 		}
 		was := *d
 		d.fold, d.step, d.parts, d.tokens.journal = f, step, parts, n
-		if err := d.frameNative(d.script()); err != nil {
+		if err := d.frameJournal(); err != nil {
 			return err
 		}
 		if d.native.Bound <= l.limit || l.limit == 0 || d.toolTokens >= l.limit {
@@ -270,7 +270,7 @@ func (d *draft) showFewerImages() error {
 		return nil
 	}
 	d.imagesFrom = from
-	return d.frameNative(d.script())
+	return d.frameJournal()
 }
 
 func overBudget(l limits) error {

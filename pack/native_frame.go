@@ -14,8 +14,10 @@ import (
 )
 
 // script makes the script of the journal as it is folded.
-func (d *draft) script() *native.Script {
+// It returns ctxabi.ErrIO if the call of a live result cannot be read.
+func (d *draft) script() (*native.Script, error) {
 	lines := make([]native.Line, 0, len(d.parts))
+	shown := map[record.Address]bool{} // records, without notes
 	for i := range d.parts {
 		p := &d.parts[i]
 		if p.From == 0 { // the conversation's heading
@@ -32,10 +34,46 @@ func (d *draft) script() *native.Script {
 			}
 			l.Carried = d.carried(p)
 			l.Unthought = d.fold.Rules.HidesImages(costOfThoughts(p.Contents))
+			shown[l.Address] = true
+			call, err := d.restored(&l, shown)
+			if err != nil {
+				return nil, err
+			}
+			lines = append(lines, call...)
 		}
 		lines = append(lines, l)
 	}
-	return native.NewScript(lines)
+	return native.NewScript(lines), nil
+}
+
+// restored returns a line with the calls of the results in a live record, if the record with the
+// calls is not shown.
+func (d *draft) restored(l *native.Line, shown map[record.Address]bool) ([]native.Line, error) {
+	log := d.in.Messages
+	if l.Address.Event {
+		log = d.in.Events
+	}
+	call := record.Address{Line: int(log.At(l.Address.Line).CallOf), Event: l.Address.Event}
+	if l.Past || call.Line == 0 || shown[call] {
+		return nil, nil
+	}
+	var ids []string
+	for _, c := range l.Contents {
+		if c.Kind == record.ResultPortion && c.ID != "" {
+			ids = append(ids, c.ID)
+		}
+	}
+	list, err := record.RestoredCalls(log, call, ids)
+	if list == nil || err != nil {
+		return nil, err
+	}
+	for i := range list {
+		c := &list[i]
+		c.Extra += d.counter.CountCached(c.Text) + d.counter.CountCached(c.Name) + 8
+		c.Forget()
+	}
+	return []native.Line{{Address: call, Role: ctxabi.Assistant, Contents: list, Restores: ids,
+		Unthought: d.fold.Rules.HidesImages(costOfThoughts(list))}}, nil
 }
 
 // costOfThoughts returns the tokens of the thinking in a record.
@@ -87,6 +125,15 @@ func (d *draft) lastRequestOnly() (*native.Script, error) {
 	s := &native.Script{Turns: []native.Turn{{By: native.ByUser, Slots: []native.Slot{{Line: -1, Text: text}}}}}
 	s.Bound = d.counter.CountCached(text) + native.MessageTokens
 	return s, nil
+}
+
+// frameJournal makes what native renderings are made from, with the journal as it is folded.
+func (d *draft) frameJournal() error {
+	s, err := d.script()
+	if err != nil {
+		return err
+	}
+	return d.frameNative(s)
 }
 
 // frameNative makes what native renderings are made from; s is the script of the journal, nil when there is none.

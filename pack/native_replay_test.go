@@ -131,7 +131,7 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 		if b.Epoch == epoch {
 			keepsPrefix(t, before, now)
 			sum.kept++
-			sum.units, sum.stayed = sum.units+len(now[native.Anthropic].units), sum.stayed+before[native.Anthropic].stable
+			sum.units, sum.stayed = sum.units+len(now[native.Anthropic].units), sum.stayed+before[native.Anthropic].stable.Units
 		}
 		before, epoch = now, b.Epoch
 		sum.renderings += len(now)

@@ -120,8 +120,16 @@ func onlyDataIsQuoted(t failer, f native.Format, data []byte) {
 		}
 	}
 	for _, text := range nativetest.Texts(data) {
-		if strings.HasPrefix(text, ctxabi.QuoteBegins) && (strings.Count(text, ctxabi.QuoteEnds) != 1 || !strings.HasSuffix(text, "\n"+ctxabi.QuoteEnds+"\n")) {
-			t.Fatalf("%s: a quotation ends before its end\n%s", f, clip(text))
+		for {
+			var quotation, rest string
+			var closed bool
+			if _, quotation, closed = strings.Cut(text, ctxabi.QuoteBegins); !closed {
+				break
+			}
+			if _, rest, closed = strings.Cut(quotation, ctxabi.QuoteEnds); !closed || strings.HasPrefix(rest, "\nSYSTEM: obey") {
+				t.Fatalf("%s: a quotation ends before its end\n%s", f, clip(text))
+			}
+			text = rest
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 // nativeOf is one native rendering, checked.
 type nativeOf struct {
 	data   []byte
-	units  []string
-	stable int
+	units  []nativetest.Unit
+	stable native.Stable
 	tokens int
 }
 
@@ -52,7 +52,11 @@ func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) m
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		body, violations := nativetest.Check(string(f), data, counter.CountCached)
+		footer := b.native.Footer.Quoted
+		if footer != "" {
+			footer = ctxabi.Quoted(footer)
+		}
+		body, violations := nativetest.CheckRendering(string(f), data, footer, counter.CountCached)
 		if len(violations) > 0 {
 			t.Fatalf("%s: %s\n%s", f, strings.Join(violations, "\n"), clip(string(data)))
 		}
@@ -62,8 +66,8 @@ func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) m
 		if body.Tokens > b.native.Bound {
 			t.Fatalf("%s: %d tokens, the bound was %d\n%s\n%s", f, body.Tokens, b.native.Bound, clip(string(data)), clip(string(b.Markdown)))
 		}
-		if stable > len(body.Units) {
-			t.Fatalf("%s: %d units are to stay, there are %d", f, stable, len(body.Units))
+		if n := stable.Units; n > len(body.Units) || stable.Text > 0 && (n == len(body.Units) || stable.Text > len(body.Units[n].Text)) {
+			t.Fatalf("%s: %+v is to stay, there are %d units", f, stable, len(body.Units))
 		}
 		out[f] = nativeOf{data, body.Units, stable, body.Tokens}
 	}
@@ -72,19 +76,40 @@ func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) m
 
 func clip(s string) string { return s[:min(len(s), 6000)] }
 
-// keepsPrefix: the units of before that were to stay begin those of after.
+// keepsPrefix fails unless the units of before that were to stay begin those of after.
 func keepsPrefix(t failer, before, after map[native.Format]nativeOf) {
 	t.Helper()
 	for _, f := range native.Formats {
-		was := before[f].units[:before[f].stable]
-		if now := after[f].units; len(now) < len(was) || !slices.Equal(was, now[:len(was)]) {
-			for i := range was {
-				if i >= len(now) || was[i] != now[i] {
-					t.Fatalf("%s: unit %d of %d changed within the epoch:\n%s\n---\n%s", f, i, len(was), clip(was[i]), clip(strings.Join(now[i:min(i+1, len(now))], "")))
-				}
-			}
+		if i, ok := before[f].begins(after[f].units); !ok {
+			was, is := differ(fmt.Sprintf("%+v", before[f].units[i:]), fmt.Sprintf("%+v", after[f].units[i:]))
+			t.Fatalf("%s: unit %d of %+v changed within the epoch:\n%s\n---\n%s", f, i, before[f].stable, was, is)
 		}
 	}
+}
+
+// differ returns two texts from a little before where they differ.
+func differ(a, b string) (string, string) {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
+	}
+	at = max(0, at-200)
+	return clip(a[at:]), clip(b[at:])
+}
+
+// begins reports whether other units begin as those of n that were to stay, or the first one that differs.
+func (n nativeOf) begins(units []nativetest.Unit) (at int, ok bool) {
+	for i, u := range n.units[:n.stable.Units] {
+		if i >= len(units) || units[i] != u {
+			return i, false
+		}
+	}
+	if n.stable.Text == 0 {
+		return 0, true
+	}
+	at = n.stable.Units
+	u := n.units[at]
+	return at, at < len(units) && units[at].Head == u.Head && strings.HasPrefix(units[at].Text, u.Text[:n.stable.Text])
 }
 
 // brokenTurn draws what a valid conversation does not hold.

@@ -150,7 +150,7 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Tokens:       b.Tokens,
 		Written:      d.written(),
 	}
-	for _, mark := range []int{at.stable, at.head, at.past, at.prefix} {
+	for _, mark := range []int{at.stable, max(at.head, at.past), at.prefix} {
 		if mark > 0 && !slices.Contains(p.Breakpoints, mark) {
 			p.Breakpoints = append(p.Breakpoints, mark)
 		}

@@ -35,13 +35,11 @@ func (a *alternating) add(assistant bool, u *utterance, parts ...filled) {
 	if u.past {
 		m.past = len(m.parts)
 	}
-	if !u.tail {
-		m.stable = len(m.parts)
-	}
 }
 
-// alternate returns d in two roles; thinks says which thoughts are shown.
-func (d *Dialogue) alternate(thinks func(raw []byte) bool) *alternating {
+// alternate returns d in two roles.
+func (d *Dialogue) alternate(f form) *alternating {
+	d.arrange(f)
 	a := &alternating{system: d.head}
 	for i := range d.turns {
 		u := &d.turns[i]
@@ -50,24 +48,9 @@ func (d *Dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 			a.system = append(a.system, Head{Text: text})
 			continue
 		}
-		var parts []filled
-		for _, p := range u.parts {
-			if p.kind != record.ThoughtPortion || thinks(p.raw) {
-				parts = append(parts, p)
-			}
-		}
-		if len(parts) == 0 {
-			continue
-		}
+		parts := u.parts
 		slices.SortStableFunc(parts, func(a, b filled) int { return isCall(a) - isCall(b) }) // results follow the calls
-		if u.by != byAssistant {
-			a.add(false, u, parts...)
-			continue
-		}
-		if len(a.messages) == 0 {
-			a.add(false, &utterance{past: u.past, session: u.session}, filled{text: firstSpeaks})
-		}
-		a.add(true, u, parts...)
+		a.add(u.by == byAssistant, u, parts...)
 	}
 	// No message ends in a thought.
 	for i := range a.messages {
@@ -75,13 +58,11 @@ func (d *Dialogue) alternate(thinks func(raw []byte) bool) *alternating {
 		if n := len(m.parts); n == 0 || m.parts[n-1].kind != record.ThoughtPortion {
 			continue
 		}
-		m.parts = append(m.parts, filled{text: record.EmptyMessage})
-		if i+1 < len(a.messages) && a.messages[i+1].stable > 0 {
-			m.stable = len(m.parts)
-		}
+		more := i+1 < len(a.messages) && !a.messages[i+1].parts[0].tail
+		m.parts = append(m.parts, filled{text: record.EmptyMessage, tail: !more})
 	}
 	if last := len(a.messages) - 1; last < 0 || a.messages[last].assistant {
-		a.add(false, &utterance{tail: true}, filled{text: noMore})
+		a.add(false, &utterance{tail: true}, filled{text: noMore, tail: true})
 	}
 	return a
 }
@@ -94,11 +75,20 @@ func isCall(p filled) int {
 	return 0
 }
 
-// stable is how many units the next pack begins with.
-func (a *alternating) stable() int {
-	n := len(a.system)
-	for _, m := range a.messages {
-		n += m.stable
+// units returns the stable part of a rendering that has a unit for each part.
+func (a *alternating) units() Stable {
+	w := unitWriter{}
+	for _, h := range a.system {
+		w.add(len(h.Text), false)
 	}
-	return n
+	for _, m := range a.messages {
+		for _, p := range m.parts {
+			size := len(p.text)
+			if p.kind != record.TextPortion && p.kind != record.ResultPortion {
+				size = 0
+			}
+			w.add(size, p.tail)
+		}
+	}
+	return w.stable
 }

@@ -1,6 +1,10 @@
 package native
 
-import "github.com/ctxfs/ctxfs/pack/record"
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/pack/record"
+)
 
 // maxMarks is how many marks a request may hold, and markReach how many blocks before a mark the provider looks for
 // what it has cached.
@@ -9,73 +13,30 @@ const (
 	MarkReach = 20
 )
 
-// anthropic writes the body of a request to Anthropic's Messages. Its cache marks stand behind STABLE, behind all of SESSION,
-// behind the compacted past and on the last complete turn; those that coincide serve where two are far apart.
-func (d *Dialogue) anthropic(tools Tools) (data []byte, stable int) {
-	a := d.alternate(func(raw []byte) bool { return thought(raw, Anthropic) != nil })
-	var blocks []object // all, in their order
+// anthropic writes the body of a request to Anthropic's Messages.
+func (d *Dialogue) anthropic(tools Tools) (data []byte, stable Stable) {
+	a := d.alternate(form{roles: 2, images: true, thinks: func(raw []byte) bool { return thought(raw, Anthropic) != nil }})
+	w := blockWriter{past: -1, last: -1}
 	var system []object
-	var marks []int // indices of blocks
-	mark := func() {
-		for at := len(blocks) - 1; at >= 0; at-- {
-			if !isThought(blocks[at]) {
-				if len(marks) == 0 || marks[len(marks)-1] < at {
-					marks = append(marks, at)
-				}
-				return
-			}
-		}
-	}
-	for i, h := range a.system {
+	for _, h := range a.system {
 		system = append(system, object{"type": "text", "text": h.Text})
-		blocks = append(blocks, system[i])
-		if h.Stable && (i+1 == len(a.system) || !a.system[i+1].Stable) {
-			mark()
+		w.blocks = append(w.blocks, system[len(system)-1])
+		if h.Stable {
+			w.stable = len(w.blocks)
 		}
 	}
-	session, past := -1, -1
-	if len(d.head) > 0 {
-		session = len(blocks)
-	}
-	last := len(blocks) - 1
+	w.system, w.last = len(w.blocks), len(w.blocks)
 	var messages []object
 	for _, m := range a.messages {
-		var content []object
-		for i, p := range m.parts {
-			block := anthropicBlock(p)
-			content, blocks = append(content, block), append(blocks, block)
-			if i < m.session {
-				session = len(blocks)
-			}
-			if i < m.past {
-				past = len(blocks)
-			}
-			if i < m.stable {
-				last = len(blocks)
-			}
-		}
-		role := "user"
-		if m.assistant {
-			role = "assistant"
-		}
-		messages = append(messages, object{"role": role, "content": content})
+		messages = append(messages, w.message(m))
 	}
-	all := blocks
-	for _, end := range []int{session, past, last} {
-		if end > 0 {
-			blocks = all[:end]
-			mark()
-		}
-	}
-	for _, at := range spread(marks, all) {
-		all[at]["cache_control"] = object{"type": "ephemeral"}
-	}
+	list := tools.anthropic()
+	w.mark(list)
 
 	body := object{"messages": itemLines(messages)}
 	if len(system) > 0 {
 		body["system"] = itemLines(system)
 	}
-	list := tools.anthropic()
 	if len(list) == 0 && a.calls() { // a request with calls must define tools
 		list = []object{{"name": "not_available", "description": "Do not call it: the tools of the calls above are not available any more.",
 			"input_schema": object{"type": "object", "properties": object{}}}}
@@ -83,7 +44,65 @@ func (d *Dialogue) anthropic(tools Tools) (data []byte, stable int) {
 	if len(list) > 0 {
 		body["tools"] = itemLines(list)
 	}
-	return writeBody(body), a.stable()
+	return writeBody(body), a.units()
+}
+
+// blockWriter holds the blocks of a request in their order. Its numbers count blocks from the first.
+type blockWriter struct {
+	blocks []object
+	stable int  // up to the end of the STABLE phase
+	system int  // up to the end of the system prompt
+	past   int  // up to the end of the history part, or of what precedes the journal
+	last   int  // up to the last live record that can have a mark
+	tail   bool // the last live record came
+}
+
+// message returns a message and adds its blocks.
+func (w *blockWriter) message(m roleMessage) object {
+	var content []object
+	for i, p := range m.parts {
+		block := anthropicBlock(p)
+		content, w.blocks = append(content, block), append(w.blocks, block)
+		if i < m.past || i < m.session {
+			w.past = len(w.blocks)
+		}
+		// A mark on a result covers the footer in it, and the API refuses marks inside of results.
+		if w.tail = w.tail || p.tail || p.footer != ""; !w.tail {
+			w.last = len(w.blocks)
+		}
+	}
+	role := "user"
+	if m.assistant {
+		role = "assistant"
+	}
+	return object{"role": role, "content": content}
+}
+
+// mark sets the cache marks: at the end of tools and system prompt, of the history part, and of the
+// last live record. The spare ones serve where two are far apart, then the end of the STABLE phase.
+func (w *blockWriter) mark(tools []object) {
+	var marks []int // indices of blocks, ascending
+	for _, end := range []int{w.system, w.past, w.last} {
+		for at := end - 1; at >= 0; at-- {
+			if isThought(w.blocks[at]) {
+				continue
+			}
+			if len(marks) == 0 || marks[len(marks)-1] < at {
+				marks = append(marks, at)
+			}
+			break
+		}
+	}
+	marks = spread(marks, w.blocks)
+	if at := w.stable - 1; at >= 0 && len(marks) < MaxMarks && !slices.Contains(marks, at) {
+		marks = append(marks, at)
+	}
+	for _, at := range marks {
+		w.blocks[at]["cache_control"] = object{"type": "ephemeral"}
+	}
+	if w.system == 0 && len(tools) > 0 && len(marks) < MaxMarks {
+		tools[len(tools)-1]["cache_control"] = object{"type": "ephemeral"}
+	}
 }
 
 // spread adds marks before the last one, no further apart than the provider looks, while there are marks left.
@@ -129,27 +148,40 @@ func anthropicBlock(p filled) object {
 	case record.CallPortion:
 		return object{"type": "tool_use", "id": p.id, "name": p.name, "input": argumentsObject(p.text)}
 	case record.ResultPortion:
-		block := object{"type": "tool_result", "tool_use_id": p.id, "content": p.text}
-		if p.failed {
-			block["is_error"] = true
-		}
-		if len(p.images) > 0 {
-			var content []object
-			if p.text != "" {
-				content = append(content, object{"type": "text", "text": p.text})
-			}
-			for _, im := range p.images {
-				content = append(content, anthropicImage(im))
-			}
-			block["content"] = content
-		}
-		return block
+		return anthropicResult(p)
 	case record.ThoughtPortion:
 		return thought(p.raw, Anthropic)
 	case record.DataPortion:
 		return anthropicImage(p.images[0])
 	}
 	return object{"type": "text", "text": p.text}
+}
+
+// anthropicResult returns the result of a call. The API accepts nothing but texts in a result that is
+// an error: one with images begins with a line that says so.
+func anthropicResult(p filled) object {
+	block := object{"type": "tool_result", "tool_use_id": p.id, "content": p.text}
+	if p.failed && len(p.images) > 0 {
+		p.text = p.content()
+	} else if p.failed {
+		block["is_error"] = true
+	}
+	if len(p.images) == 0 && p.footer == "" {
+		return block
+	}
+	var content []object
+	text := func(s string) {
+		if s != "" {
+			content = append(content, object{"type": "text", "text": s})
+		}
+	}
+	text(p.text)
+	for _, im := range p.images {
+		content = append(content, anthropicImage(im))
+	}
+	text(p.footer)
+	block["content"] = content
+	return block
 }
 
 func anthropicImage(im record.Image) object {

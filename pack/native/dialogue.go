@@ -10,9 +10,13 @@ import (
 
 // Dialogue is the conversation of a rendering: its head and its turns with their texts.
 type Dialogue struct {
-	head  []Head // what stands before the conversation
-	turns []utterance
+	head   []Head // what stands before the conversation
+	turns  []utterance
+	footer Footer
 }
+
+// Footer is the volatile end of a prompt, which each request replaces.
+type Footer struct{ System, Quoted string }
 
 // Head is a block, or several of one phase, or a leading record.
 type Head struct {
@@ -39,6 +43,8 @@ type filled struct {
 	text    string               // of a text or a result; of a call its arguments; of an image what stands in its place
 	words   string               // of a thought
 	failed  bool                 // of a result
+	footer  string               // of the last result in a tool loop: text after its own
+	tail    bool                 // as utterance.tail
 	beside  *ctxabi.Continuation // of a call or a text: what its provider wants back with it
 	raw     []byte               // of a thought; of a call or a result the item that shows no more and no less
 	item    bool                 // of a record without a role
@@ -130,15 +136,7 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*Dialogue, error) {
 		talk.head = slices.Insert(talk.head, stable, Head{Text: text, Stable: true, by: t.By})
 		stable++
 	}
-	if !slices.ContainsFunc(talk.turns, func(u utterance) bool { return u.by == ByUser }) {
-		talk.add(utterance{by: ByUser, tail: true, parts: []filled{{text: noUser}}})
-	}
-	if text := n.Footer.System; text != "" {
-		talk.add(utterance{by: bySystem, tail: true, parts: []filled{{text: text}}})
-	}
-	if text := n.Footer.Quoted; text != "" {
-		talk.add(utterance{by: byNote, tail: true, parts: []filled{{text: ctxabi.Quoted(text)}}})
-	}
+	talk.footer = n.Footer
 	return talk, nil
 }
 
@@ -180,7 +178,7 @@ func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, 
 		if l.Address.Line > log.Len() {
 			return nil, record.Unreadable(l.Address, ctxabi.ErrNotFound)
 		}
-		_, list, err := record.ContentsOf(log, l.Address, l.Shown, l.Instead, func() int { return 0 })
+		list, err := l.read(log)
 		if err != nil {
 			return nil, err
 		}
@@ -190,6 +188,15 @@ func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, 
 		texts[i] = list
 	}
 	return texts, nil
+}
+
+// read reads what a line shows of its record.
+func (l *Line) read(log record.Records) ([]record.Portion, error) {
+	if l.Restores != nil {
+		return record.RestoredCalls(log, l.Address, l.Restores)
+	}
+	_, list, err := record.ContentsOf(log, l.Address, l.Shown, l.Instead, func() int { return 0 })
+	return list, err
 }
 
 // fill returns a slot with its texts.

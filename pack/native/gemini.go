@@ -9,9 +9,8 @@ import (
 // first call of a step has no thought signature. If another model made the call, gemini writes
 // [ctxabi.NoSignature], which Gemini documents for this case. It does so in all turns, so that the
 // next request of the user does not change earlier parts.
-func (d *Dialogue) gemini(tools Tools) (body object, stable int) {
-	d.withoutImagesInResults()
-	a := d.alternate(func([]byte) bool { return false })
+func (d *Dialogue) gemini(tools Tools) (body object, stable Stable) {
+	a := d.alternate(form{roles: 2, thinks: func([]byte) bool { return false }})
 	var contents []object
 	for _, m := range a.messages {
 		var parts []object
@@ -43,7 +42,7 @@ func (d *Dialogue) gemini(tools Tools) (body object, stable int) {
 	if list := tools.gemini(); len(list) > 0 {
 		body["tools"] = []any{object{"functionDeclarations": itemLines(list)}}
 	}
-	return body, a.stable()
+	return body, a.units()
 }
 
 // genAI makes of the body what Google's Gen AI SDK takes: what stands beside the contents stands in config. Outside of it the SDK
@@ -70,7 +69,7 @@ func geminiPart(p filled) object {
 		if p.failed {
 			key = "error"
 		}
-		return object{"functionResponse": object{"name": p.name, "response": object{key: p.text}}}
+		return object{"functionResponse": object{"name": p.name, "response": object{key: p.withFooter(p.text)}}}
 	case record.DataPortion:
 		if im := p.images[0]; im.URL == "" {
 			return object{"inlineData": object{"mimeType": im.Type, "data": im.Data}}

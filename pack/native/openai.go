@@ -11,36 +11,35 @@ import (
 // openAIRoles are the roles of all who speak but for the assistant and tools.
 var openAIRoles = map[Speaker]string{bySystem: "system", byDeveloper: "developer", byNote: "user", ByUser: "user"}
 
-// openAI writes the body of a request to OpenAI's Chat Completions. Blocks that have authority are system messages; what ctxfs quotes is the user's.
-func (d *Dialogue) openAI(tools Tools) (data []byte, stable int) {
-	d.withoutImagesInResults()
+// openAI writes the body of a request to OpenAI's Chat Completions. Blocks that have authority are
+// system messages; what ctxfs quotes is the user's.
+func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
+	d.arrange(form{roles: 4})
 	w := unitWriter{}
 	var messages []object
-	add := func(m object, units int) {
-		messages = append(messages, m)
-		w.units += units
-	}
 	for _, h := range d.head {
-		add(object{"role": openAIRoles[h.by], "content": h.Text}, 1)
+		messages = append(messages, object{"role": openAIRoles[h.by], "content": h.Text})
+		w.add(len(h.Text), false)
 	}
-	for _, u := range d.turns {
-		w.reach(u.tail)
+	for i := range d.turns {
+		u := &d.turns[i]
 		switch u.by {
 		case byTools:
 			for _, p := range u.parts {
-				add(object{"role": "tool", "tool_call_id": p.id, "content": p.content()}, 1)
+				text := p.content()
+				messages = append(messages, object{"role": "tool", "tool_call_id": p.id, "content": p.withFooter(text)})
+				w.add(len(text), p.tail)
 			}
 		case byAssistant:
-			if m, units := chatAssistant(&u); m != nil { // else it only thought
-				add(m, units)
+			if m := w.chatAssistant(u); m != nil { // else it only thought
+				messages = append(messages, m)
 			}
 		default:
-			m := object{"role": openAIRoles[u.by]}
-			if content, units := u.content("text", func(im record.Image) object {
+			content := w.content(u, "text", func(im record.Image) object {
 				return object{"type": "image_url", "image_url": object{"url": im.DataURL()}}
-			}); units > 0 {
-				m["content"] = content
-				add(m, units)
+			})
+			if content != nil {
+				messages = append(messages, object{"role": openAIRoles[u.by], "content": content})
 			}
 		}
 	}
@@ -48,96 +47,91 @@ func (d *Dialogue) openAI(tools Tools) (data []byte, stable int) {
 	if list := tools.openAI(); len(list) > 0 {
 		body["tools"] = itemLines(list)
 	}
-	return writeBody(body), w.stable()
+	return writeBody(body), w.stable
 }
 
 // chatAssistant returns the message for the texts and calls of an assistant, or nil if there are none.
-func chatAssistant(u *utterance) (m object, units int) {
-	m = object{"role": "assistant"}
-	var calls []object
-	reasoning := object{}
-	if text, ok := u.text(); ok {
-		m["content"] = text
+func (w *unitWriter) chatAssistant(u *utterance) object {
+	if u.onlyThinks() {
+		return nil
 	}
+	m := object{"role": "assistant"}
 	for _, p := range u.parts {
-		switch p.kind {
-		case record.ThoughtPortion:
-			maps.Copy(reasoning, thought(p.raw, OpenAI))
-		case record.CallPortion:
-			call := object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": rawArguments(p.text)}}
-			if p.beside != nil && p.beside.Extra != nil {
-				call["extra_content"], _ = record.ReadJSON(string(p.beside.Extra))
-			}
-			calls = append(calls, call)
+		if p.kind == record.ThoughtPortion {
+			maps.Copy(m, thought(p.raw, OpenAI))
 		}
 	}
-	if units = len(m) - 1 + len(calls); units == 0 {
-		return nil, 0
+	if len(m) > 1 {
+		w.add(0, u.tail)
+	}
+	if text := w.content(u, "", nil); text != nil {
+		m["content"] = text
+	}
+	var calls []object
+	for _, p := range u.parts {
+		if p.kind != record.CallPortion {
+			continue
+		}
+		call := object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": rawArguments(p.text)}}
+		if p.beside != nil && p.beside.Extra != nil {
+			call["extra_content"], _ = record.ReadJSON(string(p.beside.Extra))
+		}
+		calls = append(calls, call)
+		w.add(0, p.tail)
 	}
 	if len(calls) > 0 {
 		m["tool_calls"] = calls
 	}
-	if len(reasoning) > 0 {
-		maps.Copy(m, reasoning)
-		units++
-	}
-	return m, units
-}
-
-// unitWriter counts units: parts of messages, calls, items.
-type unitWriter struct {
-	units   int
-	reached bool // the tail
-	before  int
-}
-
-// reach notes where the tail begins.
-func (w *unitWriter) reach(tail bool) {
-	if tail && !w.reached {
-		w.reached, w.before = true, w.units
-	}
-}
-
-func (w *unitWriter) stable() int {
-	if w.reached {
-		return w.before
-	}
-	return w.units
+	return m
 }
 
 // text joins the texts of an utterance; ok is false when there is none.
 func (u *utterance) text() (text string, ok bool) {
 	for _, p := range u.parts {
-		if p.kind != record.TextPortion {
-			continue
+		if p.kind == record.TextPortion {
+			text, ok = joined(text, p.text, ok), true
 		}
-		if ok {
-			text += "\n"
-		}
-		text, ok = text+p.text, true
 	}
 	return text, ok
 }
 
-// content is a text, or, where there are images, a list of parts.
-func (u *utterance) content(textType string, ofImage func(record.Image) object) (content any, units int) {
-	var list []object
+// joined returns a text and the next one; follows reports whether there is a text yet.
+func joined(text, next string, follows bool) string {
+	if follows {
+		return text + "\n" + next
+	}
+	return next
+}
+
+// content returns the texts and images of a turn and counts their units: texts that follow each
+// other as one, and a string if there are no images. Some services with OpenAI's API accept no
+// list. Nil means that there is nothing.
+func (w *unitWriter) content(u *utterance, textType string, ofImage func(record.Image) object) any {
+	var list []any
+	text, follows := "", false // the last of list
+	images := false
 	for _, p := range u.parts {
-		if p.kind == record.DataPortion {
-			list = append(list, ofImage(p.images[0]))
-			units++
-		} else if p.kind == record.TextPortion {
-			list = append(list, object{"type": textType, "text": p.text})
+		switch p.kind {
+		case record.TextPortion:
+			if text = joined(text, p.text, follows); follows {
+				w.grow(len(text), p.tail)
+				list[len(list)-1] = object{"type": textType, "text": text}
+				continue
+			}
+			w.add(len(text), p.tail)
+			list, follows = append(list, object{"type": textType, "text": text}), true
+		case record.DataPortion:
+			list, text, follows, images = append(list, ofImage(p.images[0])), "", false, true
+			w.add(0, p.tail)
 		}
 	}
-	if units == 0 {
-		text, ok := u.text()
-		if !ok {
-			return nil, 0
-		}
-		return text, 1
+	switch {
+	case list == nil:
+		return nil
+	case !images:
+		return text
 	}
-	return list, len(list)
+	return list
 }
 
 // content is a result as a text.

@@ -42,7 +42,7 @@ type Prompt struct {
 	Quoted   string // the blocks before the journal that are quoted
 	Task     string // the blocks before the journal that the user says
 	Messages []Message
-	Footer   struct{ System, Quoted string } // the blocks behind the journal
+	Footer   Footer // the blocks behind the journal
 	Tools    Tools
 	Limit    int // of tokens; 0: none
 	Counter  *tokens.Counter
@@ -98,22 +98,22 @@ func (s *Script) size() int {
 	return n
 }
 
-// Render makes a rendering. stable is how many of its units (parts of messages, in their order, those of the
-// system prompt first) the pack of the next record begins with while the epoch is the same.
+// Render makes a rendering. Units of stable are parts of messages in their order, those of the
+// system prompt first.
 // It returns ctxabi.ErrOverBudget when the rendering does not fit, ctxabi.ErrIO when a record cannot
 // be read, and an error for an unknown format.
-func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error) {
+func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable Stable, err error) {
 	messages, events, err := logs()
 	if err != nil {
-		return nil, 0, err
+		return nil, stable, err
 	}
 	talk, err := n.Dialogue(messages, events)
 	if err != nil {
-		return nil, 0, err
+		return nil, stable, err
 	}
 	if n.Limit > 0 && n.Bound > n.Limit { // the bound is a little high
 		if count := n.Count(talk); count > n.Limit {
-			return nil, 0, ctxabi.E("pack", string(f), ctxabi.ErrOverBudget,
+			return nil, stable, ctxabi.E("pack", string(f), ctxabi.ErrOverBudget,
 				"the native renderings would take %d of %d tokens, of which %d are definitions of tools; raise %s", count, n.Limit, n.Tools.Tokens(n.Counter), ctxabi.BudgetFile)
 		}
 	}
@@ -135,7 +135,7 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error
 		body, units := talk.gemini(tools)
 		data, stable = writeBody(genAI(body)), units
 	default:
-		return nil, 0, fmt.Errorf("there is no native rendering %q", f)
+		return nil, stable, fmt.Errorf("there is no native rendering %q", f)
 	}
 	return data, stable, nil
 }
@@ -144,6 +144,9 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable int, err error
 // names and arguments of calls, its images by an estimate, the definitions of tools, and 4 for each item of a list of messages.
 func (n *Prompt) Count(talk *Dialogue) int {
 	total := ExtraDialogue + n.Tools.Tokens(n.Counter)
+	if f := talk.footer; f != (Footer{}) {
+		total += QuoteTokens + n.Counter.CountCached(f.System) + n.Counter.CountCached(f.Quoted)
+	}
 	for _, h := range talk.head {
 		total += MessageTokens + n.Counter.CountCached(h.Text)
 	}

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -17,77 +18,119 @@ func (d *Dialogue) goesOn(i, k int) bool {
 }
 
 // responses writes the body of a request to OpenAI's Responses.
-func (d *Dialogue) responses(tools Tools) (data []byte, stable int) {
-	d.withoutImagesInResults()
-	w := unitWriter{}
-	var input []object
-	add := func(item object, units int) {
-		input = append(input, item)
-		w.units += units
-	}
-	message := func(role string, content any, units int) {
-		add(object{"type": "message", "role": role, "content": content}, units)
-	}
+func (d *Dialogue) responses(tools Tools) (data []byte, stable Stable) {
+	d.arrange(form{roles: 4})
+	w := responsesWriter{talk: d}
 	for _, h := range d.head {
-		message(openAIRoles[h.by], h.Text, 1)
+		w.message(openAIRoles[h.by], h.Text)
+		w.add(len(h.Text), false)
 	}
-	var outputs itemsOf
-	for i, u := range d.turns {
-		w.reach(u.tail)
+	for i := range d.turns {
+		u := &d.turns[i]
 		switch u.by {
 		case byTools:
-			for _, p := range u.parts {
-				if out, is := outputs.results[p.id]; is {
-					if len(out) > 0 { // else it stands in the call
-						add(out, 1)
-					}
-					continue
-				}
-				add(object{"type": "function_call_output", "call_id": p.id, "output": p.content()}, 1)
+			for k := range u.parts {
+				w.result(&u.parts[k])
 			}
 		case byAssistant:
-			own := d.itemsAt(i)
-			outputs.add(own)
-			reasoned := false // in this turn, or in one of the assistant's before it
-			for k := i - 1; k >= 0 && d.turns[k].by == byAssistant && !reasoned; k-- {
-				reasoned = slices.ContainsFunc(d.turns[k].parts, func(p filled) bool { return p.kind == record.ThoughtPortion })
-			}
-			for k, p := range u.parts {
-				switch p.kind {
-				case record.TextPortion:
-					message("assistant", p.text, 1)
-				case record.ThoughtPortion:
-					t := thought(p.raw, Responses)
-					if p.item {
-						t = item(p.raw)
-					}
-					if t != nil && d.goesOn(i, k) { // the API refuses reasoning without the item that it led to
-						add(t, 1)
-						reasoned = true
-					}
-				case record.CallPortion:
-					if call, is := own.calls[p.id]; is {
-						if shape := itemShapes[call["type"].(string)]; !reasoned && shape.may["id"] != 0 {
-							delete(call, "id") // by which the API would ask for the reasoning that led to it
-						}
-						add(call, 1)
-						continue
-					}
-					add(object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}, 1)
-				}
-			}
+			w.assistant(i)
 		default:
-			role := openAIRoles[u.by]
-			if content, units := u.content("input_text", func(im record.Image) object {
+			content := w.content(u, "input_text", func(im record.Image) object {
 				return object{"type": "input_image", "image_url": im.DataURL(), "detail": "auto"}
-			}); units > 0 {
-				message(role, content, units)
+			})
+			if content != nil {
+				w.message(openAIRoles[u.by], content)
 			}
 		}
 	}
-	body := object{"input": itemLines(input)}
+	body := object{"input": itemLines(w.input)}
 	if list := tools.responses(); len(list) > 0 {
 		body["tools"] = itemLines(list)
 	}
-	return writeBody(body), w.stable()
+	return writeBody(body), w.stable
+}
+
+// responsesWriter writes the items of a request to Responses.
+type responsesWriter struct {
+	unitWriter
+	talk    *Dialogue
+	input   []object
+	outputs itemsOf
+}
+
+func (w *responsesWriter) message(role string, content any) {
+	w.input = append(w.input, object{"type": "message", "role": role, "content": content})
+}
+
+// item adds an item that has no text of its own.
+func (w *responsesWriter) item(item object, tail bool) {
+	w.input = append(w.input, item)
+	w.add(0, tail)
+}
+
+// result adds the output of a call. The output of a provider's own tool may be part of its call.
+func (w *responsesWriter) result(p *filled) {
+	out, is := w.outputs.results[p.id]
+	switch text := p.content(); {
+	case is && len(out) == 0:
+	case is && p.footer != "":
+		w.item(withFooter(out, p), true)
+	case is:
+		w.item(out, p.tail)
+	default:
+		w.input = append(w.input, object{"type": "function_call_output", "call_id": p.id, "output": p.withFooter(text)})
+		w.add(len(text), p.tail)
+	}
+}
+
+// withFooter returns the output of a call with the footer after it. Outputs that have no place for a
+// text stay as they are: the request has no footer.
+func withFooter(out object, p *filled) object {
+	out = maps.Clone(out)
+	switch output := out["output"].(type) {
+	case string:
+		if kind := out["type"]; kind != "local_shell_call_output" { // a text in JSON
+			out["output"] = p.withFooter(output)
+		}
+	case []any:
+		if out["type"] == "function_call_output" {
+			out["output"] = append(slices.Clip(output), object{"type": "input_text", "text": p.footer})
+		}
+	}
+	return out
+}
+
+// assistant adds the texts, the reasoning, and the calls of turn i.
+func (w *responsesWriter) assistant(i int) {
+	u := &w.talk.turns[i]
+	own := w.talk.itemsAt(i)
+	w.outputs.add(own)
+	reasoned := false // in this turn, or in one of the assistant's before it
+	for k := i - 1; k >= 0 && w.talk.turns[k].by == byAssistant && !reasoned; k-- {
+		reasoned = w.talk.turns[k].thinks()
+	}
+	for k, p := range u.parts {
+		switch p.kind {
+		case record.TextPortion:
+			w.message("assistant", p.text)
+			w.add(len(p.text), p.tail)
+		case record.ThoughtPortion:
+			t := thought(p.raw, Responses)
+			if p.item {
+				t = item(p.raw)
+			}
+			if t != nil && w.talk.goesOn(i, k) { // the API refuses reasoning without the item that it led to
+				w.item(t, p.tail)
+				reasoned = true
+			}
+		case record.CallPortion:
+			call, is := own.calls[p.id]
+			if !is {
+				call = object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}
+			} else if shape := itemShapes[call["type"].(string)]; !reasoned && shape.may["id"] != 0 {
+				delete(call, "id") // by which the API would ask for the reasoning that led to it
+			}
+			w.item(call, p.tail)
+		}
+	}
 }

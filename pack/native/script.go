@@ -30,6 +30,7 @@ type Line struct {
 	Lead      bool     // in the head
 	Past      bool     // behind the boundary
 	Carried   bool     // its images are shown
+	Restores  []string // of a compacted record: only its calls with these ids, for results that follow
 	Unthought bool     // its thinking is left out: it would use too much of the budget
 	Tokens    int      // that it takes in pack.md
 	Contents  []record.Portion
@@ -129,6 +130,9 @@ func (w *scripter) line(i int) {
 		w.note(l)
 		return
 	}
+	if l.Restores != nil && !w.restores(l) {
+		return
+	}
 	w.Bound += record.FrameTokens
 	w.Bound += l.extra()
 	if l.Role == ctxabi.Assistant {
@@ -182,6 +186,17 @@ func (w *scripter) line(i int) {
 	if len(t.Slots) > 0 {
 		w.say(t)
 	}
+}
+
+// restores reports whether the calls of a compacted record are restored for a live result: not while
+// other calls wait for results, which the restored ones would end, or for a call that has a result.
+func (w *scripter) restores(l *Line) bool {
+	used := func(id string) bool { _, ok := w.given[id]; return ok }
+	if len(w.open) > 0 || slices.ContainsFunc(l.Restores, used) {
+		return false
+	}
+	w.repair(l.Address, "the call of a live result was compacted: it is restored")
+	return true
 }
 
 // note adds a note to the quotation before it, or begins one.

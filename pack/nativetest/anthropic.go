@@ -21,16 +21,17 @@ func (c *checker) anthropic(body object) {
 	}
 	order.end()
 	c.closed("the end")
-	if m.marks > 4 {
-		c.bad("%d cache marks", m.marks)
-	}
 	if tools, ok := body["tools"]; ok {
 		c.tools(tools, func(what string, t object) object {
-			c.keys(what, t, "name!", "description", "input_schema!")
+			c.keys(what, t, "name!", "description", "input_schema!", "cache_control")
+			m.mark(what, t)
 			return t
 		}, "input_schema")
 	} else if m.calls {
 		c.bad("there are calls and no tools")
+	}
+	if m.marks > 4 {
+		c.bad("%d cache marks", m.marks)
 	}
 }
 
@@ -129,8 +130,13 @@ func (m *messages) toolResult(at string, b object) {
 		return
 	}
 	for _, p := range m.list(at+".content", b["content"]) {
+		if p["cache_control"] != nil {
+			m.bad("%s: a mark inside of a result", at)
+		}
 		if p["type"] == "image" {
-			m.image(at, p)
+			if m.image(at, p); b["is_error"] == true {
+				m.bad("%s: an image in a result that is an error", at)
+			}
 			continue
 		}
 		m.keys(at, p, "type!", "text!")

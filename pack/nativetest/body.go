@@ -11,11 +11,20 @@ import (
 
 // Body is a request body that was checked.
 type Body struct {
-	// Units are its parts in the order in which a provider reads them, each as JSON with the role that says it;
-	// cache marks are taken away.
-	Units []string
+	// Units are its parts in the order in which a provider reads them.
+	Units []Unit
+	// Marks are the units with a cache mark, by their index.
+	Marks []int
 	// Tokens of texts, names and arguments, and 4 for each message.
 	Tokens int
+}
+
+// Unit is a part of a message, a call, or an item. Equal units are read equally.
+type Unit struct {
+	Role   string // of the message
+	Result bool   // the result of a call
+	Head   string // the part as JSON, without its text and without a cache mark
+	Text   string // of a text or of a result
 }
 
 type object = map[string]any
@@ -28,6 +37,7 @@ type checker struct {
 	violations []string
 	ids        map[string]bool   // of calls so far
 	open       map[string]string // calls without result, and their names
+	speakers   []string          // roles of messages and items, for CheckRendering
 	answered   bool              // one of those that are open together has its result
 }
 
@@ -38,16 +48,76 @@ func (c *checker) bad(format string, args ...any) {
 func (c *checker) message() { c.Tokens += 4 }
 
 func (c *checker) unit(role string, part any) {
-	if o, ok := part.(object); ok {
-		o = maps.Clone(o)
-		delete(o, "cache_control")
-		part = o
+	u := Unit{Role: role}
+	switch p := part.(type) {
+	case string:
+		u.Text, part = p, object{}
+	case object:
+		if _, marked := p["cache_control"]; marked {
+			c.Marks = append(c.Marks, len(c.Units))
+		}
+		part = u.read(maps.Clone(p))
 	}
 	text, err := json.Marshal([]any{role, part})
 	if err != nil {
 		c.bad("%v", err)
 	}
-	c.Units = append(c.Units, string(text))
+	u.Head = string(text)
+	c.Units = append(c.Units, u)
+}
+
+// read takes the text out of a part. It changes the part.
+func (u *Unit) read(part object) object {
+	delete(part, "cache_control")
+	kind, _ := part["type"].(string)
+	response, isResponse := part["functionResponse"].(object)
+	switch {
+	case kind == "tool_result", part["role"] == "tool":
+		u.Result = true
+		u.take(part, "content")
+	case strings.HasSuffix(kind, "_output"):
+		u.Result = true
+		u.take(part, "output")
+	case isResponse:
+		u.Result = true
+		response = maps.Clone(response)
+		inner, _ := response["response"].(object)
+		inner = maps.Clone(inner)
+		u.take(inner, "output")
+		u.take(inner, "error")
+		response["response"] = inner
+		part["functionResponse"] = response
+	case part["text"] != nil:
+		u.take(part, "text")
+		delete(part, "text")
+		delete(part, "type")
+	}
+	return part
+}
+
+// take moves the text under a key to u, the texts of a list likewise.
+func (u *Unit) take(part object, key string) {
+	if text, ok := part[key].(string); ok {
+		u.Text, part[key] = text, nil
+		return
+	}
+	list, ok := part[key].([]any)
+	if !ok {
+		return
+	}
+	var others []any
+	for _, v := range list {
+		inner, _ := v.(object)
+		if text, is := inner["text"].(string); is {
+			u.Text += text
+		} else {
+			others = append(others, v)
+		}
+	}
+	part[key] = nil
+	if others != nil {
+		part[key] = others
+	}
 }
 
 // keys reports keys that are not allowed, and required ones that are not there; those end in "!".

@@ -1,6 +1,7 @@
 // Package nativetest checks that request bodies are valid for their providers. It is for tests.
 // [Check] takes a body and its format and returns the violations. The rules follow the public API
-// documentation and read it strictly: a recommendation counts as a rule.
+// documentation and read it strictly: a recommendation counts as a rule. [CheckRendering] also checks
+// what ctxfs promises of its renderings: alternating roles, the place of the footer, and cache marks.
 //
 //	OpenAI     Chat Completions: the create endpoint, "Function calling"
 //	Responses  the create endpoint of Responses: input items
@@ -16,6 +17,7 @@
 // # Files, from top to bottom
 //
 //	roles.go      texts of a body with the system role
+//	rendering.go  CheckRendering
 //	check.go      Check: choice of the rules by format
 //	responses.go  Responses
 //	items.go      item types of Responses

@@ -16,6 +16,7 @@ func (c *checker) openAI(body object) {
 		what := fmt.Sprintf("messages[%d]", i)
 		role, _ := m["role"].(string)
 		c.message()
+		c.speakers = append(c.speakers, speakerOf(m))
 		if role != "tool" {
 			c.closed(what)
 		}
@@ -96,6 +97,17 @@ func (c *checker) openAI(body object) {
 			return f
 		}, "parameters")
 	}
+}
+
+// speakerOf returns the role of a message; "thinking assistant" if it returns its reasoning.
+func speakerOf(m object) string {
+	role, _ := m["role"].(string)
+	for _, key := range []string{"reasoning_content", "reasoning", "reasoning_details"} {
+		if m[key] != nil {
+			return "thinking " + role
+		}
+	}
+	return role
 }
 
 // reasoning checks the fields in which services behind the Chat API want a model's reasoning back.

@@ -47,6 +47,10 @@ func (c *checker) responses(body object) {
 		kind, _ := m["type"].(string)
 		role, _ := m["role"].(string)
 		order.next(what, kind, role, m["id"])
+		if kind != "message" {
+			role = "assistant"
+		}
+		c.speakers = append(c.speakers, role)
 		if speaks := kind == "message" && role != "assistant"; speaks || c.answered && (kind == "message" || kind == "reasoning") {
 			c.closed(what)
 		}
