@@ -24,6 +24,7 @@ var (
 	document  = packtest.Document
 	pure      = packtest.Pure
 	called    = packtest.Called
+	answered  = packtest.Answered
 	golden    = packtest.Golden
 )
 

@@ -216,7 +216,7 @@ func (d *draft) reportSince(b *Build, line printer) {
 	case d.step > 0:
 		line("The estimate of what records take was too low or one group of calls does not fit: the journal was folded tighter, step %d of %d.", d.step, journal.MaxStep)
 	case d.fold.Compacted == n && d.fold.Previous == d.fold.Boundary():
-		line("Record %s brought a compaction: large results of earlier turns are shortened.", d.name(n))
+		line("Record %s brought a compaction (%s): large results take less, the boundary stays.", d.name(n), d.fold.Reason())
 	case d.fold.Compacted == n:
 		line("Record %s brought a %s: the boundary moved from %s to %s.", d.name(n), d.fold.Reason(), d.name(d.fold.Previous), d.name(d.fold.Boundary()))
 	default:

@@ -31,7 +31,7 @@ func resultsShown(t *testing.T, b *Build) (whole, cut, most int) {
 
 // A large result stands whole while its turn goes on and there is room; when the turn is over it takes 3,000 tokens at most, at any budget.
 func TestResultsOfATurnThatIsOverTakeLess(t *testing.T) {
-	for _, c := range []struct{ budget, calls, lines int }{{32000, 3, 260}, {64000, 4, 300}, {200000, 4, 900}} {
+	for _, c := range []struct{ budget, calls, lines int }{{32000, 5, 260}, {64000, 4, 300}, {200000, 4, 900}} {
 		budget := c.budget
 		l := logOf(string(message("user", "Have a look at all parts.")))
 		called(l, 0, c.calls, c.lines)
@@ -69,22 +69,66 @@ func TestAShortHistoryKeepsItsLargeResults(t *testing.T) {
 	}
 }
 
-// A result that was to be read in full stands as far as half of the free room goes, and not at the size of a
-// result that comes when there is none.
-func TestALargeResultTakesTheFreeRoom(t *testing.T) {
-	for budget, least := range map[int]int{8000: 1700, 16000: 3500, 32000: 7000} {
+// A result of up to a quarter of the free tokens is shown whole; a larger one gets a tenth of them and keeps it while its turn goes on.
+func TestALargeResultLeavesFreeTokens(t *testing.T) {
+	for budget, least := range map[int]int{8000: 600, 16000: 1400, 32000: 2800} {
 		l := logOf(string(message("user", "Now only one file is left, read it in full.")))
 		called(l, 0, 1, 900)
 		arrived := mustCompile(t, inputOf(l, budget))
-		if _, _, most := resultsShown(t, arrived); most < least || most > budget/4+100 {
+		if _, cut, most := resultsShown(t, arrived); cut != 1 || most < least || most > budget/8 {
 			t.Errorf("%d: %d tokens of the result are shown, not %d or more", budget, most, least)
 		}
 		l.Append(message("assistant", "I have read it. The limits are set in its last part."))
-		l.Append(message("user", "Then change the limits there."))
-		if after := mustCompile(t, inputOf(l, budget)); !strings.HasPrefix(string(after.Markdown), string(arrived.Markdown[:arrived.Prefix])) && least < journal.ToolMost {
-			t.Errorf("%d: two records later the result stands otherwise", budget)
-		} else if _, _, most := resultsShown(t, after); most < min(least, journal.ToolMost*9/10) {
-			t.Errorf("%d: two records later %d tokens of the result are shown", budget, most)
+		if after := mustCompile(t, inputOf(l, budget)); !strings.HasPrefix(string(after.Markdown), string(arrived.Markdown[:arrived.Prefix])) {
+			t.Errorf("%d: the result stands otherwise one record later", budget)
 		}
 	}
+	l := logOf(string(message("user", "Read the short file.")))
+	called(l, 0, 1, 70)
+	if whole, _, most := resultsShown(t, mustCompile(t, inputOf(l, 8000))); whole != 1 || most < 1000 {
+		t.Errorf("%d results are whole, the largest of %d tokens", whole, most)
+	}
+}
+
+// Files that one turn reads get shares that fit beside each other: no compaction, and each shows its head and outline.
+func TestFilesOfOneTurnShareTokens(t *testing.T) {
+	for _, budget := range []int{4000, 8000, 16000, 32000} {
+		l := logOf(string(message("user", "Where is the append-only rule enforced?")))
+		var b *Build
+		for i := range 9 {
+			var text strings.Builder
+			fmt.Fprintf(&text, "# Part %d\n\nThis part explains rule R%d.\n", i, i)
+			for k := range 250 {
+				fmt.Fprintf(&text, "\n## Topic %d.%d\n\nThe store keeps topic %d of part %d; 212 passed, %d failed, nothing was lost.\n", i, k, k, i, k)
+			}
+			name := fmt.Sprintf("docs/part%d.md", i)
+			answered(l, name, "read_file", fmt.Sprintf(`{"path":%q}`, name), text.String())
+			b = mustCompile(t, inputOf(l, budget))
+		}
+		if p := parseJSON(t, b); p.Compactions != 0 {
+			t.Errorf("%d: %d compactions inside the turn", budget, p.Compactions)
+		}
+		for i := range 9 {
+			if md := string(b.Markdown); !strings.Contains(md, fmt.Sprintf("# Part %d\n", i)) || strings.Count(md, fmt.Sprintf("## Topic %d.", i)) < 3 {
+				t.Errorf("%d: file %d lacks its head or its outline", budget, i)
+			}
+		}
+	}
+}
+
+// Results that have free tokens when they arrive take less before the turn that they belong to is compacted.
+func TestSharesShrinkBeforeATurnIsCompacted(t *testing.T) {
+	l := logOf(string(message("user", "Have a look at all parts.")))
+	n := 0
+	for ; n < 40; n++ {
+		called(l, n, 1, 70)
+		if b := mustCompile(t, inputOf(l, 8000)); parseJSON(t, b).Compactions > 0 {
+			p := parseJSON(t, b)
+			if !strings.HasPrefix(p.EpochReason, "shorter_results when ") || len(p.Omitted) > 0 {
+				t.Errorf("the first compaction: %s, %d left out", p.EpochReason, len(p.Omitted))
+			}
+			return
+		}
+	}
+	t.Error("there was no compaction")
 }

@@ -139,7 +139,7 @@ var arrows = map[string][]string{
 	"views/web":           {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; views/cli passes compiled packs to it
 	"examples/clients/go": {},
 	"examples/gen":        {},
-	"compress/result":     {"compress", "internal/tokens", "ctxabi", "internal/lazy"},
+	"compress/result":     {"compress", "internal/picture", "internal/tokens", "ctxabi", "internal/lazy"},
 	"compress/toolcall":   {"internal/coder", "compress", "ctxabi", "internal/lazy"},
 	"compress/ledger":     {"internal/coder", "compress/toolcall", "compress", "ctxabi", "internal/lazy"},
 	"compress/acts":       {"internal/coder", "compress/toolcall", "compress/notes", "compress", "ctxabi"},

@@ -20,6 +20,9 @@ func (r *result) binary() (string, bool) {
 	return fmt.Sprintf("[%s, %d bytes]\n%s", what, size, compress.LeftOut(0, r.bytes, r.path)), true
 }
 
+// unknownType is the name that typeOf returns for an unknown format.
+const unknownType = "binary data"
+
 // typeOf returns the name of a format, by how data of it begins.
 func typeOf(data string) string {
 	for _, t := range []struct{ magic, name string }{
@@ -37,7 +40,7 @@ func typeOf(data string) string {
 			return t.name
 		}
 	}
-	return "binary data"
+	return unknownType
 }
 
 // base64Of returns the media type of a data URL, if text is one, and the number of bytes that it
@@ -76,14 +79,4 @@ func base64Of(text string) (media string, n int) {
 // ofBase64 reports whether a byte stands in base64, in one of its alphabets or between lines.
 func ofBase64(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || strings.IndexByte("+/-_\n\r", c) >= 0
-}
-
-// decodeStart returns the first bytes of what base64 stands for.
-func decodeStart(text string) string {
-	body := strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimSpace(text)[:64])
-	data, err := base64.RawStdEncoding.DecodeString(body[:64])
-	if err != nil {
-		return ""
-	}
-	return string(data)
 }

@@ -17,6 +17,7 @@
 //     (classify, lineRules).
 //   - Lines of a file: file.go. Matches, tables, and diffs: rows.go. Listings: listing.go. Pages:
 //     html.go. Bytes: binary.go.
+//   - Base64 and data URLs inside text: data.go (WithoutData).
 //   - Fields of JSON: json.go (by shape), json_table.go (lists as tables), tree.go (leaf by leaf),
 //     json_values.go (order of fields, sample of a list).
 //   - Results of a search: search.go (text), hits.go (JSON and rank).

@@ -27,7 +27,10 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 	}
 	clean := text
 	if kind != KindBinary {
-		clean = plainText(text)
+		if clean = WithoutData(text, path); limit.Holds(clean) {
+			return clean, kind, true
+		}
+		clean = plainText(clean)
 	}
 	if limit.Tokens >= resultFloor {
 		r := result{text: clean, bytes: len(text), about: about, limit: limit, path: path}

@@ -199,9 +199,9 @@ func TestCompactionsFreeTheLeastGain(t *testing.T) {
 			if gain <= 0 || gain < least {
 				t.Fatalf("compaction %d at record %d frees %d of %d, the least is %d", f.Compactions, n, gain, f.Rules.room, least)
 			}
-			if f.Moved == byTurn {
+			if f.Moved == byTurn || f.Moved == byShares {
 				if f.Boundary() != without.Boundary() || f.Compactions != before+1 {
-					t.Fatalf("the end of a turn at record %d moved the boundary, or was %d compactions", n, f.Compactions-before)
+					t.Fatalf("shorter results at record %d moved the boundary, or was %d compactions", n, f.Compactions-before)
 				}
 				continue
 			}

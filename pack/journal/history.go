@@ -63,7 +63,7 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, byIterations or byTurn; see Reason
+	Moved           string    // why it was: byRoom, ByIterations, byTurn or byShares; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
@@ -80,7 +80,8 @@ const (
 	byRoom       = "compaction"
 	minorReason  = "minor compaction" // what stands behind the boundary stays
 	ByIterations = "max_iterations"
-	byTurn       = "turn_end" // results of turns that are over take less; the boundary stays
+	byTurn       = "turn_end"        // results of turns that are over take less; the boundary stays
+	byShares     = "shorter_results" // results take less before the boundary moves; it stays
 )
 
 // Sums add up over records from the first on.
@@ -247,7 +248,7 @@ func (f *Fold) dropIterations() {
 	from := f.iteration - max(1, f.Rules.iterations+1-f.Rules.step) + 1
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
-		f.age(f.Rules.tool)
+		f.age(f.Rules.tool, f.turn())
 		f.moveTo(to, f.after(to), ByIterations)
 	}
 }

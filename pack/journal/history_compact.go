@@ -142,14 +142,29 @@ func (f *Fold) keptUsers(from int, s start) (first, user int) {
 	return first, user
 }
 
-// compact makes results of turns that are over take less and moves the boundary, if that frees enough.
+// compact frees tokens by the first of three means that suffices: results of earlier turns take less,
+// then those of the turn that goes on, and at last the boundary moves. It changes nothing if none
+// frees enough.
 func (f *Fold) compact() {
 	before := f.weight()
-	undo := f.age(f.Rules.tool)
-	if gain, least := before-f.weight(), f.leastGain(f.starts[0]); gain > 0 && gain >= least && f.weight() <= f.low(f.keptRecords(1, f.starts[0])) {
-		f.moveTo(0, f.weight(), byRoom)
+	suffices := func() bool {
+		gain := before - f.weight()
+		return gain > 0 && gain >= f.leastGain(f.starts[0]) && f.weight() <= f.low(f.keptRecords(1, f.starts[0]))
+	}
+
+	undo := f.age(f.Rules.tool, f.turn())
+	if suffices() {
+		f.moveTo(0, f.weight(), byShares)
 		return
 	}
+	undoOlder := undo
+	undoTurn := f.age(shareRule{above: f.Rules.tool.to, to: f.Rules.tool.to}, f.N)
+	undo = func() { undoTurn(); undoOlder() }
+	if suffices() {
+		f.moveTo(0, f.weight(), byShares)
+		return
+	}
+
 	newest := len(f.starts) - 1
 	if newest == 0 {
 		undo()
@@ -210,7 +225,7 @@ func (f *Fold) endTurn() {
 	if before <= f.Rules.room/2 {
 		rule = shareRule{above: ToolMost, to: ToolMost}
 	}
-	undo := f.age(rule)
+	undo := f.age(rule, f.turn())
 	if gain := before - f.weight(); gain <= 0 || gain < f.leastGain(f.starts[0]) {
 		undo()
 		return
@@ -218,12 +233,12 @@ func (f *Fold) endTurn() {
 	f.moveTo(0, f.weight(), byTurn)
 }
 
-// age lowers the share of results that are older than the turn, and that take more because there was much room when they came, to a
-// rule. undo takes it back.
-func (f *Fold) age(rule shareRule) (undo func()) {
-	turn, shown, surplus := f.turn(), f.shown, f.surplus
+// age lowers the share of the results before a line that take more because there was much room when they came, to a rule. undo takes
+// it back.
+func (f *Fold) age(rule shareRule, until int) (undo func()) {
+	shown, surplus := f.shown, f.surplus
 	first, _ := f.oddAt(f.Boundary())
-	last, _ := f.oddAt(turn)
+	last, _ := f.oddAt(until)
 	var aged []int
 	for i := first; i < last; i++ {
 		if o := &f.odd[i]; o.rule.shown(o.weight) > rule.shown(o.weight) {

@@ -64,19 +64,31 @@ type odd struct {
 	was          shareRule // which it had before
 }
 
-// arriving is the share of a result that comes now: less where it would bring a compaction by itself, and all of it where
-// that takes no more than half of what is free. A history that hardly exceeds the limit shows its large results whole that way.
+// arriving returns the share of a result that arrives now. A result that would cause a compaction gets
+// the tight share. One of up to wholeOf thousandths of the free tokens is shown whole, a larger one in
+// shareOf thousandths of them, so that the results after it in the same turn find tokens, too. own
+// reports that a compaction may lower it.
 func (f *Fold) arriving(weight int) (rule shareRule, own bool) {
 	rule = f.Rules.tool
 	free := f.Rules.room - f.weight()
 	if f.scaled(rule.shown(weight)) > free {
 		return f.Rules.tight, true
 	}
-	if to := min(int(free*1000/f.Rules.scale/2), f.Rules.free); weight > rule.above && to > rule.to {
-		return shareRule{above: to, to: to}, true
+
+	unscaled := max(0, int(free*1000/f.Rules.scale))
+	above := min(unscaled*wholeOf/1000, f.Rules.free)
+	to := min(unscaled*shareOf/1000, f.Rules.free)
+	if weight > rule.above && (weight <= above || to > rule.to) {
+		return shareRule{above: max(rule.above, above), to: max(rule.to, to)}, true
 	}
-	return rule, false
+	return rule, weight > rule.to
 }
+
+// The tokens that one result may take, in thousandths of the free ones.
+const (
+	wholeOf = 250
+	shareOf = 100
+)
 
 // oddAt finds the first odd result from a line on, and whether it is the one on it.
 func (f *Fold) oddAt(line int) (int, bool) {

@@ -147,6 +147,13 @@ func Called(l *Log, from, n, lines int) {
 	}
 }
 
+// Answered appends a call of a tool and its result.
+func Answered(l *Log, id, tool, arguments, output string) {
+	l.Append(fmt.Appendf(nil, `{"role":"assistant","content":"","tool_calls":[{"id":%[1]s,"type":"function","function":{"name":%[2]s,"arguments":%[3]s}}]}`,
+		QuoteJSON(id), QuoteJSON(tool), QuoteJSON(arguments)))
+	l.Append(fmt.Appendf(nil, `{"role":"tool","tool_call_id":%s,"content":%s}`, QuoteJSON(id), QuoteJSON(output)))
+}
+
 // NotedLog is a session of n steps in which something is said now and then that stays true.
 func NotedLog(n int) *Log {
 	l := NewLog()
