@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -26,16 +27,16 @@ func (d *draft) recall() error {
 	b := &d.footer[k]
 	room := defaultCaps[recipe.TypeRecall]
 	asked := d.fold.N > 0 && d.fold.Last.Line == d.fold.N // the newest record is the user's
+	asks := false
+	if asked {
+		request, err := d.memo.Request(d.history, d.fold.N)
+		if err != nil || d.saysNothing(request) {
+			return err
+		}
+		asks = recall.Asks(request)
+	}
 	if l := d.limits.limit; l > 0 {
 		room = min(l-d.total(), l-d.native.Bound)
-		asks := false
-		if asked {
-			request, err := d.memo.Request(d.history, d.fold.N)
-			if err != nil {
-				return err
-			}
-			asks = recall.Asks(request)
-		}
 		switch { // what it takes is paid for anew with each request
 		case !asks || b.class == explicit:
 			room = min(room, capOf(b.source, l))
@@ -85,4 +86,16 @@ func (d *draft) recall() error {
 	d.tokens.footer += b.tokens
 	d.native.Bound += b.tokens
 	return nil
+}
+
+// saysNothing reports whether the newest request names nothing to look for: thanks, "go on", or a
+// short reply that answers no question.
+func (d *draft) saysNothing(request string) bool {
+	switch derived.SenseOf(request) {
+	case derived.Idle:
+		return true
+	case derived.Reply:
+		return !strings.Contains(d.current, "?")
+	}
+	return false
 }

@@ -10,6 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
+// shellTool is the Tool of findings from the script of a shell.
+const shellTool = "shell"
+
 // What happened to a file: the State of a finding.
 const (
 	fileRead    = toolcall.Reads
@@ -142,7 +145,7 @@ func (r *shellReader) add(word, state string) {
 		return
 	}
 	if p = strings.Trim(p, "'\""); isFileName(p) && len(r.out) < maxFiles {
-		r.out = append(r.out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: state, Tool: "shell"})
+		r.out = append(r.out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: state, Tool: shellTool})
 	}
 }
 

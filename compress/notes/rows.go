@@ -17,6 +17,7 @@ type refRow struct {
 	changes       int
 	size          int // of an output
 	at            Position
+	written       Position // of the last call of a tool, no shell, that wrote the whole file
 }
 
 // undoRef is a row as it was before a call.
@@ -50,11 +51,14 @@ func (n *State) addFile(f *Finding, id string, at Position) {
 	if i := slices.IndexFunc(n.refs, func(r refRow) bool { return r.Path == f.Path }); i >= 0 {
 		was := n.refs[i]
 		undo.was = &was
-		row.ID, row.changes = was.ID, was.changes
+		row.ID, row.changes, row.written = was.ID, was.changes, was.written
 		n.refs = slices.Delete(n.refs, i, i+1)
 	}
 	if f.State != fileRead {
 		row.changes++
+	}
+	if f.State == fileWritten && f.Tool != shellTool {
+		row.written = at
 	}
 	if len(n.called) < maxFiles {
 		n.called = append(n.called, undo)
@@ -97,6 +101,17 @@ func (n *State) takeBack(f *Finding) {
 	if u.was != nil {
 		n.refs = append(n.refs, *u.was)
 	}
+}
+
+// WrittenAt returns the position of the last successful call of a tool, other than a shell, that wrote
+// the whole file; the zero Position if none is known.
+func (n *State) WrittenAt(path string) Position {
+	for i := range n.refs {
+		if n.refs[i].Path == path {
+			return n.refs[i].written
+		}
+	}
+	return Position{}
 }
 
 // Facts returns the rows of facts.jsonl, oldest first.

@@ -27,7 +27,13 @@ var (
 	// noted is how some programs write down a command, or what it printed.
 	noted = lazy.Regexp(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
 
+	// ended matches what only ends a conversation: "No, that's all", and a program's "###STOP###".
+	ended = lazy.Regexp(`[#<>|\[\]]{2,}[A-Z][A-Z_-]*[#<>|\[\]]{2,}|` +
+		`^(?i:(no[,.!]? )?(that(['’]?s| is|['’]ll be| will be) (all|it|everything)|nothing else)\b)`)
+
 	idleWords   = wordSet("idleWords")
+	thanksWords = wordSet("thanksWords")
+	politeWords = wordSet("politeWords")
 	replyWords  = wordSet("replyWords")
 	saysYesOrNo = wordSet("saysYesOrNo")
 )
@@ -38,16 +44,22 @@ func SenseOf(text string) Sense {
 	if text == "" || len(text) <= MaxIdle && (bareCommand().MatchString(text) || noted().MatchString(text)) {
 		return Idle
 	}
-	if len(text) > 80 || strings.Contains(text, "?") {
+	if len(text) > 120 || strings.Contains(text, "?") {
 		return Request
+	}
+	if text = strings.TrimSpace(ended().ReplaceAllString(text, "")); text == "" {
+		return Idle
 	}
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
 	})
 	idle, reply, answers := true, true, false
+	thanks, polite := false, true
 	for _, w := range words {
 		label := len(w) == 1 // of an option: "2", "b"
 		idle = idle && idleWords.has(w)
+		thanks = thanks || thanksWords.has(w)
+		polite = polite && (politeWords.has(w) || thanksWords.has(w) || idleWords.has(w))
 		reply = reply && (replyWords.has(w) || label)
 		answers = answers || saysYesOrNo.has(w) || label
 	}
@@ -58,6 +70,8 @@ func SenseOf(text string) Sense {
 		return Idle
 	case reply && answers:
 		return Reply
+	case thanks && polite:
+		return Idle
 	}
 	return Request
 }

@@ -47,6 +47,7 @@ type saidWords struct {
 	parts []string
 	sense derived.Sense
 	cut   bool // something that is pasted is left out
+	reply bool // to a question tool
 }
 
 // digestPart is what a record says, one of its calls, or what is answered to one.
@@ -94,7 +95,7 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 			one.parts = append(one.parts, d.answer(&r.Answers[i], r.Failed, asked[i]))
 		}
 		if len(r.Replies) > 0 {
-			one.said = &saidWords{sense: derived.Request, parts: r.Said()}
+			one.said = &saidWords{sense: derived.Request, parts: r.Said(), reply: true}
 		}
 	} else if r.Text != "" {
 		head := ""

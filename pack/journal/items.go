@@ -12,8 +12,10 @@ import (
 // ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
 const ItemsNewest = 512
 
-// itemKinds lists the findings that describe tasks and requests of the user.
-var itemKinds = []derived.FindingKind{derived.FoundTodo, derived.FoundRequest, derived.FoundReply}
+// itemKinds lists the findings that describe tasks, requests of the user, and writes of files.
+var itemKinds = []derived.FindingKind{
+	derived.FoundTodo, derived.FoundRequest, derived.FoundReply, derived.FoundFile, derived.FoundFailure,
+}
 
 // items are what is derived of the newest records for what is to do.
 type items struct {
@@ -57,6 +59,28 @@ func (mm *Memo) DerivedItems(m record.Records, n int) []derived.Item {
 func (mm *Memo) Replies(m record.Records, n int) []derived.Replied {
 	mm.DerivedItems(m, n)
 	return mm.items.fold.Replies()
+}
+
+// Replaced reports whether all that the calls of the record at a place wrote to files, or read from
+// them, was replaced by later calls that wrote these files whole, as of n records. r is the record.
+// Shell commands neither replace nor are replaced.
+func (mm *Memo) Replaced(m record.Records, at int, r *record.Excerpt, n int) bool {
+	mm.DerivedItems(m, n)
+	calls := r.Calls
+	if r.Result {
+		calls = callsOf(m, at, *r)
+	}
+	for _, c := range calls {
+		path, use := derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
+		if use != derived.FileReads && use != derived.FileWrites && use != derived.FileChanges {
+			return false
+		}
+		p := mm.items.fold.WrittenAt(path)
+		if record.PositionIn(m, record.Address{Line: p.Line, Event: p.Event}) <= at {
+			return false
+		}
+	}
+	return len(calls) > 0
 }
 
 func (w *items) size() (n int) {

@@ -22,7 +22,6 @@ type Memo struct {
 	requests  map[int]string    // what users asked, by place
 	costs     map[int]int32     // of images, by place
 	tried     map[int][]Attempt // how calls of the newest records ended, by place
-	Asks      map[int]string    // what the newest records say, by place
 	Finds     *finds.Finds      // what records say that is worth a note; see found
 	nearby    *finds.Finds      // of a long history; see foundUpTo
 	Near      finds.Keeper      // of nearby; nil: it is not kept
@@ -152,7 +151,6 @@ func (mm *Memo) Clear() {
 	clear(mm.records)
 	clear(mm.requests)
 	clear(mm.costs)
-	clear(mm.Asks)
 	clear(mm.tried)
 	mm.items, mm.digests, mm.states = nil, digests{}, nil
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// The user's words stand before the conversation once something was compacted: they are the cheapest and most valuable part of a
-// history. All messages of the user that say something and that the pack does not show otherwise have a line each, word by word,
-// without what programs put into them and without what is pasted; a short reply stands with the question that it answers. Long ones are
-// shortened to whole sentences, the more the less room there is; when even that is too much, the newest stay, and before others those
-// that demand something.
+// The user's words precede the conversation after a compaction, because they are the cheapest and
+// most valuable part of a history. Each message of the user that says something and that the pack
+// does not show otherwise has a line, verbatim, without pastes and texts of programs. A short reply
+// includes the question that it answers, and so does an answer to a question tool. Long messages are
+// shortened to whole sentences. If they still do not fit, the newest stay, then answers to question
+// tools, then messages that demand something.
 
 // Numbers of the block of the user's words.
 const (
@@ -35,6 +36,7 @@ type saying struct {
 	parts []string
 	asked string // of a short reply: what it answers
 	cut   bool   // something that is pasted is left out
+	reply bool   // to a question tool
 }
 
 // said is the block of the user's words of the records of a span, in at most room tokens. shown are the places of those that it has.
@@ -62,9 +64,10 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 	return p, shown
 }
 
-// sayingLines are the lines of messages, in their order, as long as all of them fit into room tokens. Where they do not, not even
-// shortened, the newest stand, then those of the others that demand something, then the rest, the newest first; "" stands for one that
-// is left out.
+// sayingLines returns the lines of messages, in their order, if all of them fit into room tokens.
+// If they do not fit even when they are shortened, the line of each omitted message is "". The
+// newest messages stay, then answers to question tools, then messages that demand something, and
+// then the others, newest first.
 func (b *zoner) sayingLines(list []saying, room int) []string {
 	lines := make([]string, len(list))
 	order := make([]int, len(list))
@@ -105,10 +108,12 @@ func (s *saying) rank(k int) int {
 	switch {
 	case k < saidNewest:
 		return 0
-	case derived.Demands(s.parts):
+	case s.reply:
 		return 1
+	case derived.Demands(s.parts):
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // sayings are the messages of the user of a span that the pack does not show otherwise, newest first, as many as there may be room for,
@@ -130,10 +135,10 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 			looked++
 		}
 		w := one.said
-		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !derived.Demands(w.parts) {
+		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !w.reply && !derived.Demands(w.parts) {
 			continue
 		}
-		s := saying{at: at, parts: w.parts, cut: w.cut}
+		s := saying{at: at, parts: w.parts, cut: w.cut, reply: w.reply}
 		text := strings.Join(s.parts, " ")
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)

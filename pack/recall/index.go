@@ -31,8 +31,8 @@ type oldRecords struct {
 	segments []*segment
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
-	scores   [3]*compress.Running // for the request, the newest records, and the names in the best passages
-	ended    *journal.Outcomes    // of the calls in them; nil until somebody asks
+	scores   *compress.Running // for the request
+	ended    *journal.Outcomes // of the calls in them; nil until somebody asks
 }
 
 // segment is some records in a row.
@@ -162,6 +162,24 @@ type oldRecord struct {
 	read     bool   // it could be read
 	said     int    // bytes of text in front of the arguments of its calls
 	passages int
+}
+
+// isReplaced reports whether later writes of the same files replaced what a record has from a byte
+// on: the output of a call, or its arguments. It returns false if the record cannot be read.
+func (q *Query) isReplaced(old *oldRecord, from int) bool {
+	if !record.IsResult(q.History.At(old.at)) && from < old.said {
+		return false
+	}
+	replaced, known := q.replaced[old.at]
+	if !known {
+		r, err := record.ExcerptOf(q.History, old.at)
+		replaced = err == nil && q.Memo.Replaced(q.History, old.at, &r, q.Fold.N)
+		if q.replaced == nil {
+			q.replaced = map[int]bool{}
+		}
+		q.replaced[old.at] = replaced
+	}
+	return replaced
 }
 
 // old returns the records behind a boundary.

@@ -241,7 +241,7 @@ func (a *answers) show(t *turn, from, to int) bool {
 		return false
 	}
 	from, to = a.unseen(t, from, to)
-	if from == to || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
+	if from == to || a.q.isReplaced(t.oldRecord, from) || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
 		return false
 	}
 	next := make([]compress.Passage, 0, len(t.shown)+1)
@@ -262,7 +262,7 @@ func (a *answers) show(t *turn, from, to int) bool {
 	for _, p := range next {
 		cost += a.q.excerpt(t.oldRecord, p.From, p.To).Tokens
 	}
-	if cost-t.cost > a.room {
+	if cost-t.cost > a.room || t.cost == 0 && !a.q.chosen.add(t.text[from:to]) {
 		return false
 	}
 	if t.cost == 0 {

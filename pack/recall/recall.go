@@ -18,25 +18,23 @@ import (
 )
 
 // Recall shows again what old records say that matters now: passages of the records behind the
-// boundary that the pack does not show otherwise, word by word.
+// boundary that the pack does not show otherwise, verbatim.
 //
-// What is asked for follows from where the session is. When the newest record is the user's it is that request (with the
-// open todos); see [Query.Answers]. The longer an agent has been working on it, the more the newest records ask, newer passages count
-// for more, so do those with identifiers that stand nowhere in the pack, and identifiers of the best ones ask once more.
+// The query is the last request of the user that says something, with the open todos. If it is the
+// newest record, see [Query.Answers]. The longer an agent has been working on it, the more newer
+// passages count, and those with identifiers that the pack lacks. Content that a later write of its
+// file replaced is left out, and of passages with the same words all but one.
 //
 // It takes what the others after the journal and the journal itself leave, so that it never moves the
 // boundary, and none of the prefix.
 const (
 	Heading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
 
-	Least        = 60   // tokens below which it is not worth its heading
-	recallHits   = 64   // passages that are looked at
-	recallTask   = 2000 // bytes of the request
-	recallNewest = 4    // records that ask, beside the request
-	recallAsks   = 750  // bytes at each end of one of these
-	recallMore   = 3    // passages whose identifiers ask once more
-	recallFades  = 50   // records after which a passage counts for less
-	freshEnough  = 3    // identifiers that stand nowhere else
+	Least       = 60   // tokens below which it is not worth its heading
+	recallHits  = 64   // passages that are looked at
+	recallTask  = 2000 // bytes of the request
+	recallFades = 50   // records after which a passage counts for less
+	freshEnough = 3    // identifiers that stand nowhere else
 )
 
 // Passage is a part of an old record as it stands in a pack.
@@ -59,16 +57,18 @@ type Query struct {
 	Shown   []string       // what else stands in the pack
 	Current string         // the last request of the user, and the open todos
 	Todo    string         // the list that somebody wrote; "": none
+
+	replaced map[int]bool // by place; see isReplaced
+	chosen   chosen
 }
 
-// Passages chooses passages for room tokens, in the order of the records.
-// It returns ctxabi.ErrIO when a record cannot be read.
+// Passages chooses passages for room tokens, in the order of the records. It returns no error.
 func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 	o := q.Memo.old(q.History, boundary)
 	q.Memo.prepare(q.History, boundary, q.Fold.N)
-	hits, working, err := q.rank(o)
-	if err != nil || len(hits) == 0 {
-		return nil, err
+	hits, working := q.rank(o)
+	if len(hits) == 0 {
+		return nil, nil
 	}
 	var several []string
 	for _, p := range q.Parts {
@@ -104,11 +104,11 @@ func (q *Query) Passages(boundary, room int) ([]Passage, error) {
 		h := hits[best]
 		hits = slices.Delete(hits, best, best+1)
 		from, to := shown.unseen(&h)
-		if from == to {
+		if from == to || q.isReplaced(h.of, from) {
 			continue
 		}
 		r := q.excerpt(h.of, from, to)
-		if r.Tokens > room {
+		if r.Tokens > room || !q.chosen.add(h.of.text[from:to]) {
 			continue
 		}
 		room -= r.Tokens
@@ -173,25 +173,10 @@ type oldHit struct {
 type oldLine struct{ from, to int }
 
 // rank returns the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
-func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) {
+func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
 	scores := make([]float64, len(o.passages))
-	o.addScores(scores, 0, float64(1-float64(working/2)), compress.Clip(q.Current, recallTask))
-	if working > 0 {
-		newest, err := q.Memo.newest(q.History, q.Fold.N)
-		if err != nil {
-			return nil, 0, err
-		}
-		o.addScores(scores, 1, working, newest...)
-
-		var names strings.Builder
-		for _, doc := range best(scores, recallMore) {
-			for _, w := range o.passages[doc].words() {
-				names.WriteString(w + "\n")
-			}
-		}
-		o.addScores(scores, 2, float64(0.3*working), names.String())
-	}
+	o.addScores(scores, compress.Clip(q.Current, recallTask))
 	o.besides(scores, float64(0.4*float64(1-working)))
 	whole := map[int]bool{}
 	for _, p := range q.Parts {
@@ -219,18 +204,16 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 		h.words, h.lines = h.oldPassage.words(), h.oldPassage.lines()
 		hits = append(hits, h)
 	}
-	return hits, working, nil
+	return hits, working
 }
 
-// addScores adds weight times the score for texts to scores. part is the place of these texts in the query, which has
-// three parts: each keeps its sums for the next call.
-func (o *oldRecords) addScores(scores []float64, part int, weight float64, texts ...string) {
-	if o.scores[part] == nil {
-		o.scores[part] = o.corpus.Running()
+// addScores adds the score for a request to scores. The sums are kept for the next call.
+func (o *oldRecords) addScores(scores []float64, request string) {
+	if o.scores == nil {
+		o.scores = o.corpus.Running()
 	}
-	weight = float64(weight / compress.RunningUnit)
-	for doc, sum := range o.scores[part].Set(texts...) {
-		scores[doc] += float64(weight * float64(sum))
+	for doc, sum := range o.scores.Set(request) {
+		scores[doc] += float64(sum) / compress.RunningUnit
 	}
 }
 
@@ -269,22 +252,3 @@ func best(scores []float64, n int) (places []int) {
 
 // decay returns 0.5^(n/half), the same on every machine.
 func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
-
-// newest returns both ends of the text of each of the newest of n records, the newest first.
-func (mm *Memo) newest(m record.Records, n int) (texts []string, err error) {
-	known := map[int]string{}
-	for at := n; at > max(0, n-recallNewest); at-- {
-		text, ok := mm.Asks[at]
-		if !ok {
-			r, err := record.ExcerptOf(m, at)
-			if err != nil {
-				return nil, err
-			}
-			text, _ = journal.BothEnds(r.Whole(), recallAsks)
-		}
-		known[at] = text
-		texts = append(texts, text)
-	}
-	mm.Asks = known
-	return texts, nil
-}

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
@@ -166,6 +167,30 @@ func (s *view) take(h *oldHit) {
 	for _, w := range h.words {
 		s.named[w] = true
 	}
+}
+
+// chosen lists the texts of passages that were chosen, one below the other, as wordsOf returns them.
+type chosen struct{ texts strings.Builder }
+
+// add adds a text and reports true, or reports false if a chosen passage contains the same words.
+func (c *chosen) add(text string) bool {
+	words := wordsOf(text)
+	if words == "" || strings.Contains(c.texts.String(), words) {
+		return words == ""
+	}
+	c.texts.WriteString(words + "\n")
+	return true
+}
+
+// wordsOf returns the words of a text in lower case, between single blanks, without punctuation.
+func wordsOf(text string) string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	if len(words) == 0 {
+		return ""
+	}
+	return " " + strings.Join(words, " ") + " "
 }
 
 // seenText is what stands in a pack.

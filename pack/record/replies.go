@@ -12,30 +12,32 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// replies returns the user's answers from the results in a message, if they belong to a program's
-// own question tool. Only a transcript of that program proves this, because plain records may use
-// any tool name. It returns ctxabi.ErrIO if it cannot read the call.
+// replies returns the user's answers from the results in a message, if the agent called a program's
+// own question tool. Both records must come from that program's transcript, or both from no
+// transcript, as programs write them that append to messages.jsonl themselves. It returns
+// ctxabi.ErrIO if it cannot read the call.
 func replies(log Records, e ctxabi.Entry, raw []byte, answers []derived.Answer) (out []derived.UserAnswer, err error) {
 	var format string
-	var call []byte
+	var call *ctxabi.Message
 	for _, a := range answers {
-		if e.CallOf == 0 || a.Failed || format == "" && !asksUser("", a.Tool) {
+		if e.CallOf == 0 || a.Failed || call == nil && questionTool("", a.Tool) == nil {
 			continue
 		}
 		if call == nil {
-			if format = importedFrom(raw); format == "" {
-				return nil, nil
-			}
-			if call, err = log.Record(int(e.CallOf)); err != nil {
+			record, err := log.Record(int(e.CallOf))
+			if err != nil {
 				return nil, Unreadable(Address{Line: int(e.CallOf)}, err)
 			}
-			if importedFrom(call) != format || isForeign(call) {
+			m := ctxabi.DecodeMessage(record)
+			call, format = &m, importedFrom(raw)
+			if importedFrom(record) != format || m.Role != ctxabi.Assistant || isForeign(record) {
 				return nil, nil
 			}
 		}
-		calls := Answers{int(e.CallOf), ctxabi.DecodeMessage(call).Calls}
-		if asksUser(format, calls.Name(a.Call)) {
-			out = append(out, userAnswers(format, calls.Arguments(a.Call), a.Text)...)
+
+		calls := Answers{int(e.CallOf), call.Calls}
+		if q := questionTool(cmp.Or(format, native), calls.Name(a.Call)); q != nil {
+			out = append(out, q.userAnswers(calls.Arguments(a.Call), a.Text)...)
 		}
 	}
 	return out, nil
@@ -68,38 +70,46 @@ func eachField(v gjson.Result, do func(key string, v gjson.Result)) {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// questionTools are the tools with which programs ask their user, by the format of their transcripts, and how each writes
-// down the answers.
-var questionTools = map[string]struct {
-	tool string
-	read func(asked []gjson.Result, text string) []string
-}{
-	"claude-code": {"AskUserQuestion", quotedAnswers},
-	"opencode":    {"question", quotedAnswers},
-	"codex":       {"request_user_input", listedAnswers},
-	"gemini":      {"ask_user", listedAnswers},
+// native stands for the format of records that no transcript was imported from.
+const native = "native"
+
+// questionTools lists the tools with which programs ask their user. MCP servers call their tools
+// ask_user, too, so that this name alone shows nothing.
+var questionTools = []questionToolOf{
+	{"AskUserQuestion", []string{"claude-code", native}, quotedAnswers},
+	{"question", []string{"opencode", native}, quotedAnswers},
+	{"request_user_input", []string{"codex", native}, listedAnswers},
+	{"ask_user", []string{"gemini"}, listedAnswers},
 }
 
-// asksUser reports whether a tool of exactly this name is the question tool of the program whose transcripts have a
-// format; "" for any of them. A tool of an MCP server never is, whatever the server calls it.
-func asksUser(format, tool string) bool {
-	for f, q := range questionTools {
-		if q.tool == tool && (format == "" || format == f) {
-			return true
+// questionToolOf is a program's question tool. read returns the answer to each question from the
+// text of a result.
+type questionToolOf struct {
+	name    string
+	formats []string // of the records in which the name belongs to the program
+	read    func(asked []gjson.Result, text string) []string
+}
+
+// questionTool returns the question tool of exactly this name in records of a format, or nil. The
+// format "" stands for all formats.
+func questionTool(format, name string) *questionToolOf {
+	for i := range questionTools {
+		q := &questionTools[i]
+		if q.name == name && (format == "" || slices.Contains(q.formats, format)) {
+			return q
 		}
 	}
-	return false
+	return nil
 }
 
-// userAnswers returns what the user answered to a call of the question tool of a format, in the order of the questions.
-// Declined, cancelled and secret questions have no reply.
-func userAnswers(format, arguments, text string) (out []derived.UserAnswer) {
+// userAnswers returns the user's answers from the result of a call, in the order of the questions.
+// Declined, canceled, and secret questions have none.
+func (q *questionToolOf) userAnswers(arguments, text string) (out []derived.UserAnswer) {
 	asked := gjson.Get(arguments, "questions").Array()
-	if questionTools[format].read == nil || len(asked) == 0 {
+	if len(asked) == 0 {
 		return nil
 	}
-	answers := questionTools[format].read(asked, strings.TrimSpace(text))
-	for i, answer := range answers {
+	for i, answer := range q.read(asked, strings.TrimSpace(text)) {
 		q := asked[i]
 		if answer = oneLine(answer); answer == "" || answer == "Unanswered" || q.Get("isSecret").Bool() {
 			continue

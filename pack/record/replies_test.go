@@ -27,14 +27,38 @@ func TestAnswersOfQuestionTools(t *testing.T) {
 		{"claude-code", "{}", `User has answered your questions: "Which tier?"="Free". You can now continue`, nil},
 	} {
 		var got []string
-		for _, r := range userAnswers(c.format, c.asked, c.text) {
-			got = append(got, r.String())
+		for i := range questionTools {
+			if q := &questionTools[i]; q.formats[0] == c.format {
+				for _, r := range q.userAnswers(c.asked, c.text) {
+					got = append(got, r.String())
+				}
+			}
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s %s: %q, want %q", c.format, c.text, got, c.want)
 		}
 	}
-	if asksUser("claude-code", "mcp__x__AskUserQuestion") || asksUser("codex", "AskUserQuestion") || asksUser("claude-code", "") || asksUser("openai", "question") {
-		t.Error("a tool counts that is not the program's own")
+}
+
+func TestQuestionToolsByFormatAndName(t *testing.T) {
+	for _, c := range []struct {
+		format, name string
+		counts       bool
+	}{
+		{"claude-code", "AskUserQuestion", true},
+		{native, "AskUserQuestion", true},
+		{native, "request_user_input", true},
+		{native, "question", true},
+		{native, "ask_user", false},
+		{native, "mcp__x__AskUserQuestion", false},
+		{native, "askuserquestion", false},
+		{native, "", false},
+		{"codex", "AskUserQuestion", false},
+		{"openai", "question", false},
+		{"claude-code", "mcp__x__AskUserQuestion", false},
+	} {
+		if got := questionTool(c.format, c.name) != nil; got != c.counts {
+			t.Errorf("%s %q: counts %t", c.format, c.name, got)
+		}
 	}
 }

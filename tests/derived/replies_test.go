@@ -50,9 +50,8 @@ func codexLine(payload string) string {
 	return `{"timestamp":"2026-01-05T10:00:01.000Z","type":"response_item","payload":{` + payload + "}}\n"
 }
 
-// Programs ask by a tool of their own. What the user answers there is the user's: it is a decision, replaces the choice
-// that it goes back on, and stands among the user's words. A tool of an MCP server may have the same name, and a plain
-// record any.
+// The user's answer to a program's own question tool is a decision, replaces the choice that it
+// reverses, and is listed with the user's words. A tool of an MCP server may have the same name.
 func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
@@ -79,11 +78,22 @@ func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 			}
 		}
 	}
-	plain := m.NewSession(t)
-	plain.Append(ctxabi.MessagesFile, harness.Message("user", "Build it."))
-	plain.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"AskUserQuestion","arguments":%q}}]}`+"\n", tierAsked))
-	plain.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c1","name":"AskUserQuestion","content":%q}`+"\n", quotedTier))
-	if got := mustAgree(t, plain, ctxabi.DecisionsFile); got != "" {
-		t.Errorf("of plain records: %s", got)
+}
+
+// A program that appends its messages itself uses its question tool's exact name. No other name
+// makes a result the user's words.
+func TestNativeQuestionToolAnswersAreTheUsers(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	for tool, own := range map[string]bool{
+		"AskUserQuestion": true, "question": true, "mcp__x__AskUserQuestion": false, "x_question": false, "ask_user": false,
+	} {
+		s := m.NewSession(t)
+		s.Append(ctxabi.MessagesFile, harness.Message("user", "Build it."))
+		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":%q,"arguments":%q}}]}`+"\n", tool, tierAsked))
+		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c1","name":"AskUserQuestion","content":%q}`+"\n", quotedTier))
+		if got := mustAgree(t, s, ctxabi.DecisionsFile); (got != "") != own {
+			t.Errorf("%s: the decisions are %q", tool, got)
+		}
 	}
 }
