@@ -12,9 +12,10 @@ import (
 // ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
 const ItemsNewest = 512
 
-// itemKinds lists the findings that describe tasks, requests of the user, and writes of files.
+// itemKinds lists the findings that describe tasks, requests, changed statements, and writes of files.
 var itemKinds = []derived.FindingKind{
 	derived.FoundTodo, derived.FoundRequest, derived.FoundReply, derived.FoundFile, derived.FoundFailure,
+	derived.FoundStatement, derived.FoundProposal, derived.FoundAcceptance,
 }
 
 // items are what is derived of the newest records for what is to do.

@@ -6,7 +6,6 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -49,7 +48,7 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 		return Part{}, shown
 	}
 	lines := b.sayingLines(list, room)
-	if len(lines) == 0 {
+	if b.pair(list, lines, saidCaps[0]); len(lines) == 0 {
 		return Part{}, shown
 	}
 	text := ""
@@ -120,10 +119,7 @@ func (s *saying) rank(k int) int {
 // and of older ones those that demand something.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
-	window, n := b.window(), finds.Notes{} // the notes supply replies before the window, if the budget allows notes
-	if b.f.Rules.room >= minNotesRoom && len(b.mm.Wants.Kinds) > 0 {
-		n, _ = b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
-	}
+	window, n := b.window(), b.notesFound // which supply replies before the window
 	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost; at-- {
 		e := b.m.At(at)
 		mayReply := at >= window && record.IsResult(e) || n.Replied(record.AddressOf(b.m, at))
@@ -138,7 +134,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !w.reply && !derived.Demands(w.parts) {
 			continue
 		}
-		s := saying{at: at, parts: w.parts, cut: w.cut, reply: w.reply}
+		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut, reply: w.reply}
 		text := strings.Join(s.parts, " ")
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
@@ -149,7 +145,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		known[text] = true
 		list = append(list, s)
 	}
-	return list
+	return append(list, b.restated(span)...)
 }
 
 // isFolded reports whether the record at a place stands in a line of its own.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/journal"
 )
 
 // A question is answered from the whole history: the records that answer best by the index of all of them are read, and of
@@ -55,6 +56,8 @@ type answers struct {
 
 	hidden map[int]bool // places of the question and of what the pack shows whole
 	mended map[int]bool // places of results whose failure was made up for
+
+	changed journal.Changed // statements that the user changed
 }
 
 // Answers chooses what old records say to the last request, for room tokens, in the order of the records. It shows none that the pack
@@ -67,6 +70,7 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 		return nil, err
 	}
 	a := &answers{q: q, turns: map[int]*turn{}, lines: map[string]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
+	a.changed = q.Memo.Changed(q.History, q.Fold)
 	a.mended = q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n)
 	for i := range q.Parts {
 		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
@@ -241,7 +245,9 @@ func (a *answers) show(t *turn, from, to int) bool {
 		return false
 	}
 	from, to = a.unseen(t, from, to)
-	if from == to || a.q.isReplaced(t.oldRecord, from) || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
+	found := &oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}
+	if from == to || a.q.isReplaced(t.oldRecord, from) || a.changed.States(t.at, t.text[from:to]) ||
+		a.mended[t.at] && found.tellsFailure() {
 		return false
 	}
 	next := make([]compress.Passage, 0, len(t.shown)+1)
