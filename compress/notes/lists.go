@@ -68,3 +68,8 @@ func wordSet(name string) wordList {
 		return set
 	})
 }
+
+// textSet returns a function that returns the phrases of the set of that name in phrasesFile.
+func textSet(name string) func() []string {
+	return sync.OnceValue(func() []string { return listOf(name) })
+}
