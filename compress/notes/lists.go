@@ -81,3 +81,8 @@ func stemSet(name string) wordList {
 		return stems
 	})
 }
+
+// textSet returns a function that returns the phrases of the set of that name in phrasesFile.
+func textSet(name string) func() []string {
+	return sync.OnceValue(func() []string { return listOf(name) })
+}

@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
+
 	"github.com/ctxfs/ctxfs/compress"
 )
 
@@ -230,8 +232,24 @@ func goesOn(line string) bool {
 	return len(line) >= longWrapped && len(line) < 4*longSentence && !strings.ContainsRune(".!?:;|", rune(line[len(line)-1]))
 }
 
-// cutSentence takes the first sentence off a text.
+// cutSentence takes the first sentence off a text. Sentences end at ASCII marks that a blank
+// follows, and at the marks of other scripts by the rules of Unicode (UAX 29).
 func cutSentence(text string) (first, rest string) {
+	first, rest = cutAtMark(text)
+
+	for at := 0; at < len(first); {
+		one, _, _ := uniseg.FirstSentenceInString(first[at:], -1)
+		at += len(one)
+		one = strings.TrimRight(one, " \"')»”’」』）")
+		if end, _ := utf8.DecodeLastRuneInString(one); at < len(first) && end >= utf8.RuneSelf && unicode.Is(unicode.STerm, end) {
+			return strings.TrimSpace(first[:at]), strings.TrimSpace(text[at:])
+		}
+	}
+	return first, rest
+}
+
+// cutAtMark takes the first sentence off a text that ends at an ASCII mark.
+func cutAtMark(text string) (first, rest string) {
 	code := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; c {
@@ -331,7 +349,7 @@ func isProse(s string) bool {
 			in = !in
 		case in:
 			code++
-		case c == ' ' || unicode.IsLetter(c) || unicode.IsDigit(c):
+		case c == ' ' || unicode.IsLetter(c) || unicode.IsMark(c) || unicode.IsDigit(c):
 			letters++
 		}
 	}

@@ -3,6 +3,7 @@ package notes
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/ctxfs/ctxfs/compress"
 )
@@ -162,9 +163,9 @@ func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int 
 // isPrinted reports whether a line looks like a program's output, code, or a quotation.
 func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
 
-// Shorten returns parts in one line of at most limit tokens by count, and whether some are left out. Of those that
-// do not all fit the first stands, then those that demand something, the last, and the others in
-// their order; … stands where some are missing.
+// Shorten returns parts in one line of at most limit tokens by count, and whether some are left out. If not all fit,
+// it takes standing rules, then the first part, those that demand something, the last, and the others in their
+// order; … stands where some are missing.
 func Shorten(parts []string, limit int, count func(string) int) (text string, cut bool) {
 	if text = strings.Join(parts, " "); count(text) <= limit {
 		return text, false
@@ -175,16 +176,18 @@ func Shorten(parts []string, limit int, count func(string) int) (text string, cu
 	}
 	rank := func(i int) int {
 		switch {
-		case i == 0:
-			return 0
 		case parts[i] == leftOutMark:
-			return 4
-		case demands(parts[i]):
+			return 5
+		case IsRule(parts[i]):
+			return 0
+		case i == 0:
 			return 1
-		case i == len(parts)-1:
+		case demands(parts[i]):
 			return 2
+		case i == len(parts)-1:
+			return 3
 		}
-		return 3
+		return 4
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
 	taken := make([]bool, len(parts))
@@ -236,8 +239,11 @@ func demands(s string) bool {
 			return true
 		}
 	}
-	return strings.HasSuffix(s, "?") || changeIn(s, "", "") != nil
+	return isQuestion(s) || IsRule(s) || changeIn(s, "", "") != nil
 }
+
+// isQuestion reports whether a sentence ends in a question mark.
+func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
 
 // Point is a sentence of a message that says what was done, found or decided, or why.
 type Point struct {
@@ -348,11 +354,11 @@ func worthOf(s string) int {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool {
 		return !('a' <= r && r <= 'z') && r != '\'' && r < 0x80
 	})
-	if len(words) < 3 || strings.HasSuffix(s, "?") {
+	if len(words) < 3 && unspacedWords(s) < 3 || isQuestion(s) {
 		return 0
 	}
 	worth := 1
-	if stepWords.has(words[0]) || words[0] == "i'll" || words[0] == "i" && (words[1] == "will" || words[1] == "need" || words[1] == "see" || words[1] == "can") {
+	if len(words) > 1 && (stepWords.has(words[0]) || words[0] == "i'll" || words[0] == "i" && (words[1] == "will" || words[1] == "need" || words[1] == "see" || words[1] == "can")) {
 		worth = -2
 	}
 	outcomes, reasons := 0, 0
@@ -372,4 +378,15 @@ func worthOf(s string) int {
 		}
 	})
 	return worth + named
+}
+
+// unspacedWords estimates the number of words that a sentence has in scripts without spaces
+// between them: two characters count as one word.
+func unspacedWords(s string) (n int) {
+	for _, r := range s {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) {
+			n++
+		}
+	}
+	return n / 2
 }
