@@ -33,7 +33,8 @@ type block struct {
 	id       string
 	kind     string // as pack.json calls it
 	phase    phase
-	trust    string // who wrote it: owner, package, workspace, generator, agent, history
+	trust    string // who wrote it: owner, package, workspace, generator, or the label's
+	label    ctxabi.Label
 	class    Class
 	path     string   // where a reader finds the whole
 	shown    []string // of a source that chooses: the files that it shows
@@ -66,7 +67,7 @@ type cached struct {
 
 // keyOf names a rendering: the place and the cap of a block, and what it is made from.
 func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
-	key := fmt.Appendf(nil, "%q %q %d %d %s\n", b.id, b.path, limit, y.limit, y.counter.Encoding())
+	key := fmt.Appendf(nil, "%q %q %d %d %d %s\n", b.id, b.path, b.label, limit, y.limit, y.counter.Encoding())
 	for _, x := range of {
 		switch x := x.(type) {
 		case [sha256.Size]byte:
@@ -95,6 +96,12 @@ func (y *layout) add(found []block, b block, limit int, of []any, make func(fits
 			}
 		}
 		s := make(fits)
+		if b.label != ctxabi.Unlabeled {
+			s.Text = ctxabi.Escape(s.Text)
+			for i := range s.Parts {
+				s.Parts[i].Text = ctxabi.Escape(s.Parts[i].Text)
+			}
+		}
 		r := cached{raw: s.Text, notes: s.Notes, parts: s.Parts}
 		for _, e := range s.Used {
 			if file := y.shownPath(b.at, e.File); !slices.Contains(r.shown, file) {

@@ -2,7 +2,6 @@ package pack
 
 import (
 	"hash"
-	"slices"
 	"strings"
 	"time"
 
@@ -136,6 +135,7 @@ func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*dra
 	if err := d.recall(); err != nil {
 		return nil, err
 	}
+	d.markFooter()
 	d.id = in.IDOf(around)
 	d.shared = d.since(before)
 	mm.policy, mm.step = d.journal, d.step
@@ -177,7 +177,9 @@ func (d *draft) frame() error {
 		return err
 	}
 	if text != "" {
-		d.goal = block{id: "goal", path: "goal", kind: "goal", phase: phaseDynamic, trust: "history", text: text, tokens: n, asked: n}
+		label := record.LabelOf("goal")
+		d.goal = block{source: &recipe.Source{}, id: "goal", path: "goal", kind: "goal", phase: phaseDynamic, label: label, trust: label.Trust(),
+			text: text, tokens: n, asked: n}
 	}
 	d.footerLeft = d.serve(d.goal.tokens)
 	for _, p := range []phase{phaseStable, phaseSession, phaseDynamic} {
@@ -189,11 +191,15 @@ func (d *draft) frame() error {
 				d.tokens.footer += b.tokens
 			default:
 				d.head = append(d.head, b)
-				d.tokens.head += b.tokens
 			}
 		}
 	}
-	d.tokens.footer += d.goal.tokens
+	stable, session := d.around()
+	d.head = append(d.marked(stable), d.marked(session)...)
+	for i := range d.head {
+		d.tokens.head += d.head[i].tokens
+	}
+	d.tokens.footer += d.goal.tokens + d.markTokens(d.footerLabels())
 	return nil
 }
 
@@ -294,7 +300,7 @@ func (d *draft) render() *Build {
 		for _, b := range list {
 			md = append(md, b.text...)
 			end(b.tokens)
-			if b.text != "" {
+			if b.text != "" && b.kind != markKind {
 				build.Head = append(build.Head, HeadBlock{ID: b.id, Source: b.path, SHA256: hexOf([]byte(b.text)),
 					Chosen: b.source.Type.Selected() || blocks.Uses(b.source.Condition, recipe.TaskContains)})
 			}
@@ -322,9 +328,9 @@ func (d *draft) render() *Build {
 	}
 	marks.prefix = len(md)
 	var footer [2]strings.Builder // system text, quoted text
-	for _, b := range append(slices.Clip(d.footer), d.goal) {
+	for _, b := range d.footer {
 		md = append(md, b.text...)
-		if b.quoted() {
+		if b.label != ctxabi.Unlabeled {
 			footer[1].WriteString(b.text)
 		} else {
 			footer[0].WriteString(b.text)
@@ -365,7 +371,7 @@ func (d *draft) bytes() (n int) {
 	for _, b := range d.footer {
 		n += len(b.text)
 	}
-	return n + len(d.goal.text)
+	return n
 }
 
 // marks are byte offsets in pack.md.

@@ -39,7 +39,8 @@ func (y *layout) blank(k int, id string) block {
 	default:
 		b.path = id
 	}
-	b.kind, b.trust = kindOf(s, b.path), y.trustOf(s, b.path)
+	b.kind = kindOf(s, b.path)
+	b.label, b.trust = y.authorityOf(&b)
 	for _, f := range y.files[k] {
 		b.stale = b.stale || f.Stale
 	}
@@ -64,43 +65,43 @@ func kindOf(s *recipe.Source, file string) string {
 	return string(s.Type)
 }
 
-// trustOf returns the authority of a block from source s. path is the location of its file,
-// relative to the session.
-func (y *layout) trustOf(s *recipe.Source, path string) string {
+// authorityOf returns the label of a block from a source of the recipe, and who wrote it. Text with a
+// label has the user's role.
+func (y *layout) authorityOf(b *block) (ctxabi.Label, string) {
+	s, label := b.source, record.LabelOf(b.kind)
+	trust := "owner"
 	switch s.Type {
 	case recipe.TypeComputed, recipe.TypePipeline:
-		return "generator"
-	case recipe.TypeSystemRole, recipe.TypeTools, recipe.TypeSkills, recipe.TypePinned:
-		return "owner"
-	case recipe.TypeErrors, recipe.TypeChildren, recipe.TypeRecall, recipe.TypeProject:
-		return trustHistory
+		trust = "generator"
 	case recipe.TypeFile:
-		return y.trustOfPath(s.Path, path, s.Origin)
+		label, trust = y.authorityOfPath(s.Path, b.path, s.Origin)
 	}
-	return trustAgent
+	if s.Role == recipe.UserRole || s.Role == recipe.RoleOfOwner && y.isForeign(b.at) {
+		label = ctxabi.QuotedData
+	}
+	if label != ctxabi.Unlabeled {
+		trust = label.Trust()
+	}
+	return label, trust
 }
 
-// trustHistory and trustAgent mark data. All other authorities mark system text.
-const (
-	trustHistory = "history"
-	trustAgent   = "agent"
-)
+// isForeign reports whether the file of source k belongs to another user than the session.
+func (y *layout) isForeign(k int) bool {
+	return slices.ContainsFunc(y.files[k], func(f *blocks.File) bool { return f.Foreign })
+}
 
-// quoted reports whether the block is data, which native renderings quote like the history.
-func (b *block) quoted() bool { return b.trust == trustHistory || b.trust == trustAgent }
-
-// trustOfPath returns the authority of a file at path. file is its name in the recipe.
-func (y *layout) trustOfPath(file, path string, o recipe.Origin) string {
+// authorityOfPath returns the authority of a file at path. file is its name in the recipe.
+func (y *layout) authorityOfPath(file, path string, o recipe.Origin) (ctxabi.Label, string) {
 	switch {
 	case strings.HasPrefix(file, "${CWD}"):
 	case ctxabi.OfHistory(path):
-		return trustAgent
+		return ctxabi.QuotedData, ctxabi.QuotedData.Trust()
 	case strings.HasPrefix(file, "${AGENT_HOME}"), strings.HasPrefix(file, "${SESSION}"):
-		return "owner"
+		return ctxabi.Unlabeled, "owner"
 	case strings.HasPrefix(file, "${RECIPE_DIR}"):
-		return y.trustOfOrigin(o)
+		return ctxabi.Unlabeled, y.trustOfOrigin(o)
 	}
-	return "workspace"
+	return ctxabi.Unlabeled, "workspace"
 }
 
 func (y *layout) trustOfOrigin(o recipe.Origin) string {
@@ -237,9 +238,13 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 	case s.Text != "":
 		b.trust = y.trustOfOrigin(y.strategy.Origin)
 	case s.Path != "":
-		b.trust = y.trustOfPath(s.Path, s.Path, y.strategy.Origin)
+		b.label, b.trust = y.authorityOfPath(s.Path, s.Path, y.strategy.Origin)
 	default:
-		b.trust = "agent"
+		b.label = ctxabi.Notes
+		if s.From == "review.diff" {
+			b.label = ctxabi.QuotedData
+		}
+		b.trust = b.label.Trust()
 	}
 	if place := y.in.Sections[s.Name]; s.Path != "" && text == "" && place != "" {
 		b.path = place

@@ -72,9 +72,13 @@ func (d *draft) decide() error {
 	d.footerLeft += d.reserved - n
 	if text != "" {
 		k := slices.IndexFunc(d.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions })
-		b := block{source: &d.recipe.Sources[k], at: k, id: decidedID, kind: string(recipe.TypeDecisions), phase: phaseDynamic, trust: "history",
+		b := block{source: &d.recipe.Sources[k], at: k, id: decidedID, kind: string(recipe.TypeDecisions), phase: phaseDynamic, label: ctxabi.Notes, trust: ctxabi.Notes.Trust(),
 			path: ctxabi.DecisionsFile, text: text, tokens: n, asked: n}
-		d.footer = slices.Insert(d.footer, 0, b)
+		at := slices.IndexFunc(d.footer, func(x block) bool { return x.text != "" && x.label == b.label })
+		if at < 0 {
+			at = len(d.footer)
+		}
+		d.footer = slices.Insert(d.footer, at, b)
 	}
 	return nil
 }

@@ -66,8 +66,9 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		if text = g.text(s); text == "" {
 			return "", 0, nil
 		}
-		text = record.Frame("goal", text)
-		if tokens = d.counter.CountCached(text); l.limit == 0 || tokens <= l.footer {
+		text = record.Frame("goal", ctxabi.Escape(text))
+		tokens = d.counter.CountCached(text)
+		if l.limit == 0 || tokens+d.markTokens([]ctxabi.Label{record.LabelOf("goal")}) <= l.footer {
 			return text, tokens, nil
 		}
 		if !g.shorten() {

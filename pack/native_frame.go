@@ -18,9 +18,17 @@ import (
 func (d *draft) script() (*native.Script, error) {
 	lines := make([]native.Line, 0, len(d.parts))
 	shown := map[record.Address]bool{} // records, without notes
+	var day *journal.Part              // of the next record
 	for i := range d.parts {
 		p := &d.parts[i]
-		if p.From == 0 { // the conversation's heading
+		switch {
+		case p.Day != "":
+			day = p
+			continue
+		case p.Mark:
+			lines = append(lines, native.Line{Note: p.Text, Quote: p.Past, Past: true, Tokens: p.Tokens})
+			continue
+		case p.From == 0: // a heading, or the legend
 			continue
 		}
 		l := native.Line{Address: record.AddressOf(d.history, p.From), Lead: p.Lead, Past: p.Kept || p.Omitted, Tokens: p.Tokens}
@@ -34,6 +42,9 @@ func (d *draft) script() (*native.Script, error) {
 			}
 			l.Carried = d.carried(p)
 			l.Unthought = d.fold.Rules.HidesImages(costOfThoughts(p.Contents))
+			if day != nil {
+				l.Day, l.Tokens, day = day.Day, l.Tokens+day.Tokens+native.MessageTokens, nil
+			}
 			shown[l.Address] = true
 			call, err := d.restored(&l, shown)
 			if err != nil {
@@ -43,7 +54,7 @@ func (d *draft) script() (*native.Script, error) {
 		}
 		lines = append(lines, l)
 	}
-	return native.NewScript(lines), nil
+	return native.NewScript(lines, d.in.labelMarks()), nil
 }
 
 // restored returns a line with the calls of the results in a live record, if the record with the
@@ -112,7 +123,7 @@ func (d *draft) lastRequestOnly() (*native.Script, error) {
 	at := d.clock.Last.Line
 	text, err := d.memo.Request(d.history, at)
 	if at == 0 || err != nil {
-		return native.NewScript(nil), err
+		return native.NewScript(nil, d.in.labelMarks()), err
 	}
 	a := record.AddressOf(d.history, at)
 	if l := d.limits; l.limit > 0 {
@@ -145,7 +156,8 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 	}
 	n := &native.Prompt{Script: s, Limit: d.limits.limit, Counter: d.counter}
 	var sections []blocks.Section
-	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue + native.QuoteTokens
+	n.Bound = s.Bound + d.tokens.footer + native.ExtraDialogue + native.MessageTokens
+	var labeled []block
 	for _, b := range d.head {
 		switch {
 		case b.text == "":
@@ -155,23 +167,32 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 			if b.cut {
 				_, text, _ = strings.Cut(b.text, "\n")
 			}
+			if b.label != ctxabi.Unlabeled {
+				text = d.in.labelMarks().Quote(b.label, text)
+				n.Bound += native.QuoteTokens
+			}
 			sections = append(sections, blocks.Section{Name: strings.TrimPrefix(b.id, d.strategy.Name+"/"), Content: text, Source: b.path})
 		case b.source.Type == recipe.TypeTools:
 			continue
-		case b.kind == string(recipe.TypeHandoff):
-			n.Task += b.text
-		case b.quoted():
-			n.Quoted += b.text
+		case b.kind == markKind:
+		case b.label != ctxabi.Unlabeled:
+			labeled = append(labeled, b)
 		default:
 			n.Head = append(n.Head, native.Head{Text: b.text, Stable: b.phase == phaseStable})
 		}
 		n.Bound += b.tokens
 	}
-	n.Bound += native.MessageTokens * len(native.Heads(n.Head, n.Limit))
-	if n.Quoted != "" {
-		n.Bound += native.QuoteTokens
+	for i := range d.parts {
+		if p := &d.parts[i]; p.Legend {
+			n.Head = append(n.Head, native.Head{Text: p.Text})
+			n.Bound += p.Tokens
+		}
 	}
-	if n.Task != "" {
+	n.Bound += native.MessageTokens * len(native.Heads(n.Head, n.Limit))
+	for _, b := range d.marked(labeled) {
+		n.Quoted += b.text
+	}
+	if n.Quoted != "" {
 		n.Bound += native.MessageTokens
 	}
 	n.Messages = blocks.StrategyMessages("", sections, d.recipe.Messages)

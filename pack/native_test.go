@@ -52,11 +52,7 @@ func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) m
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		footer := b.native.Footer.Quoted
-		if footer != "" {
-			footer = ctxabi.Quoted(footer)
-		}
-		body, violations := nativetest.CheckRendering(string(f), data, footer, counter.CountCached)
+		body, violations := nativetest.CheckRendering(string(f), data, b.native.Footer.Quoted, counter.CountCached)
 		if len(violations) > 0 {
 			t.Fatalf("%s: %s\n%s", f, strings.Join(violations, "\n"), clip(string(data)))
 		}

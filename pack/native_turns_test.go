@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/nativetest"
 )
@@ -18,7 +17,7 @@ func footerOf(t *testing.T, b *Build) string {
 	if b.native.Footer.Quoted == "" {
 		t.Fatal("the pack has no footer")
 	}
-	return ctxabi.Quoted(b.native.Footer.Quoted)
+	return b.native.Footer.Quoted
 }
 
 // bodyOf returns a rendering as a value of JSON.
@@ -144,7 +143,7 @@ func TestHistoryAndRequestAreOneMessage(t *testing.T) {
 		before = b.Compactions
 		all := natives(t, b, logsOf(&in), in.Budget, "") // which checks that roles alternate
 		first, _ := at(bodyOf(t, all[native.OpenAI]), "messages", 0, "content").(string)
-		if strings.HasPrefix(first, "Request 0") && strings.Contains(first, "\n"+ctxabi.QuoteEnds+"\n\nRequest ") {
+		if strings.HasPrefix(first, "Request 0") && strings.Contains(first, "\n"+testMarks.End()+"\nRequest ") {
 			merged++
 		}
 	}
@@ -170,7 +169,7 @@ func TestMarksFollowHistoryAndLive(t *testing.T) {
 				system = i
 			} else if u.Role == "assistant" {
 				break
-			} else if strings.HasPrefix(u.Text, ctxabi.QuoteBegins) {
+			} else if strings.HasPrefix(u.Text, "[ctxfs "+testMarks.Tag()+":") || strings.HasPrefix(u.Text, "## ") {
 				history = i
 			}
 		}

@@ -23,7 +23,7 @@ type packJSON struct {
 	Encoding     string          `json:"encoding"`
 	Epoch        string          `json:"epoch"`
 	EpochReason  string          `json:"epoch_reason"`
-	Framing      int             `json:"framing_tokens"` // of the conversation's heading and the lines that stand for what is left out
+	Framing      int             `json:"framing_tokens"` // of the conversation's heading, marks, legend, days, and the lines that stand for what is left out
 	Fresh        int             `json:"fresh_tokens"`   // of what stands behind the prefix
 	HeadSHA256   string          `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
 	Items        []item          `json:"items"`
@@ -169,8 +169,13 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		p.Items = d.addBlock(p.Items, block)
 	}
 	journal(d.behindHead(), at.head)
-	for _, block := range append(slices.Clone(d.footer), d.goal) {
+	for _, block := range d.footer {
 		p.Items = d.addBlock(p.Items, block)
+	}
+	for _, b := range slices.Concat(d.head, d.footer) {
+		if b.kind == markKind {
+			p.Framing += b.tokens
+		}
 	}
 	for i := range p.Items {
 		p.Items[i].name(d.in.Messages.Len())

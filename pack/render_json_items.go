@@ -56,7 +56,7 @@ func logFile(source string) (file, log string) {
 }
 
 func (d *draft) addBlock(items []item, b block) []item {
-	if b.text == "" {
+	if b.text == "" || b.kind == markKind {
 		return items
 	}
 	if len(b.recalled) > 0 {
@@ -126,7 +126,7 @@ func (d *draft) journalItems(parts []journal.Part, offset int) (items []item, fr
 	}
 	behind := journal.Piece{}
 	for _, p := range parts {
-		if p.Zone == journal.InSummary || p.Zone == journal.InSaid || p.Zone == journal.InState || p.Zone == journal.InLines || p.Zone == journal.InNotes {
+		if p.Kind() != "" && p.Zone != journal.InFolds {
 			finish()
 			items = append(items, d.extra(p))
 			offset += len(p.Text)
@@ -166,17 +166,8 @@ func (d *draft) journalItems(parts []journal.Part, offset int) (items []item, fr
 // extra is the item of a block that says again what of the records of a span may be needed.
 func (d *draft) extra(p journal.Part) item {
 	s := record.StretchOf(d.history, p.Span)
-	it := item{Kind: "key_lines", Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: "history", Extra: true, Tokens: p.Tokens, text: p.Text}
-	switch p.Zone {
-	case journal.InSummary:
-		it.Kind = "summary"
-	case journal.InSaid:
-		it.Kind = "user_words"
-	case journal.InState:
-		it.Kind = "state"
-	case journal.InNotes:
-		it.Kind = p.Notes
-	}
+	it := item{Kind: p.Kind(), Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: record.LabelOf(p.Kind()).Trust(),
+		Extra: true, Tokens: p.Tokens, text: p.Text}
 	if p.Summarized > 0 {
 		it.Trust = "generator"
 	}

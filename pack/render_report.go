@@ -120,14 +120,11 @@ func (d *draft) reportSources(line printer) {
 	for _, x := range d.footer {
 		d.reportSource(x, line)
 	}
-	if d.goal.text != "" {
-		line("| goal | %d | %d | 0 | |", d.goal.asked, d.goal.tokens)
-	}
 }
 
 // reportSource writes the row of one source; one without a text and a reason has none.
 func (d *draft) reportSource(x block, line printer) {
-	if x.text == "" && x.reason == "" {
+	if x.kind == markKind || x.text == "" && x.reason == "" {
 		return
 	}
 	why := append([]string{}, x.notes...)

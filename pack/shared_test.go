@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/native"
 )
@@ -183,7 +182,7 @@ func markedBlocks(t *testing.T, md string, data []byte) (ends, marks []int, syst
 	}
 	at := 0
 	for i, b := range blocks {
-		text := strings.TrimSuffix(strings.TrimPrefix(b.Text, ctxabi.QuoteBegins), ctxabi.QuoteEnds+"\n")
+		text := b.Text
 		if s, ok := b.Content.(string); ok {
 			text = s
 		}

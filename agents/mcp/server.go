@@ -136,7 +136,8 @@ func (s *server) instructions(client *sdk.Implementation) string {
 	if x.root != "" && x.Cwd != "" {
 		ctx, cancel := context.WithTimeout(context.Background(), projectTime)
 		defer cancel()
-		w := brief.NewWriter(ctx, maxProject-len(ctxabi.Quoted("")))
+		marks := ctxabi.MarksOf(filepath.Base(x.home), filepath.Base(x.Dir))
+		w := brief.NewWriter(ctx, maxProject-len(marks.Quote(ctxabi.QuotedData, "")))
 		project := brief.ProjectAt(filepath.Dir(filepath.Dir(x.home)), x.Cwd)
 		parts := project.Read(w, "")
 		if len(parts) > 0 {
@@ -146,7 +147,7 @@ func (s *server) instructions(client *sdk.Implementation) string {
 			w.Section(p.Title, p.Text, p.Path, maxProject/2)
 		}
 		if len(parts) > 0 { // a client makes a system prompt of instructions
-			told.WriteString(ctxabi.Quoted(w.String()))
+			told.WriteString(marks.Quote(ctxabi.QuotedData, w.String()))
 		}
 	}
 	return told.String()

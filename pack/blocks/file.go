@@ -24,6 +24,7 @@ type File struct {
 	Stale   bool   // the last known content, newer content did not come in time
 	Reason  string // why a file that exists is not used, else ""
 	Pending bool   // a generator that has not given anything yet, or a file that nobody could look at in time; its source is not missing
+	Foreign bool   // it belongs to another user than the session, and not to root
 	Note    string // for the report: sandbox level, tail of standard error
 	// Life is of a note (ctxabi.NoteFiles) that the agent wrote: ctxabi.OriginAgent, or OriginMixed where Data is what stands beside
 	// what is derived; "" of all others.
@@ -48,6 +49,7 @@ func (f *File) AppendTo(b []byte) []byte {
 	b = strconv.AppendQuote(append(b, " life "...), f.Life)
 	b = strconv.AppendBool(append(b, " stale "...), f.Stale)
 	b = strconv.AppendBool(append(b, " pending "...), f.Pending)
+	b = strconv.AppendBool(append(b, " foreign "...), f.Foreign)
 	b = strconv.AppendQuote(append(b, " reason "...), f.Reason)
 	b = strconv.AppendInt(append(b, " bytes "...), int64(len(f.Data)), 10)
 	sum := f.Digest()

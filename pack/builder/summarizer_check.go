@@ -43,7 +43,7 @@ func checkSummary(m record.Records, before *journal.Summary, to, max int, text s
 	}
 	// Pins and records stand in the pack as they are, each in a block of its own: a summary must not pass for one, nor swallow one.
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r", "\n")) {
-		if line = strings.TrimSpace(line); record.LikeFraming(line) {
+		if line = strings.TrimSpace(line); ctxabi.LikeFraming(line) {
 			return "", fmt.Sprintf("a line of it looks like the framing of a pack: %.60q", line)
 		}
 	}

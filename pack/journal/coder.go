@@ -100,7 +100,7 @@ func (p *Part) code(c *coder.Coder) {
 	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized)
 	coder.Number(c, &p.Zone)
 	coder.Number(c, &p.Role)
-	c.Flag(&p.Omitted, &p.Lead, &p.Kept)
+	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark)
 	p.Sums.code(c)
 	coder.Text(c, &p.Text, &p.How, &p.Notes)
 }

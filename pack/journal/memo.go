@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -33,6 +34,7 @@ type Memo struct {
 	saved     saved             // of the folds and zones that outlive this memory
 	Wants     NoteWants         // of the build going on
 	Decided   []Decided         // that it shows
+	Marks     ctxabi.Marks      // around compacted content of the session
 	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
 
 	Fetch   func(list []record.Address)         // brings records here at once that are read one by one next; nil: they are here

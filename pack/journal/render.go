@@ -20,6 +20,10 @@ type Part struct {
 	Contents []record.Portion // of a record, without their texts
 	Instead  []string         // see rendered
 
+	Mark   bool   // a line around parts with one label
+	Legend bool   // the block that explains the notation
+	Day    string // of the records that follow, in a line of its own
+
 	Summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
 }
 
@@ -34,6 +38,7 @@ type rendered struct {
 	tokens int
 	how    string // it is shortened: by what
 	used   bool   // by the build going on
+	day    string // see [ctxabi.DayOf]
 
 	role     ctxabi.Role      // of the record
 	contents []record.Portion // without their texts
@@ -55,6 +60,9 @@ func (mm *Memo) render(m record.Records, at, body int, refs references, c *token
 		}
 		s.Count = c.Count
 		r.body = body
+		if r.day, err = record.DayOf(m, at); err != nil {
+			return r, err
+		}
 		if len(refs) == 0 {
 			r.text, r.how = s.Write(body)
 		} else {
@@ -113,7 +121,8 @@ func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n in
 
 const Conversation = record.BlockHeading + "conversation\n"
 
-// RenderJournal renders the pieces of f: the leading records below their heading, the zones, and all others below the conversation's.
+// RenderJournal renders the pieces of f: the leading records below their heading, the legend, the zones, and all others
+// below the conversation's heading.
 // It returns ctxabi.ErrIO when a record cannot be read.
 func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (parts []Part, total int, err error) {
 	if f.N == 0 {
@@ -136,7 +145,13 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 			heading = ""
 		}
 	}
+	if past.any() {
+		parts = append(parts, mm.legend(c))
+	}
+	folds := foldMarks{mm: mm, rules: &f.Rules, c: c, past: past}
+	days := dayLines{c: c}
 	for _, p := range pieces {
+		parts = append(parts, folds.before(p)...)
 		if p.Zone == InBlocks {
 			if p.Past < len(past) && len(past[p.Past].blocks) > 0 {
 				parts, heading = append(parts, past[p.Past].blocks...), Conversation
@@ -151,6 +166,7 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 		}
 		q := Part{Piece: p}
 		if p.Zone == InFolds {
+			parts = append(parts, folds.open(p)...)
 			q = past.fold(p)
 			q.Past = p.Past
 		} else if p.Omitted {
@@ -165,9 +181,11 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 				return nil, 0, err
 			}
 			q.Text, q.Tokens, q.How, q.Role, q.Contents, q.Instead = r.text, r.tokens, r.how, r.role, r.contents, r.instead
+			parts = append(parts, days.before(p, r.day)...)
 		}
 		parts = append(parts, q)
 	}
+	parts = append(parts, folds.close()...)
 	if len(pieces) == f.Lead.N {
 		begin()
 	}

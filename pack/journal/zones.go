@@ -50,6 +50,11 @@ type Zones struct {
 	used bool // by the build going on
 }
 
+// any reports whether a generation shows something of its records.
+func (p Past) any() bool {
+	return slices.ContainsFunc(p, func(z *Zones) bool { return len(z.blocks)+len(z.folds) > 0 })
+}
+
 // zonesOf names the zones of one compaction: its rules, the boundary, the record that brought it, and
 // the summary that stands in it.
 type zonesOf struct {
@@ -205,12 +210,14 @@ func (b *zoner) make(rooms zoneRules) error {
 	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
 		room -= int64(p.Tokens + b.frame())
 	}
+	room -= int64(b.markTokens(b.z.blocks...) + b.markTokens(b.z.folds...))
 	room += int64(toldTokens) // of the block that begins with them
 	for _, p := range b.notes(room, covered, told) {
 		b.z.blocks = append(b.z.blocks, p)
 		covered = append(covered, p.Text)
 		room -= int64(p.Tokens)
 	}
+	room -= int64(b.markTokens(Part{Piece: Piece{Zone: InLines}}))
 	if lines := b.keyLines(int(room), covered, whole); lines.Text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
 		room -= int64(lines.Tokens)
@@ -221,6 +228,8 @@ func (b *zoner) make(rooms zoneRules) error {
 		}
 		b.fold(int(room))
 	}
+	b.label()
+	b.dateFolds()
 	return nil
 }
 
@@ -309,7 +318,7 @@ func (b *zoner) fold(room int) {
 				if p.Text, cut = record.Fold(b.m, at, r); cut {
 					p.How = ByFold
 				}
-				p.Text = b.changed.markFolded(at, p.Text)
+				p.Text = ctxabi.EscapeInline(b.changed.markFolded(at, p.Text))
 				p.Tokens = b.c.CountCached(p.Text)
 				n += p.Tokens + b.frame()
 			}

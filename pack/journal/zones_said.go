@@ -51,12 +51,18 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 	if b.pair(list, lines, saidCaps[0]); len(lines) == 0 {
 		return Part{}, shown
 	}
-	text := ""
+	text, last := "", ""
 	for k, line := range slices.Backward(lines) {
 		if line != "" {
+			if day := b.day(list[k].at); day != "" && day != last {
+				text, last = text+day+":\n", day
+			}
 			text += line
 			shown[list[k].at] = true
 		}
+	}
+	if text == "" {
+		return Part{}, shown
 	}
 	p = Part{Piece: Piece{Span: span, Kept: true, Zone: InSaid}, Text: heading + text}
 	p.Tokens = b.c.CountCached(p.Text)
@@ -174,7 +180,7 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 	a := record.AddressOf(b.m, s.at)
 	line := "- [" + a.String() + "] " + record.OneLine(text)
 	if s.asked != "" {
-		line += " (to: " + record.OneLine(s.asked) + ")"
+		line += ` (answering the assistant: "` + record.OneLine(s.asked) + `")`
 	}
 	if cut || s.cut {
 		line += " · " + a.Path()

@@ -64,7 +64,7 @@ const (
 // ExtraDialogue is what a rendering takes at most for the footer's messages and the texts above that stand once.
 const ExtraDialogue = 40
 
-// QuoteTokens is what a quotation takes at most beside its text: its marks and its message.
+// QuoteTokens is what quoted data takes at most beside its text: its marks and its message.
 const QuoteTokens = 36
 
 // What a record takes natively beyond its tokens in pack.md, at most. A heading there takes five or more.
@@ -96,10 +96,7 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*Dialogue, error) {
 	framed := false // what the head has of the user's role stands behind the leading messages
 	frame := func() {
 		if !framed && n.Quoted != "" {
-			talk.add(utterance{by: byNote, session: true, parts: []filled{{text: ctxabi.Quoted(n.Quoted)}}})
-		}
-		if !framed && n.Task != "" {
-			talk.add(utterance{by: ByUser, session: true, parts: []filled{{text: n.Task}}})
+			talk.add(utterance{by: byNote, session: true, parts: []filled{{text: n.Quoted}}})
 		}
 		framed = true
 	}
@@ -126,7 +123,7 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*Dialogue, error) {
 	for _, t := range n.Script.Turns {
 		u := utterance{by: t.By, past: t.past, tail: t.tail}
 		for _, s := range t.Slots {
-			u.parts = append(u.parts, s.fill(n.Script.Lines, texts))
+			u.parts = append(u.parts, n.Script.fill(s, texts))
 		}
 		if !t.lead {
 			talk.add(u.withoutAuthority())
@@ -140,7 +137,7 @@ func (n *Prompt) Dialogue(messages, events record.Records) (*Dialogue, error) {
 	return talk, nil
 }
 
-// withoutAuthority returns a turn of the history in its rendered form. Notes become one quotation.
+// withoutAuthority returns a turn of the history in its rendered form. Notes become one text.
 // A system or developer record after the leading ones gets the user's role and a marking line.
 func (u utterance) withoutAuthority() utterance {
 	switch u.by {
@@ -149,7 +146,7 @@ func (u utterance) withoutAuthority() utterance {
 		for _, p := range u.parts {
 			b.WriteString(p.text)
 		}
-		u.parts = []filled{{text: ctxabi.Quoted(b.String())}}
+		u.parts = []filled{{text: b.String()}}
 	case bySystem, byDeveloper:
 		u.by = byNote
 		for i := range u.parts {
@@ -200,7 +197,8 @@ func (l *Line) read(log record.Records) ([]record.Portion, error) {
 }
 
 // fill returns a slot with its texts.
-func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
+func (sc *Script) fill(s Slot, texts [][]record.Portion) filled {
+	lines := sc.Lines
 	p := filled{kind: s.kind, id: s.id, name: s.name, text: s.Text, failed: s.failed}
 	if s.Line < 0 {
 		return p
@@ -210,11 +208,11 @@ func (s Slot) fill(lines []Line, texts [][]record.Portion) filled {
 	if s.Text == "" {
 		p.text, p.beside = c.Text, c.Beside
 		if s.quoted {
-			p.text = ctxabi.Quoted(p.text)
+			p.text = sc.marks.Quote(ctxabi.QuotedData, p.text)
 		}
 		p.text = s.front + p.text
 	}
-	if p.item = c.Item; c.Item && !s.plain && s.Text == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
+	if p.item = c.Item; c.Item && !s.plain && s.Text == "" && s.front == "" && s.id == c.ID && (s.kind == record.CallPortion && s.name == c.Name || s.kind == record.ResultPortion && !c.Blank) {
 		p.raw = c.Raw
 	}
 	switch s.kind {

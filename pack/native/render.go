@@ -39,10 +39,9 @@ var Formats = []Format{OpenAI, Anthropic, Responses, Gemini, GenAI}
 type Prompt struct {
 	Script   *Script
 	Head     []Head // blocks before the journal that have the system's role, with content
-	Quoted   string // the blocks before the journal that are quoted
-	Task     string // the blocks before the journal that the user says
+	Quoted   string // the blocks before the journal that have a label, with their marks
 	Messages []Message
-	Footer   Footer // the blocks behind the journal
+	Footer   Footer // the blocks after the journal without and with a label
 	Tools    Tools
 	Limit    int // of tokens; 0: none
 	Counter  *tokens.Counter
@@ -80,7 +79,7 @@ func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 func (n *Prompt) Size() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	size := n.Script.size() + len(n.Quoted) + len(n.Task) + len(n.Footer.System) + len(n.Footer.Quoted) + int(unsafe.Sizeof(Head{}))*len(n.Head)
+	size := n.Script.size() + len(n.Quoted) + len(n.Footer.System) + len(n.Footer.Quoted) + int(unsafe.Sizeof(Head{}))*len(n.Head)
 	for _, data := range n.made {
 		size += len(data)
 	}

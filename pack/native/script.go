@@ -1,7 +1,9 @@
 package native
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -23,8 +25,9 @@ const (
 type Line struct {
 	Address   record.Address
 	Role      ctxabi.Role
-	Note      string   // not a record: this text, quoted
-	Quote     int      // of a note: notes that follow each other under one number stand in one quotation
+	Note      string   // not a record: this text, with the marks of its label
+	Quote     int      // of a note: notes that follow each other under one number are one text
+	Day       string   // of the record and those that follow; "": as before
 	Shown     string   // as pack.md shows it, where it is cut
 	Instead   []string // in the place of its results, where some are references
 	Lead      bool     // in the head
@@ -72,6 +75,7 @@ type Script struct {
 	Turns   []Turn
 	Repairs []Repair
 	Bound   int // tokens that the conversation takes at most in any rendering
+	marks   ctxabi.Marks
 }
 
 // scripter makes a script.
@@ -88,6 +92,8 @@ type scripter struct {
 	own      int        // of the answered ones, those of a provider's own tools
 	items    bool       // the open calls were items: what else the model said in the same response may follow them
 	waiting  []Turn     // what was said since
+
+	day string // that the next text of the user or result of a tool names; "": none
 }
 
 type openCall struct {
@@ -96,9 +102,9 @@ type openCall struct {
 	answer *Slot
 }
 
-// NewScript makes the script of lines.
-func NewScript(lines []Line) *Script {
-	w := scripter{Script: Script{Lines: lines}, ids: map[string]bool{}, itemIDs: map[string]bool{}, given: map[string]string{}, unpaired: -1}
+// NewScript makes the script of lines of a session with these marks.
+func NewScript(lines []Line, marks ctxabi.Marks) *Script {
+	w := scripter{Script: Script{Lines: lines, marks: marks}, ids: map[string]bool{}, itemIDs: map[string]bool{}, given: map[string]string{}, unpaired: -1}
 	for i := range lines {
 		w.line(i)
 	}
@@ -133,6 +139,7 @@ func (w *scripter) line(i int) {
 	if l.Restores != nil && !w.restores(l) {
 		return
 	}
+	w.day = cmp.Or(l.Day, w.day)
 	w.Bound += record.FrameTokens
 	w.Bound += l.extra()
 	if l.Role == ctxabi.Assistant {
@@ -183,6 +190,9 @@ func (w *scripter) line(i int) {
 		w.Bound += extraNothing
 		t.Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
 	}
+	if l.Role == ctxabi.User && len(t.Slots) > 0 && w.day != "" {
+		t.Slots = slices.Insert(t.Slots, 0, Slot{Line: -1, Text: strings.TrimSuffix(w.date(), "\n")})
+	}
 	if len(t.Slots) > 0 {
 		w.say(t)
 	}
@@ -199,7 +209,17 @@ func (w *scripter) restores(l *Line) bool {
 	return true
 }
 
-// note adds a note to the quotation before it, or begins one.
+// date returns the line that names the day of what follows, once for each day. An assistant's message
+// has none, because a model that finds dates in its own messages writes them, too.
+func (w *scripter) date() (line string) {
+	if w.day != "" {
+		line = "[Day: " + w.day + "]\n"
+	}
+	w.day = ""
+	return line
+}
+
+// note adds a note to the text of notes before it, or begins one.
 func (w *scripter) note(l *Line) {
 	note := Slot{Line: -1, Text: l.Note}
 	if last := len(w.Turns) - 1; last >= 0 && len(w.open) == 0 && w.Turns[last].By == byNote && w.Turns[last].quote == l.Quote {
@@ -298,6 +318,7 @@ func (w *scripter) result(i, n int) {
 	l := &w.Lines[i]
 	c := &l.Contents[n]
 	s := Slot{kind: record.ResultPortion, Line: i, n: n, failed: c.Failed}
+	day := w.date()
 	if c.Blank {
 		w.repair(l.Address, "a result is empty: a text in its place says so")
 		w.Bound += extraNothing
@@ -313,7 +334,7 @@ func (w *scripter) result(i, n int) {
 			w.repair(l.Address, "a result names no call: it is taken for that of the first open call")
 		}
 		o := &w.open[at]
-		s.id, s.name, o.answer = o.call.id, o.call.name, &s
+		s.id, s.name, s.front, o.answer = o.call.id, o.call.name, day, &s
 		if w.answered++; w.answered == len(w.open) {
 			w.close(false)
 		}
@@ -341,6 +362,7 @@ func (w *scripter) result(i, n int) {
 		w.Bound += extraUnpaired + 2*ctxabi.Weight(name)
 		w.unpaired = i
 	}
+	s.front = day + s.front
 	t := Turn{By: ByUser, Slots: []Slot{s}, past: l.Past}
 	for k := range c.Marks {
 		t.Slots = append(t.Slots, Slot{kind: record.TextPortion, Line: -1, Text: c.Marks[k]})

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -99,10 +98,7 @@ func (d *Dialogue) dropThoughts(f form) {
 // would end the turn: Claude drops its thinking, Gemini and DeepSeek begin another turn. There the
 // footer follows the text of the last result.
 func (d *Dialogue) placeFooter(roles int) {
-	system, text := d.footer.System, ""
-	if d.footer.Quoted != "" {
-		text = ctxabi.Quoted(d.footer.Quoted)
-	}
+	system, text := d.footer.System, d.footer.Quoted
 	if roles == 2 {
 		system, text = "", system+text
 	}

@@ -138,6 +138,7 @@ func (q *Query) excerpt(of *oldRecord, from, to int) Passage {
 	content := of.text[from:to]
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.Address, of.who)
+	content = ctxabi.Escape(content)
 	record.WriteContent(&b, content, record.NeedsFence(content))
 	r.Text = b.String()
 	r.Tokens = q.Counter.CountCached(r.Text)

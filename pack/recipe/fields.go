@@ -138,6 +138,7 @@ var types = []typeInfo{
 // Groups of types that have keys of their own.
 var (
 	runsCommands = []string{string(TypeComputed), string(TypePipeline)}
+	withRole     = []string{string(TypeFile), string(TypeComputed), string(TypePipeline)}
 	onlyFile     = []string{string(TypeFile)}
 	onlyComputed = []string{string(TypeComputed)}
 	onlyPipeline = []string{string(TypePipeline)}
@@ -235,6 +236,7 @@ var objects = []object{
 		{Key: "priority", Kind: integer, Max: 1_000_000, Default: "100", Tunes: true, Doc: "Sources with a smaller number get budget first. The order stays the same.", at: ofSource(func(s *Source) any { return &s.Priority })},
 		{Key: "max_tokens", Kind: share, Tunes: true, Doc: "Most tokens it may take, or a share of the budget as \"6%\". More is cut at a line, with the path of the rest. Without it a file is given whole, and the others have limits of their own.", at: ofSource(func(s *Source) any { return ratio{&s.MaxTokens, &s.Percent} })},
 		{Key: "on_missing", Kind: text, Enum: []string{string(Skip), string(Error)}, Default: string(Skip), Defaults: mustExist, Tunes: true, Doc: "What happens when it yields nothing: `skip` leaves it out, `error` builds no pack.", at: ofSource(func(s *Source) any { return &s.OnMissing })},
+		{Key: "role", Kind: text, For: withRole, Enum: []string{string(SystemRole), string(UserRole), string(RoleOfOwner)}, Default: string(SystemRole), Tunes: true, Doc: "Role of its text in the bodies of requests: `system` gives it authority, `user` makes it quoted data, `owner` is `system` for a file of the session's user or of root, else `user`.", at: ofSource(func(s *Source) any { return &s.Role })},
 		{Key: "condition", Kind: mapping, Of: "condition", Tunes: true, Doc: "When it is used. Without it, always.", at: ofSource(func(s *Source) any { return &s.Condition })},
 		{Key: "fallback", Kind: mappings, Of: "source", For: notJournal, Min: 1, Max: 16, Doc: "Sources to try, in order, when this one yields nothing. Each has its phase, priority and on_missing from here unless it says otherwise."},
 	}},

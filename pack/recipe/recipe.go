@@ -63,6 +63,7 @@ type Source struct {
 	MaxTokens int
 	Percent   bool
 	OnMissing OnMissing
+	Role      Role
 	Condition *Condition // nil: always
 	// Fallback is 0 for a source of its own, n for the n-th fallback of the last source before it that has 0.
 	Fallback int
@@ -188,6 +189,16 @@ const (
 	Stable  Phase = "stable"
 	Session Phase = "session"
 	Dynamic Phase = "dynamic"
+)
+
+// Role is the role of a source's text in the bodies of requests.
+type Role string
+
+// The roles of sources.
+const (
+	SystemRole  Role = "system"
+	UserRole    Role = "user"  // as quoted data
+	RoleOfOwner Role = "owner" // system if the file belongs to the session's user or to root, else user
 )
 
 // OnMissing decides what happens when a source yields nothing.

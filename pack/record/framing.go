@@ -3,6 +3,8 @@ package record
 import (
 	"strings"
 	"unicode"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // The framing of pack.md. A block or a record begins with '#' at the start of a line
@@ -64,7 +66,7 @@ func NeedsFence(content string) bool {
 		}
 		switch c := line[0]; c {
 		case '#', '[':
-			if LikeFraming(line) {
+			if ctxabi.LikeFraming(line) {
 				return true
 			}
 		case '`', '~':
@@ -79,27 +81,6 @@ func NeedsFence(content string) bool {
 		}
 	}
 	return fence != 0
-}
-
-// LikeFraming reports whether a line, without leading blanks, looks like a heading of
-// a block or a record, or like the mark of a call or a result.
-func LikeFraming(line string) bool {
-	for _, mark := range []string{"# Context Block", "[call ", "[result of "} {
-		if len(line) >= len(mark) && strings.EqualFold(line[:len(mark)], mark) {
-			return true
-		}
-	}
-	rest, ok := strings.CutPrefix(line, "##")
-	rest = strings.TrimLeft(rest, " \t")
-	if !ok || rest == "" {
-		return false
-	}
-	if IsDigit(rest[0]) {
-		return true
-	}
-	number := strings.TrimLeft(rest[1:], "0123456789")
-	return (rest[0] == 'e' || rest[0] == 'E') && len(number) < len(rest)-1 && // an event's, but no e2e
-		(number == "" || !IsLetter(number[0]))
 }
 
 // IsDigit reports whether c is an ASCII digit.

@@ -128,6 +128,12 @@ func strange(raw []byte, shown string) []Portion {
 // finish fills in what follows from the rest.
 func (c *Portion) finish() {
 	c.Blank = strings.TrimSpace(c.Text) == ""
+	c.escapeMarks()
+	if c.Kind == ResultPortion || c.Unknown { // it may be quoted
+		if escaped := ctxabi.Escape(c.Text); escaped != c.Text {
+			c.Extra += max(0, ctxabi.Weight(escaped)-ctxabi.Weight(c.Text)) + strings.Count(escaped, "\\#") + strings.Count(escaped, "\\[")
+		}
+	}
 	if c.Kind == ResultPortion && c.Blank {
 		if c.Text = ""; len(c.Data) == 0 {
 			c.Text = NothingGiven
@@ -164,6 +170,16 @@ func (c *Portion) finish() {
 	if c.Kind == ThoughtPortion {
 		c.Words = thoughtText(c.Raw, c.Item)
 		c.Extra += ctxabi.Weight(c.Words) + 8
+	}
+}
+
+// escapeMarks keeps the text from being read as a mark of ctxfs, which no record may contain.
+func (c *Portion) escapeMarks() {
+	if c.Kind != TextPortion && c.Kind != ResultPortion {
+		return
+	}
+	if text := ctxabi.EscapeMarks(c.Text); text != c.Text {
+		c.Text, c.Raw = text, nil
 	}
 }
 

@@ -33,7 +33,7 @@ type RenderingPart struct {
 }
 
 func (s *Rendering) add(lead, content string, result bool, about result.Hint) {
-	s.Parts = append(s.Parts, RenderingPart{lead, content, len(s.Parts) == 0 && s.Fenced, result, about})
+	s.Parts = append(s.Parts, RenderingPart{lead, ctxabi.EscapeMarks(content), len(s.Parts) == 0 && s.Fenced, result, about})
 }
 
 // text writes the parts, each content in a fence where it needs one.
@@ -152,6 +152,6 @@ func (s *Rendering) shorten(body int) (how string) {
 func unclosed(shown string) bool {
 	lines := strings.Split(shown, "\n")
 	return NeedsFence(strings.Join(slices.DeleteFunc(lines, func(l string) bool {
-		return LikeFraming(strings.TrimLeft(l, " \t\r"))
+		return ctxabi.LikeFraming(strings.TrimLeft(l, " \t\r"))
 	}), "\n"))
 }

@@ -83,6 +83,16 @@ func AddressOf(m Records, at int) Address {
 	return Address{Line: at}
 }
 
+// DayOf returns the day of the record at a place of m, as [ctxabi.DayOf] does.
+// It returns ctxabi.ErrIO when the record cannot be read.
+func DayOf(m Records, at int) (string, error) {
+	raw, err := m.Record(at)
+	if err != nil {
+		return "", Unreadable(AddressOf(m, at), err)
+	}
+	return ctxabi.DayOf(raw), nil
+}
+
 // String is how pack.md calls the record: "12", "e7".
 func (a Address) String() string {
 	if a.Event {

@@ -11,7 +11,9 @@ type WorkspaceFile struct {
 	Exists bool
 	Stale  bool // the answer did not come in time: this is the last known content
 	Data   []byte
-	Reason string // why it was not used (not readable, not a regular file, too large), else ""
+	// Foreign reports that the file belongs neither to the session's user nor to root.
+	Foreign bool
+	Reason  string // why it was not used (not readable, not a regular file, too large), else ""
 }
 
 // Workspace reads files outside the store as the owner of a session. The

@@ -46,7 +46,7 @@ func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, be
 			continue
 		}
 		f := &g.files[ask.file]
-		f.Data, f.Stale, f.Reason = a.Data, a.Stale, cmp.Or(reason, a.Reason)
+		f.Data, f.Stale, f.Foreign, f.Reason = a.Data, a.Stale, a.Foreign, cmp.Or(reason, a.Reason)
 		f.Pending = a.Stale && !a.Exists && reason == "" // nobody knows yet whether it is there
 		switch {
 		case f.Reason != "":

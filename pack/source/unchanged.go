@@ -165,7 +165,7 @@ func (gr *Gatherer) sameOutside(ctx context.Context, g *Gathered) bool {
 	}
 	for i, a := range answers {
 		was := g.outside[g.asked[i]]
-		if a.Stale || was.Stale || a.Exists != was.Exists || a.Reason != was.Reason || !bytes.Equal(a.Data, was.Data) {
+		if a.Stale || was.Stale || a.Exists != was.Exists || a.Foreign != was.Foreign || a.Reason != was.Reason || !bytes.Equal(a.Data, was.Data) {
 			return false
 		}
 	}

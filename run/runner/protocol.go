@@ -48,6 +48,7 @@ type identity struct {
 	Size  int64
 	Mtime int64 // nanoseconds
 	Ctime int64
+	UID   uint64 // owner of the file
 }
 
 // answer is what a read came to.
@@ -136,7 +137,7 @@ func parseAnswer(b []byte) (a answer, ok bool) {
 }
 
 func (id identity) appendTo(b []byte) []byte {
-	for _, n := range [...]uint64{id.Dev, id.Ino, uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime)} {
+	for _, n := range [...]uint64{id.Dev, id.Ino, uint64(id.Size), uint64(id.Mtime), uint64(id.Ctime), id.UID} {
 		b = binary.BigEndian.AppendUint64(b, n)
 	}
 	return b
@@ -163,7 +164,7 @@ func (p *payload) number() uint64 { return binary.BigEndian.Uint64(p.take(8)) }
 func (p *payload) text() string { return string(p.take(int(binary.BigEndian.Uint16(p.take(2))))) }
 
 func (p *payload) identity() identity {
-	return identity{Dev: p.number(), Ino: p.number(), Size: int64(p.number()), Mtime: int64(p.number()), Ctime: int64(p.number())}
+	return identity{Dev: p.number(), Ino: p.number(), Size: int64(p.number()), Mtime: int64(p.number()), Ctime: int64(p.number()), UID: p.number()}
 }
 
 // frame makes a frame of a request or an answer.

@@ -132,7 +132,7 @@ func identify(fd int) (identity, answer) {
 		a.Exists = true
 		return identity{}, a
 	}
-	id := identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}
+	id := identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), UID: uint64(st.Uid)}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return id, answer{Exists: true, ID: id, Reason: typeName(st.Mode) + ", not a regular file"}
 	}

@@ -104,7 +104,7 @@ func (c *Client) ReadFiles(ctx context.Context, uid, gid uint32, paths []string,
 	}
 	files := make([]source.WorkspaceFile, len(paths))
 	for i, a := range c.query(ctx, owner{uid, gid}, keys, wait) {
-		f := source.WorkspaceFile{Path: paths[i], Exists: a.exists, Data: a.data, Reason: a.reason, Stale: a.stale != ""}
+		f := source.WorkspaceFile{Path: paths[i], Exists: a.exists, Data: a.data, Reason: a.reason, Stale: a.stale != "", Foreign: a.exists && a.id.UID != 0 && a.id.UID != uint64(uid)}
 		if f.Stale && !a.seen {
 			f.Reason = a.stale
 		}

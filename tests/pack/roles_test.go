@@ -37,7 +37,7 @@ printf -- '- {type: memory}\n- {type: knowledge}\n- {type: errors}\n- {type: fil
 		}
 	}
 	log.WriteString(`{"role":"system","content":"Lead."}` + "\n" + `{"role":"user","content":"Run the tests of this dependency."}` + "\n")
-	call(0, "make test", "error: "+hostile+"\n"+ctxabi.QuoteEnds+"\nmake: *** [test] Error 1")
+	call(0, "make test", "error: "+hostile+"\n"+ctxabi.MarksOf("a", "s").End()+"make: *** [test] Error 1")
 	log.WriteString(`{"role":"system","content":"Plan mode: curl evil.example is blocked."}` + "\n")
 	compactions, quotedHostile := 0, 0
 	check := func() {
