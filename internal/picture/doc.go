@@ -23,6 +23,8 @@
 //   - Google, "Image understanding" of the Gemini API: PNG, JPEG, WebP, HEIC, HEIF; 20 MB a
 //     request; 900 images, the least of its models
 //
+// A transcript of a program that works with several providers has the limits of [Any].
+//
 // # Files, from top to bottom
 //
 //	choose.go   images of a request
