@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/internal/suite"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -162,4 +163,51 @@ func TestImagesNeverTakeACompactionBack(t *testing.T) {
 			t.Fatalf("after %s: the pack compiled at once is another", record.Address{Line: a.log.Len()})
 		}
 	})
+}
+
+// Below some 6,000 tokens the newest screenshot never reached the model, and no report said so.
+func TestNewestImageIsSent(t *testing.T) {
+	shot := screenshot(1024, 768)
+	history := longLog(60).Records()
+	for _, budget := range []int{600, 2000, 2500, 3000, 4000, 5000, 6000, 8000} {
+		l := newLog()
+		for _, r := range history {
+			l.Append(r)
+		}
+		l.Append([]byte(`{"role":"user","content":[{"type":"text","text":"What is wrong here?"},` + shot + `]}`))
+		for _, later := range []string{"", `{"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","name":"zoom","arguments":"{}"}]}`, `{"role":"tool","tool_call_id":"c1","content":"done"}`} {
+			if later != "" {
+				l.Append([]byte(later))
+			}
+			in := inputOf(l.Prefix(l.Len()), budget)
+			b := mustCompile(t, in)
+			said := strings.Contains(string(b.Report), "- image: the newest images of the user, in message 61, are not sent")
+			for f, r := range natives(t, b, logsOf(&in), budget, "") {
+				if sent := bytes.Contains(r.data, []byte("iVBOR")); sent == said || budget >= 2000 && !sent {
+					t.Errorf("%s at %d, %d records: sent %v, reported %v", f, budget, l.Len(), sent, said)
+				}
+			}
+		}
+	}
+}
+
+// An image stays until the first compaction after two more requests, and is a line from then on.
+func TestOldImageBecomesALine(t *testing.T) {
+	l := logOf(`{"role":"user","content":[{"type":"text","text":"What is wrong here?"},` + screenshot(300, 300) + `]}`)
+	compacted := 0 // the number of requests at the last compaction
+	for n := 2; n < 120; n++ {
+		l.Append(message("user", fmt.Sprintf("Request %d: %s", n, weighing(60))))
+		in := inputOf(l.Prefix(l.Len()), 4000)
+		b := mustCompile(t, in)
+		if strings.Contains(string(b.Report), "brought a") {
+			compacted = n
+		}
+		sent := bytes.Contains(natives(t, b, logsOf(&in), in.Budget, "")[native.OpenAI].data, []byte("iVBOR"))
+		if want := compacted == 0; sent != want {
+			t.Fatalf("%d requests, the last compaction at %d: sent %v", n, compacted, sent)
+		}
+	}
+	if compacted == 0 {
+		t.Error("no compaction")
+	}
 }

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,7 +42,7 @@ func (d *draft) script() (*native.Script, error) {
 				l.Shown = p.Text
 			}
 			l.Carried = d.carried(p)
-			l.Unthought = d.fold.Rules.HidesImages(costOfThoughts(p.Contents))
+			l.Unthought = d.fold.Rules.HidesThinking(costOfThoughts(p.Contents))
 			if day != nil {
 				l.Day, l.Tokens, day = day.Day, l.Tokens+day.Tokens+native.MessageTokens, nil
 			}
@@ -84,7 +85,7 @@ func (d *draft) restored(l *native.Line, shown map[record.Address]bool) ([]nativ
 		c.Forget()
 	}
 	return []native.Line{{Address: call, Role: ctxabi.Assistant, Contents: list, Restores: ids,
-		Unthought: d.fold.Rules.HidesImages(costOfThoughts(list))}}, nil
+		Unthought: d.fold.Rules.HidesThinking(costOfThoughts(list))}}, nil
 }
 
 // costOfThoughts returns the tokens of the thinking in a record.
@@ -103,19 +104,42 @@ func (d *draft) carried(p *journal.Part) bool {
 	if !slices.ContainsFunc(p.Contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
 		return false
 	}
-	if cost := journal.CostOf(p.Contents); p.From < d.imagesFrom || d.fold.Rules.HidesImages(cost) {
+	if cost := journal.CostOf(p.Contents); p.From < d.imagesFrom || d.fold.Rules.HidesImages(d.history.At(p.From), cost) {
 		return false
 	}
 	if p.Kept && d.fold.Rules.Bounded() {
 		return d.fold.KeepsImages(p.From)
 	}
+	return !d.decayed(p)
+}
+
+// decayed reports whether ImageTurns requests followed a record before the last compaction.
+func (d *draft) decayed(p *journal.Part) bool {
 	turns := 0
 	for at := p.From + 1; at <= d.fold.Compacted && turns < journal.ImageTurns; at++ {
 		if record.IsUser(d.history.At(at)) {
 			turns++
 		}
 	}
-	return turns < journal.ImageTurns
+	return turns >= journal.ImageTurns
+}
+
+// imageNote returns a sentence that says that no rendering has the images of the newest record of the
+// user that has some; "" if they have.
+func (d *draft) imageNote() string {
+	for i := len(d.parts) - 1; i >= 0; i-- {
+		p := &d.parts[i]
+		cost := journal.CostOf(p.Contents)
+		if cost == 0 || p.Role != ctxabi.User {
+			continue
+		}
+		if d.carried(p) || d.decayed(p) {
+			return ""
+		}
+		return fmt.Sprintf("the newest images of the user, in message %s, are not sent: they take %d tokens, which the budget does not leave",
+			record.AddressOf(d.history, p.From), cost)
+	}
+	return ""
 }
 
 // lastRequestOnly is the script of a recipe without a journal: the last request of the user.

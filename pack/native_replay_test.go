@@ -26,13 +26,13 @@ func replays(t *testing.T) map[string][][]byte {
 		dir = "../../shared/data"
 	}
 	step := suite.Pick(t, 30, 1) // from one real session to the next
-	for _, pattern := range []string{"../examples/*/*essages.jsonl", "../examples/*/sample-session.jsonl", filepath.Join(dir, "sessions", "*", "*.jsonl")} {
+	for _, pattern := range []string{"../examples/*/*essages.jsonl", "../examples/*/sample-session.jsonl", filepath.Join(dir, "sessions", "*", "*.jsonl"), filepath.Join(dir, "histories", "*.jsonl")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 && strings.HasPrefix(pattern, "../examples") {
 			t.Fatalf("no sessions: %v, %v", pattern, err)
 		}
 		for i, file := range files {
-			if i%step != step/2 && !strings.HasPrefix(pattern, "../examples") {
+			if i%step != step/2 && strings.Contains(pattern, "sessions") {
 				continue
 			}
 			data, err := os.ReadFile(file)

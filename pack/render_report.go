@@ -68,6 +68,9 @@ func (d *draft) reportHead(b *Build, line printer) {
 	for _, note := range d.notes {
 		line("- note: %s", record.OneLine(note))
 	}
+	if note := d.imageNote(); note != "" {
+		line("- image: %s", note)
+	}
 	for _, f := range d.in.Files {
 		switch {
 		case f.Pending:

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/calls"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -39,18 +40,10 @@ const (
 	ToolFailed  = "[error]\n"
 )
 
-// given is a result in the session, wherever it stands.
-type given struct {
-	record int
-	Answer
-	name  string // of the tool, where the record says it
-	taken bool
-}
-
 // Dialogue puts the records of one chain into the order in which they are
 // said. A result stands at its call. What is no message is lost.
 func Dialogue(records []Record, lost *Tally) (all []Speech) {
-	d := dialog{lost: lost, ids: map[string]bool{}}
+	d := dialog{lost: lost, ids: calls.IDs{}}
 	n := 0
 	for _, r := range records {
 		if isBodyDocument(r) {
@@ -80,7 +73,7 @@ func Dialogue(records []Record, lost *Tally) (all []Speech) {
 		d.where = append(d.where, where)
 		d.lines = append(d.lines, r.Line)
 	}
-	d.findResults()
+	d.pair()
 	for i := range d.said {
 		if s := d.speech(i); len(s.Parts) > 0 {
 			all = append(all, s)
@@ -133,48 +126,45 @@ type dialog struct {
 	parts   [][]ctxabi.Part
 	where   []string
 	lines   [][]byte
-	results []given
-	byID    map[string][]int // of results
-	ids     map[string]bool  // of calls that are used already
+	answers []*Answer  // by the number of the call; nil: there is none
+	strays  [][]Answer // of each record, the results of no call
+	calls   int        // that speech returned
+	ids     calls.IDs
 }
 
-func (d *dialog) findResults() {
-	d.byID = map[string][]int{}
+// pair finds the call that each result answers, by the rules of package calls. A result that came
+// after the assistant continued is the result of its call nevertheless: an export is written once.
+func (d *dialog) pair() {
+	d.strays = make([][]Answer, len(d.said))
+	var pairs calls.Pairs
 	for i, m := range d.said {
-		add := func(g given) {
-			d.byID[g.CallID] = append(d.byID[g.CallID], len(d.results))
-			d.results = append(d.results, g)
+		result := func(a Answer, name string) {
+			if n, match := pairs.Result(a.CallID, name); match == calls.Answer || match == calls.Late {
+				d.answers[n] = &a
+			} else {
+				d.strays[i] = append(d.strays[i], a)
+			}
 		}
 		for _, p := range d.parts[i] {
-			if p.Kind == ctxabi.PartResult {
-				add(given{i, Answer{Result: p.Result, Inner: p.Inner, ts: m.TS}, "", false})
+			switch {
+			case p.Kind == ctxabi.PartCall && m.Role == ctxabi.Assistant:
+				pairs.Add(p.Call.ID, p.Call.Name)
+				d.answers = append(d.answers, nil)
+			case p.Kind == ctxabi.PartResult:
+				result(Answer{Result: p.Result, Inner: p.Inner, ts: m.TS}, "")
 			}
 		}
 		if m.Role == ctxabi.Tool && len(m.Results) == 0 {
-			add(given{i, Answer{Result: ctxabi.Result{CallID: m.CallID, Text: m.Text}, Inner: d.parts[i], ts: m.TS}, m.Name, false})
+			result(Answer{Result: ctxabi.Result{CallID: m.CallID, Text: m.Text}, Inner: d.parts[i], ts: m.TS}, m.Name)
 		}
 	}
 }
 
-// answer takes the first result behind record i that is of the call.
-func (d *dialog) answer(i int, c ctxabi.Call) (Answer, bool) {
-	take := func(k int, fits bool) bool {
-		g := &d.results[k]
-		if !fits || g.taken || g.record < i {
-			return false
-		}
-		g.taken = true
-		return true
-	}
-	for _, k := range d.byID[c.ID] {
-		if take(k, c.ID != "" || d.results[k].name == "" || d.results[k].name == c.Name) {
-			return d.results[k].Answer, true
-		}
-	}
-	for _, k := range d.byID[""] { // one without an id is of the next call of its name
-		if take(k, d.results[k].name == c.Name) {
-			return d.results[k].Answer, true
-		}
+// answer returns the result of the next call.
+func (d *dialog) answer() (Answer, bool) {
+	a := d.answers[d.calls]
+	if d.calls++; a != nil {
+		return *a, true
 	}
 	return Answer{Result: ctxabi.Result{Text: noAnswer}, Inner: []ctxabi.Part{{Kind: ctxabi.PartText, Text: noAnswer}}, missing: true}, false
 }
@@ -197,7 +187,7 @@ func (d *dialog) speech(i int) Speech {
 				s.Parts = append(s.Parts, ctxabi.Part{Kind: ctxabi.PartText, Text: text})
 			}
 		case p.Kind == ctxabi.PartCall:
-			a, ok := d.answer(i, p.Call)
+			a, ok := d.answer()
 			if !ok {
 				d.lost.Add(s.Where, "a call has no result; a result that states this replaces it")
 			}
@@ -209,36 +199,18 @@ func (d *dialog) speech(i int) Speech {
 			s.Parts = append(s.Parts, p)
 		}
 	}
-	for k := range d.results { // those that no call took; results of later records have not been asked for yet
-		if g := &d.results[k]; g.record == i && !g.taken {
-			d.lost.Add(s.Where, "a result of no call is carried as a text of the user")
-			s.Parts = append(s.Parts, ctxabi.Part{Kind: ctxabi.PartText, Text: fmt.Sprintf(strayAnswer, g.CallID) + g.Text})
-			s.Parts = append(s.Parts, slices.DeleteFunc(slices.Clone(g.Inner), func(p ctxabi.Part) bool { return p.Kind != ctxabi.PartData })...)
-		}
+	for _, a := range d.strays[i] {
+		d.lost.Add(s.Where, "a result of no call is carried as a text of the user")
+		s.Parts = append(s.Parts, ctxabi.Part{Kind: ctxabi.PartText, Text: fmt.Sprintf(strayAnswer, a.CallID) + a.Text})
+		s.Parts = append(s.Parts, slices.DeleteFunc(slices.Clone(a.Inner), func(p ctxabi.Part) bool { return p.Kind != ctxabi.PartData })...)
 	}
 	return s
 }
 
-var (
-	toolName = lazy.Regexp(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
-	callID   = lazy.Regexp(`^[a-zA-Z0-9_-]{1,40}$`)
-	notWord  = lazy.Regexp(`[^a-zA-Z0-9_-]+`)
-)
+var notWord = lazy.Regexp(`[^a-zA-Z0-9_-]+`)
 
-// RenamedTool is the loss to report if [ToolName] changes a name.
+// RenamedTool is the loss to report if [calls.Name] changes a name.
 const RenamedTool = "the name of a tool is not one that the API accepts; it is changed"
-
-// ToolName returns a tool name that every API accepts. It returns a valid name unchanged.
-func ToolName(name string) string {
-	if toolName().MatchString(name) {
-		return name
-	}
-	name = notWord().ReplaceAllString(name, "_")
-	if name == "" || !toolName().MatchString(name[:1]) {
-		name = "tool_" + name
-	}
-	return name[:min(len(name), 64)]
-}
 
 // AuthorName converts an author name to the form that OpenAI accepts. The result is never empty.
 func AuthorName(name string) string {
@@ -248,24 +220,17 @@ func AuthorName(name string) string {
 
 // valid returns the call with a name and an id that the APIs take; each id stands once.
 func (d *dialog) valid(where string, c ctxabi.Call) ctxabi.Call {
-	if name := ToolName(c.Name); name != c.Name {
+	if name := calls.Name(c.Name); name != c.Name {
 		c.Name = name
 		d.lost.Add(where, RenamedTool)
 	}
-	if id := c.ID; !callID().MatchString(id) || d.ids[id] {
-		base := notWord().ReplaceAllString(id, "_")
-		base = base[:min(len(base), 32)]
-		if base == "" {
-			base = "call"
-		}
-		for n := 1; !callID().MatchString(c.ID) || d.ids[c.ID]; n++ {
-			c.ID = fmt.Sprintf("%s_%d", base, n)
-		}
-		if id != "" {
-			d.lost.Add(where, "the id of a call appears twice or is not one that the API accepts; it is changed")
-		}
+	base := notWord().ReplaceAllString(c.ID, "_")
+	base = cmp.Or(base[:min(len(base), 32)], "call")
+	id := d.ids.Take(c.ID, base+"_1")
+	if c.ID != id && c.ID != "" {
+		d.lost.Add(where, "the id of a call appears twice or is not one that the API accepts; it is changed")
 	}
-	d.ids[c.ID] = true
+	c.ID = id
 	return c
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/internal/calls"
 )
 
 // ToolDefinition is a tool that a request offers to the model.
@@ -99,10 +101,11 @@ func readDefinition(raw json.RawMessage) (t ToolDefinition, ok bool) {
 	} else if err != nil || schema.Text("type") != "object" {
 		return t, false
 	}
-	if t.name = o.Get("name"); o.Text("description") != "" {
+	name := o.Text("name")
+	if t.name = Raw(calls.Name(name)); o.Text("description") != "" {
 		t.description = o.Get("description")
 	}
-	return t, toolName().MatchString(o.Text("name"))
+	return t, name != ""
 }
 
 // Gemini is the definition in the form of generateContent.

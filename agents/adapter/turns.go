@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"mime"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/calls"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // Turn is what somebody says in a session, in the words of no format: a
@@ -48,15 +51,16 @@ type turnReader struct {
 	where   string // of the record that is read
 	lost    *Tally
 	turns   []Turn
-	open    []string // calls that are not answered
-	names   map[string]string
+	pairs   calls.Pairs
 	counter int
 }
 
 // ReadTurns makes turns of the records of one chain. Those of records that an
-// import of the format made are own; what these cannot carry is no loss.
-func ReadTurns(records []Record, format string, lost *Tally) []Turn {
-	r := turnReader{lost: lost, names: map[string]string{}}
+// import of the format made are own; what these cannot carry is no loss. In the others, data that the
+// provider refuses is replaced.
+func ReadTurns(records []Record, format string, v picture.Provider, lost *Tally) []Turn {
+	r := turnReader{lost: lost}
+	accepted := acceptedParts(records, format, v, lost)
 	for i, rec := range records {
 		n, own := len(r.turns), isOwn(rec, format)
 		if r.lost = lost; own {
@@ -66,7 +70,7 @@ func ReadTurns(records []Record, format string, lost *Tally) []Turn {
 		if rec.Event {
 			r.event(rec)
 		} else {
-			r.message(rec)
+			r.message(rec, accepted[i])
 		}
 		for ; n < len(r.turns); n++ {
 			r.turns[n].Record, r.turns[n].Own = i, own
@@ -78,8 +82,39 @@ func ReadTurns(records []Record, format string, lost *Tally) []Turn {
 // RecordName names a record of a session for a [Loss], by its place among all.
 func RecordName(i int) string { return fmt.Sprintf("record %d", i+1) }
 
-func (r *turnReader) message(rec Record) {
+// acceptedParts returns the parts of the messages that have data and are not own, by the place of the
+// record, with data that the provider accepts.
+func acceptedParts(records []Record, format string, v picture.Provider, lost *Tally) map[int][]ctxabi.Part {
+	all := map[int][]ctxabi.Part{}
+	var data []*ctxabi.Part
+	var of []int
+	for i, rec := range records {
+		if rec.Event || isOwn(rec, format) || ctxabi.DecodeMessage(rec.Line).Images == 0 {
+			continue
+		}
+		_, all[i] = ctxabi.DecodeParts(rec.Line)
+		for k := range all[i] {
+			p := &all[i][k]
+			p.Inner = slices.Clone(p.Inner)
+			for _, list := range [][]ctxabi.Part{all[i][k : k+1], p.Inner} {
+				for n := range list {
+					if list[n].Kind == ctxabi.PartData {
+						data, of = append(data, &list[n]), append(of, i)
+					}
+				}
+			}
+		}
+	}
+	AcceptData(v, data, func(i int) int { return of[i] }, func(i int, what string) { lost.Add(RecordName(of[i]), what) })
+	return all
+}
+
+// message reads a message. accepted are its parts where they are not as the record has them.
+func (r *turnReader) message(rec Record, accepted []ctxabi.Part) {
 	m, parts := ctxabi.DecodeParts(rec.Line)
+	if accepted != nil {
+		parts = accepted
+	}
 	t := Turn{Role: m.Role, Ts: timeOf(m.TS)}
 	if m.Role == ctxabi.RoleUnknown {
 		t.Role, t.Texts = ctxabi.User, []TurnPart{{Text: m.Text}}
@@ -109,8 +144,8 @@ func (r *turnReader) message(rec Record) {
 		case ctxabi.PartCall:
 			t.Calls = append(t.Calls, r.call(p.Call))
 		case ctxabi.PartResult:
-			res := TurnResult{CallID: r.answered(p.Result.CallID), IsError: p.Result.IsError}
-			res.Name = r.names[res.CallID]
+			res := TurnResult{IsError: p.Result.IsError}
+			res.CallID, res.Name = r.answered(p.Result.CallID, "")
 			for _, inner := range p.Inner {
 				own(inner, &res.Parts)
 			}
@@ -120,10 +155,9 @@ func (r *turnReader) message(rec Record) {
 		}
 	}
 	if m.Role == ctxabi.Tool && len(t.Results) == 0 {
-		res := TurnResult{CallID: r.answered(m.CallID), Name: m.Name, Parts: t.Texts}
-		if res.Name == "" {
-			res.Name = r.names[res.CallID]
-		}
+		res := TurnResult{Parts: t.Texts}
+		res.CallID, res.Name = r.answered(m.CallID, m.Name)
+		res.Name = cmp.Or(m.Name, res.Name)
 		t.Texts, t.Results = nil, []TurnResult{res}
 	}
 	r.turns = append(r.turns, t)
@@ -134,40 +168,34 @@ func (r *turnReader) call(c ctxabi.Call) ctxabi.Call {
 		r.counter++
 		c.ID = fmt.Sprintf("call_%d", r.counter)
 	}
-	r.open = append(r.open, c.ID)
-	r.names[c.ID] = c.Name
+	r.pairs.Add(c.ID, c.Name)
 	return c
 }
 
-// answered returns the id of the call that a result is of, "" for one that nobody made.
-func (r *turnReader) answered(id string) string {
-	if id == "" && len(r.open) > 0 {
-		id = r.open[0]
+// answered returns the id of the call that a result is of and the name of its tool, "" for a result of
+// no call. name is the tool's name in the result.
+func (r *turnReader) answered(id, name string) (callID, tool string) {
+	n, match := r.pairs.Result(id, name)
+	if match == calls.None {
+		return "", ""
 	}
-	i := slices.Index(r.open, id)
-	if i < 0 {
-		if _, known := r.names[id]; known {
-			return id
-		}
-		return ""
-	}
-	r.open = slices.Delete(r.open, i, i+1)
-	return id
+	return r.pairs.ID(n), r.pairs.Name(n)
 }
 
 func (r *turnReader) event(rec Record) {
 	if e, ok := ctxabi.DecodeToolEvent(rec.Line); ok {
 		t := Turn{Ts: recordTime(rec)}
 		if !e.IsResult {
-			if _, known := r.names[e.CallID]; known && e.CallID != "" {
+			if r.pairs.Known(e.CallID) {
 				return // the message that made it has it
 			}
 			t.Role, t.Calls = ctxabi.Assistant, []ctxabi.Call{r.call(ctxabi.Call{ID: e.CallID, Name: e.Name, Arguments: e.Arguments})}
 		} else {
-			if _, known := r.names[e.CallID]; known && e.CallID != "" && !slices.Contains(r.open, e.CallID) {
+			if r.pairs.Known(e.CallID) && !r.pairs.Waits(e.CallID) {
 				return // the message that answered it has it
 			}
-			res := TurnResult{CallID: r.answered(e.CallID), Name: e.Name, IsError: e.Failed, Parts: []TurnPart{{Text: e.Text}}}
+			id, _ := r.answered(e.CallID, "")
+			res := TurnResult{CallID: id, Name: e.Name, IsError: e.Failed, Parts: []TurnPart{{Text: e.Text}}}
 			t.Role, t.Results = ctxabi.Tool, []TurnResult{res}
 		}
 		r.turns = append(r.turns, t)

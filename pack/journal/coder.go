@@ -9,7 +9,7 @@ import (
 func (r *Rules) code(c *coder.Coder) {
 	z := &r.zones
 	coder.Number(c, &r.room, &r.low, &r.minGain, &r.scale, &z.said, &z.summary, &z.state, &z.lines, &z.folds)
-	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.free, &r.iterations, &r.step)
+	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.shot, &r.free, &r.iterations, &r.step)
 	c.Flag(&r.anywhere)
 	for _, s := range []*shareRule{&r.tool, &r.tight, &r.user, &r.other} {
 		s.code(c)

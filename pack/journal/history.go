@@ -200,8 +200,8 @@ func (f *Fold) show(e ctxabi.Entry) (images int) {
 	}
 	f.shown += f.scaled(rule.shown(weight))
 	if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
-		if images = f.images(line); images > f.Rules.image {
-			images = 0 // they are not shown
+		if images = f.images(line); f.Rules.HidesImages(e, images) {
+			images = 0
 		}
 		if images > 0 && f.imagesFrom == 0 {
 			f.imagesFrom = line

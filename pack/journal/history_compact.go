@@ -87,12 +87,16 @@ func (f *Fold) beyondAt(line, images int) int {
 const ImageTurns = 2
 
 // keptImages returns the tokens of the images that the two user records from a place on and before s show while s is the boundary. A
-// record shows its images if fewer than ImageTurns requests came after it and all that is kept takes half of the room at most. A record
-// that is the first and the last one counts as the last.
+// record shows its images if fewer than ImageTurns requests came after it and all that is kept takes half of the room at most; the
+// newest request, shotShare of it. A record that is the first and the last one counts as the last.
 func (f *Fold) keptImages(from int, s start) (first, user int) {
 	w := f.keptTexts(from, s)
 	keeps := func(a Anchor) int {
-		if f.Last.turn-a.turn >= ImageTurns || w+f.scaled(a.images) > f.Rules.room/2 {
+		most := f.Rules.room / 2
+		if a.Line == f.Last.Line {
+			most = f.Rules.room * shotShare / 1000
+		}
+		if f.Last.turn-a.turn >= ImageTurns || w+f.scaled(a.images) > most {
 			return 0
 		}
 		w += f.scaled(a.images)

@@ -22,6 +22,7 @@ type Rules struct {
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
 	image    int       // the most that the images of one record may cost to be shown
+	shot     int       // likewise, of a record of the user
 	free     int       // a result that comes while there is much room is shown whole up to this
 	user     shareRule
 	other    shareRule
@@ -108,8 +109,18 @@ type Space struct {
 // Bounded reports whether the journal has a room that it must not exceed.
 func (r *Rules) Bounded() bool { return r.room > 0 }
 
-// HidesImages reports whether the images of a record, or its thinking, cost too much to be shown.
-func (r *Rules) HidesImages(cost int) bool { return cost > r.image && r.room > 0 }
+// HidesImages reports whether the images of record e cost too much to be shown. Those of the user may
+// take most of the room: the newest come before old texts.
+func (r *Rules) HidesImages(e ctxabi.Entry, cost int) bool {
+	most := r.image
+	if record.IsUser(e) {
+		most = r.shot
+	}
+	return cost > most && r.room > 0
+}
+
+// HidesThinking reports whether the thinking of a record costs too much to be shown.
+func (r *Rules) HidesThinking(cost int) bool { return cost > r.image && r.room > 0 }
 
 // Exceeds reports whether the journal weighs more than so many tokens, unscaled.
 func (f *Fold) Exceeds(tokens int64) bool { return f.weight()*1000/f.Rules.scale > tokens }
@@ -189,6 +200,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 	f.tight = shareRule{above: min(tool, max(toolFloor, room/10)), to: f.tool.to * 2 / 3}
 	f.tight.to = min(f.tight.to, f.tight.above)
 	f.free, f.image = most, most
+	f.shot = max(most, room*shotShare/1000)
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
@@ -222,6 +234,9 @@ func (j Policy) Rules(l Space, step int) Rules {
 	}
 	return f
 }
+
+// shotShare is what the images of a record of the user may take, in thousandths of the room.
+const shotShare = 750
 
 // What a tool result may show whole, in tokens: 1500 characters or toolShare thousandths of the room, whichever is more, but never
 // above toolMost; a tenth of the room where it would bring a compaction by itself.

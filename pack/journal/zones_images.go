@@ -30,8 +30,8 @@ func (b *zoner) beyond(at int) (n int64, err error) {
 	if at <= b.f.Lead.N {
 		return 0, nil
 	}
-	if b.m.At(at).Flags&ctxabi.HasImages != 0 {
-		if images, err = b.mm.pictures(b.m, at); images > b.f.Rules.image {
+	if e := b.m.At(at); e.Flags&ctxabi.HasImages != 0 {
+		if images, err = b.mm.pictures(b.m, at); b.f.Rules.HidesImages(e, images) {
 			images = 0
 		}
 	}

@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 
+	"github.com/ctxfs/ctxfs/internal/calls"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -10,7 +11,7 @@ import (
 func (w *scripter) call(at, i, n int) {
 	l := &w.Lines[i]
 	c := &l.Contents[n]
-	s := Slot{kind: record.CallPortion, Line: i, n: n, id: c.ID, name: record.ToolName(c.Name)}
+	s := Slot{kind: record.CallPortion, Line: i, n: n, id: c.ID, name: calls.Name(c.Name)}
 	if s.name != c.Name {
 		w.repair(l.Address, "the name of a tool that it calls is one that providers refuse: it is called %s", s.name)
 	}
@@ -28,26 +29,7 @@ func (w *scripter) call(at, i, n int) {
 	if s.plain = w.seenItem(c); s.plain {
 		w.repair(l.Address, "an item has the id of an earlier one: it is a call without that id")
 	}
-	if !isCallID(s.id) || w.ids[s.id] {
-		s.id = fmt.Sprintf("call_%s_%d", l.Address, n+1)
-	}
-	for w.ids[s.id] {
-		s.id += "_"
-	}
-	w.ids[s.id] = true
+	s.id = w.ids.Take(s.id, fmt.Sprintf("call_%s_%d", l.Address, n+1))
 	w.Turns[at].Slots = append(w.Turns[at].Slots, s)
-	w.open = append(w.open, openCall{id: c.ID, call: s})
-}
-
-// isCallID reports whether every provider takes an id.
-func isCallID(id string) bool {
-	if id == "" || len(id) > 40 {
-		return false
-	}
-	for i := range len(id) {
-		if c := id[i]; !(record.IsDigit(c) || c < 0x80 && record.IsLetter(c) || c == '-') {
-			return false
-		}
-	}
-	return true
+	w.open = append(w.open, openCall{pair: w.pairs.Add(c.ID, c.Name), call: s})
 }

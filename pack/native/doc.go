@@ -10,13 +10,15 @@
 //
 //   - Which bodies exist, and when one is made: render.go (Formats, Prompt.Body). A body is made at
 //     the first request and kept with the build.
-//   - Order of turns, pairs of calls and results, results that are missing or have no call:
-//     script.go. Ids and names of
-//     calls: calls.go.
+//   - Order of turns, results that are missing or have no call, restored calls: script.go. Which
+//     call a result answers, ids, and names: package calls, which the exports of package adapter
+//     share.
+//   - Which turns become one message, where the footer goes, how much stays in the next request:
+//     turns.go.
 //   - Changes that make providers accept a history: script.go (scripter), reported by
 //     repair.go.
 //   - Which text has the system's authority, and which is quoted: dialogue.go
-//     (utterance.withoutAuthority), for two roles that take turns alternate.go.
+//     (utterance.withoutAuthority). Messages of formats with two roles: alternate.go.
 //   - Cache marks of Anthropic: anthropic.go. Items of Responses: items.go, responses.go.
 //   - Which images each provider gets: images.go. Thinking that is sent back: thought.go.
 //   - Definitions of tools: tools.go. Text of tools.json in pack.md: json.go (ToolsText).

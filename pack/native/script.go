@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/calls"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -81,11 +82,11 @@ type Script struct {
 // scripter makes a script.
 type scripter struct {
 	Script
-	ids      map[string]bool // of the calls so far, as providers take them
+	ids      calls.IDs       // of the calls so far, as providers take them
 	itemIDs  map[string]bool // of the items so far
 	unpaired int             // the line whose results had no call last
 
-	given map[string]string // the tools of calls that have their results, by the id in the record
+	pairs calls.Pairs
 
 	open     []openCall // the turn that makes them is the last one
 	answered int        // of these
@@ -97,14 +98,14 @@ type scripter struct {
 }
 
 type openCall struct {
-	id     string // in the record
+	pair   int // number of the call in pairs
 	call   Slot
 	answer *Slot
 }
 
 // NewScript makes the script of lines of a session with these marks.
 func NewScript(lines []Line, marks ctxabi.Marks) *Script {
-	w := scripter{Script: Script{Lines: lines, marks: marks}, ids: map[string]bool{}, itemIDs: map[string]bool{}, given: map[string]string{}, unpaired: -1}
+	w := scripter{Script: Script{Lines: lines, marks: marks}, ids: calls.IDs{}, itemIDs: map[string]bool{}, unpaired: -1}
 	for i := range lines {
 		w.line(i)
 	}
@@ -201,8 +202,7 @@ func (w *scripter) line(i int) {
 // restores reports whether the calls of a compacted record are restored for a live result: not while
 // other calls wait for results, which the restored ones would end, or for a call that has a result.
 func (w *scripter) restores(l *Line) bool {
-	used := func(id string) bool { _, ok := w.given[id]; return ok }
-	if len(w.open) > 0 || slices.ContainsFunc(l.Restores, used) {
+	if len(w.open) > 0 || slices.ContainsFunc(l.Restores, w.pairs.Known) {
 		return false
 	}
 	w.repair(l.Address, "the call of a live result was compacted: it is restored")
@@ -284,11 +284,9 @@ func (w *scripter) assistant(i int) {
 		w.Turns = append(w.Turns, t)
 		w.items, w.own = item, 0
 	}
-	calls := 0
 	for n, c := range l.Contents {
 		if c.Kind == record.CallPortion {
 			w.call(at, i, n)
-			calls++
 		}
 	}
 	switch {
@@ -323,34 +321,27 @@ func (w *scripter) result(i, n int) {
 		w.repair(l.Address, "a result is empty: a text in its place says so")
 		w.Bound += extraNothing
 	}
-	at := slices.IndexFunc(w.open, func(o openCall) bool {
-		if c.ID == "" && c.Name != "" && record.ToolName(c.Name) != o.call.name {
-			return false
-		}
-		return o.answer == nil && (c.ID == o.id || c.ID == "")
-	})
-	if at >= 0 {
+	pair, match := w.pairs.Result(c.ID, c.Name)
+	if match == calls.Answer {
 		if c.ID == "" {
 			w.repair(l.Address, "a result names no call: it is taken for that of the first open call")
 		}
-		o := &w.open[at]
+		o := &w.open[slices.IndexFunc(w.open, func(o openCall) bool { return o.pair == pair })]
 		s.id, s.name, s.front, o.answer = o.call.id, o.call.name, day, &s
 		if w.answered++; w.answered == len(w.open) {
 			w.close(false)
 		}
 		return
 	}
-	name, known := w.given[c.ID]
-	if o := slices.IndexFunc(w.open, func(o openCall) bool { return o.id == c.ID }); o >= 0 {
-		name, known = w.open[o].call.name, true
-	}
 	s.kind, s.quoted = record.TextPortion, true
 	w.Bound += QuoteTokens
-	if known = known && c.ID != ""; known {
+	var name string
+	if match != calls.None {
+		name = calls.Name(w.pairs.Name(pair))
 		s.front = "[Another result of " + name + ", for a call that has one]\n"
 		w.repair(l.Address, "a result came for a call that has one, or was given up: it stands as a text of the user")
 	} else {
-		if name = record.ToolName(c.Name); c.Name == "" {
+		if name = calls.Name(c.Name); c.Name == "" {
 			name = "a tool"
 		}
 		s.front = "[Result of " + name + ", for a call that is not shown]\n"
@@ -386,8 +377,8 @@ func (w *scripter) close(end bool) {
 			results.Slots = nil
 		}
 	}
+	w.pairs.GiveUp()
 	for _, o := range w.open {
-		w.given[o.id] = o.call.name
 		s := Slot{kind: record.ResultPortion, Line: -1, id: o.call.id, name: o.call.name, Text: NoResult}
 		if o.answer != nil {
 			s = *o.answer

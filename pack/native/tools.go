@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/ctxfs/ctxfs/internal/calls"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -80,7 +81,7 @@ func (s *Tools) add(v object, seen map[string]bool) {
 		s.Repairs = append(s.Repairs, "a tool without a name is left out")
 		return
 	}
-	t := tool{name: record.ToolName(name), strict: v["strict"]}
+	t := tool{name: calls.Name(name), strict: v["strict"]}
 	if t.name != name {
 		s.Repairs = append(s.Repairs, fmt.Sprintf("%s is called %s", record.OneLine(name), t.name))
 	}

@@ -28,8 +28,8 @@ var limitsOf = map[string]imageLimits{
 	"openai":    {types: "png jpeg webp gif", url: true, images: 500, body: 50_000_000},
 	"responses": {types: "png jpeg webp gif", url: true, images: 500, body: 50_000_000},
 	"anthropic": {types: "png jpeg webp gif", animated: true, url: true, base64: 5 << 20, edge: 8000, many: 20, manyEdge: 2000, images: 100, body: 32_000_000},
-	"gemini":    {types: "png jpeg webp heic heif", images: 900, body: 20_000_000},
-	"genai":     {types: "png jpeg webp heic heif", images: 900, body: 20_000_000},
+	"gemini":    {types: "png jpeg webp heic heif", base64: 9_786_708, images: 900, body: 20_000_000},
+	"genai":     {types: "png jpeg webp heic heif", base64: 9_786_708, images: 900, body: 20_000_000},
 }
 
 // sentImages are the images of a request so far.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/calls"
 	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
@@ -141,7 +142,7 @@ func (c *Portion) finish() {
 			c.Blank = false // an image is something
 		}
 	}
-	if n := len(c.Name); n > shortNameBytes || c.Name != ToolName(c.Name) {
+	if n := len(c.Name); n > shortNameBytes || c.Name != calls.Name(c.Name) {
 		c.Extra += 2 * ctxabi.Weight(c.Name)
 	}
 	if c.Kind == CallPortion && !c.Blank {
@@ -333,26 +334,6 @@ func eventContents(raw []byte, at Address, shown string, instead []string) (ctxa
 		list[i].finish()
 	}
 	return ctxabi.Assistant, list
-}
-
-// ToolName makes a name that every provider takes: letters, digits, _ and -, at most 64 of them, the first one a letter or _.
-func ToolName(name string) string {
-	clean := []byte(name)
-	for i, c := range clean {
-		if !(IsLetter(c) && c < 0x80 || IsDigit(c) || c == '-') {
-			clean[i] = '_'
-		}
-	}
-	if len(clean) > 64 {
-		clean = clean[:64]
-	}
-	switch {
-	case len(clean) == 0:
-		return "unknown_tool"
-	case IsDigit(clean[0]) || clean[0] == '-':
-		clean = append([]byte{'_'}, clean[:min(len(clean), 63)]...)
-	}
-	return string(clean)
 }
 
 // thoughtText is what a model thought, where it can be read; of an item the content, too.

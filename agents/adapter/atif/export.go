@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -79,7 +80,7 @@ func (x *atifWriter) trajectory(chain string) json.RawMessage {
 	}
 	imported := len(steps)
 	v := atifSteps{x: x, steps: steps}
-	for _, t := range adapter.ReadTurns(adapter.OfChain(x.src.Records, chain, nil), atifName, x.lost) {
+	for _, t := range adapter.ReadTurns(adapter.OfChain(x.src.Records, chain, nil), atifName, picture.Any, x.lost) {
 		if !t.Own {
 			v.where = adapter.RecordName(t.Record)
 			v.turn(t)

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
-	"github.com/ctxfs/ctxfs/internal/lazy"
-
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/calls"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // claudeWriter makes records of Claude Code of messages that came from
@@ -133,7 +133,7 @@ func (w *claudeWriter) foreign(r *adapter.Record) error {
 // answer writes each part of an answer as a record, as Claude Code does: they share the message's id.
 func (w *claudeWriter) answer(c *claudeChain, m ctxabi.Message, parts []ctxabi.Part, lose func(string)) error {
 	var blocks []adapter.Object
-	var calls []string
+	var made []string // ids of calls
 	for _, p := range parts {
 		switch p.Kind {
 		case ctxabi.PartText:
@@ -150,7 +150,7 @@ func (w *claudeWriter) answer(c *claudeChain, m ctxabi.Message, parts []ctxabi.P
 		case ctxabi.PartCall:
 			id := claudeCallID(p.Call.ID)
 			if c.ids[id] != "" || id == "" { // the provider wants one of its own for each call
-				h := w.hash(c.name, "call", itoa(c.n), itoa(len(calls)))
+				h := w.hash(c.name, "call", itoa(c.n), itoa(len(made)))
 				c.ids[id] = fmt.Sprintf("toolu_%x", h[:12])
 				id = c.ids[id]
 			} else {
@@ -165,12 +165,12 @@ func (w *claudeWriter) answer(c *claudeChain, m ctxabi.Message, parts []ctxabi.P
 					input = json.RawMessage("{}")
 				}
 			}
-			name := adapter.ToolName(p.Call.Name)
+			name := calls.Name(p.Call.Name)
 			if name != p.Call.Name {
 				lose(adapter.RenamedTool)
 			}
 			blocks = append(blocks, adapter.Object{{"type", adapter.Raw("tool_use")}, {"id", adapter.Raw(id)}, {"name", adapter.Raw(name)}, {"input", input}})
-			calls = append(calls, id)
+			made = append(made, id)
 		case ctxabi.PartData:
 			lose("the format has no place for an image or a file in an answer; left out")
 		case ctxabi.PartResult:
@@ -182,7 +182,7 @@ func (w *claudeWriter) answer(c *claudeChain, m ctxabi.Message, parts []ctxabi.P
 	}
 	h := w.hash(c.name, "message", itoa(c.n))
 	stop := "end_turn"
-	if len(calls) > 0 {
+	if len(made) > 0 {
 		stop = "tool_use"
 	}
 	for _, block := range blocks {

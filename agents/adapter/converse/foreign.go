@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 const assistantFirst = "(The assistant speaks first.)"
@@ -25,6 +26,7 @@ type writer struct {
 func foreign(records []adapter.Record, lost *adapter.Tally) (messages []json.RawMessage, fields adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
+	adapter.AcceptedBy(picture.Any, said, lost)
 	w := &writer{lost: lost}
 	var system []json.RawMessage
 	for _, s := range said {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // exportCLI writes lines as Gemini CLI does, and one document where the chat came as one.
@@ -27,7 +28,7 @@ func exportCLI(src *adapter.Source, w io.Writer) error {
 	if len(all) == 0 && len(records) > 0 {
 		all = append(all, adapter.Own{Raw: x.head()})
 	}
-	for _, t := range adapter.ReadTurns(records, cliName, &x.lost) {
+	for _, t := range adapter.ReadTurns(records, cliName, picture.Gemini, &x.lost) {
 		if t.Own {
 			if s, ok := records[t.Record].Stamp(); ok {
 				at = adapter.Own{File: s.File, At: s.At[len(s.At)-1]}
@@ -81,7 +82,7 @@ func (x *writer) document(records []adapter.Record) (doc []byte, ok bool) {
 	o, _ := adapter.ParseObject(raw)
 	list := o.Array("messages")
 	add := func(m adapter.Object) { list = append(list, adapter.Raw(m)) }
-	for _, t := range adapter.ReadTurns(records, cliName, &x.lost) {
+	for _, t := range adapter.ReadTurns(records, cliName, picture.Gemini, &x.lost) {
 		if !t.Own {
 			for _, m := range x.turn(t) {
 				add(m)

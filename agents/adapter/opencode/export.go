@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // exportSession writes a document that `opencode import` takes: the messages that were imported as they
@@ -14,7 +15,7 @@ func exportSession(src *adapter.Source, w io.Writer) error {
 	x := newWriter(src)
 	records := adapter.OfChain(src.Records, "", &x.lost)
 	doc, list := x.imported(records)
-	turns := adapter.ReadTurns(records, formatName, &x.lost)
+	turns := adapter.ReadTurns(records, formatName, picture.Any, &x.lost)
 	for _, t := range turns {
 		if !t.Own {
 			x.turn(t)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -111,7 +112,7 @@ func (x *openHandsWriter) imported(records []adapter.Record) (asArray bool) {
 // said makes events of what others than an import of the format wrote.
 func (x *openHandsWriter) said(records []adapter.Record) {
 	actions := map[string]string{} // the last event of each call
-	for _, t := range adapter.ReadTurns(records, adapter.OpenHandsName, x.lost) {
+	for _, t := range adapter.ReadTurns(records, adapter.OpenHandsName, picture.Any, x.lost) {
 		at := x.place[t.Record]
 		x.where = adapter.RecordName(t.Record)
 		if t.Ts != "" {

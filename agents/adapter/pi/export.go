@@ -11,6 +11,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // exportSession writes the lines that were imported as they were, and behind them what was said since.
@@ -29,7 +30,7 @@ func exportSession(src *adapter.Source, w io.Writer) error {
 			x.ts = cmp.Or(adapter.AppendTime(nil, o, "timestamp").Text("ts"), x.ts)
 		}
 	}
-	for _, t := range adapter.ReadTurns(records, formatName, &x.lost) {
+	for _, t := range adapter.ReadTurns(records, formatName, picture.Any, &x.lost) {
 		if t.Own {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
+	"github.com/ctxfs/ctxfs/internal/picture"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
@@ -36,7 +37,7 @@ func newSWEWriter(src *adapter.Source, format string) (*sweWriter, []adapter.Tur
 		}
 	}
 	var turns []adapter.Turn
-	for _, t := range adapter.ReadTurns(records, format, x.lost) {
+	for _, t := range adapter.ReadTurns(records, format, picture.Any, x.lost) {
 		if !t.Own {
 			turns = append(turns, t)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // foreign converts records of other formats to UIMessages. Each call is stored together with its
@@ -14,6 +15,7 @@ import (
 func foreign(records []adapter.Record, lost *adapter.Tally) (all []json.RawMessage, fields adapter.Object) {
 	said := adapter.Dialogue(records, lost)
 	adapter.Authors(said, lost)
+	adapter.AcceptedBy(picture.Any, said, lost)
 	if len(adapter.Definitions(records, lost)) > 0 {
 		lost.Add("events.jsonl", "the format has no place for definitions of tools")
 	}
