@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"encoding/base64"
 	"fmt"
 	"regexp"
 	"strings"
@@ -49,6 +50,44 @@ func TestFoldedFilesShowTheirOutline(t *testing.T) {
 	for place, line := range lines {
 		if !strings.HasPrefix(line, "docs/part") || !strings.Contains(line, " bytes: # Part ") || strings.Contains(line, "failed") {
 			t.Errorf("record %s: %q", place, line)
+		}
+	}
+}
+
+// A log of one pattern and a traceback takes the same few tokens at every budget, and the traceback is among them.
+func TestRepeatedLinesCostLittle(t *testing.T) {
+	var log strings.Builder
+	for i := range 600 {
+		fmt.Fprintf(&log, "iter %d: 21.%03d ms ok\n", i, i)
+	}
+	log.WriteString("Traceback (most recent call last):\n  File \"bench.py\", line 12, in <module>\nZeroDivisionError: division by zero\n")
+	for _, budget := range []int{4000, 8000, 32000, 200000} {
+		l := logOf(string(message("user", "Run it.")))
+		answered(l, "c", "bash", `{"command":"python bench.py"}`, log.String())
+		b := mustCompile(t, inputOf(l, budget))
+		if md := string(b.Markdown); b.Tokens > 300 || !strings.Contains(md, "more like it]") || !strings.Contains(md, "ZeroDivisionError: division by zero") {
+			t.Errorf("%d: %d tokens:\n%s", budget, b.Tokens, md)
+		}
+	}
+}
+
+// Ten screenshots in the text of results fit in one turn.
+func TestScreenshotsAsTextFitInATurn(t *testing.T) {
+	l := logOf(string(message("user", "Look at all pages.")))
+	data := make([]byte, 90000)
+	for i := range data {
+		data[i] = byte(i * i * 31 / 7)
+	}
+	for i := range 10 {
+		answered(l, fmt.Sprint("c", i), "browser_screenshot", "{}", fmt.Sprintf(`{"page":%d,"screenshot":"data:image/png;base64,%s"}`, i, base64.StdEncoding.EncodeToString(data)))
+	}
+	b := mustCompile(t, inputOf(l, 8000))
+	if p := parseJSON(t, b); p.Tokens > 1500 || p.Compactions > 0 {
+		t.Errorf("%d tokens, %d compactions", p.Tokens, p.Compactions)
+	}
+	for i := range 10 {
+		if want := fmt.Sprintf(`{"page":%d,"screenshot":"[Image png, 120,000 characters · context/line/%d.txt]"}`, i, 2*i+3); !strings.Contains(string(b.Markdown), want) {
+			t.Errorf("the pack lacks %s", want)
 		}
 	}
 }
