@@ -91,3 +91,32 @@ func TestScreenshotsAsTextFitInATurn(t *testing.T) {
 		}
 	}
 }
+
+// Eight equal calls with equal results are one line and references to it, live and folded.
+func TestEqualCallsAreShownOnce(t *testing.T) {
+	content := strings.Repeat("The ledger keeps amounts in cents. ", 9)
+	l := logOf(string(message("user", "Have a look.")))
+	for i := range 8 {
+		answered(l, fmt.Sprint("r", i), "bash", `{"command":"cat f20"}`, content)
+	}
+	live := mustCompile(t, inputOf(l, 8000))
+	if n := strings.Count(string(live.Markdown), content); n != 1 || strings.Count(string(live.Markdown), "[the same as 3 above: 1 line, ") != 7 {
+		t.Errorf("the content stands %d times in:\n%s", n, live.Markdown)
+	}
+
+	for i := range 30 {
+		answered(l, fmt.Sprint("t", i), "bash", fmt.Sprintf(`{"command":"cat t%d"}`, i), fmt.Sprintf("ticket %d: %s", i, strings.Repeat(fmt.Sprintf("order %d is paid. ", i), 20)))
+	}
+	folded := mustCompile(t, inputOf(l, 4000))
+	shown, references := 0, 0
+	for _, line := range foldedResults(folded) {
+		if strings.HasPrefix(line, "the same as 17") {
+			references++
+		} else if strings.Contains(line, "ledger keeps") {
+			shown++
+		}
+	}
+	if shown != 1 || references < 3 {
+		t.Errorf("%d lines with the content, %d references:\n%s", shown, references, folded.Markdown)
+	}
+}

@@ -139,7 +139,11 @@ func Ends(text string) string {
 //
 //	## 96 assistant (folded) I will run the tests. [call 96.1] run_tests {"path":"./..."}
 //	## 97 tool run_tests (folded) 212 passed, 1 failed TestRefreshExpired auth/refresh_test.go:41 · context/line/97.txt
-func Fold(m Records, at int, r Excerpt) (text string, cut bool) {
+//
+// If as is not empty, it is the address of a folded record with equal results, which the line names instead:
+//
+//	## 53 tool bash (folded) the same as 57 · context/line/53.txt
+func Fold(m Records, at int, r Excerpt, as string) (text string, cut bool) {
 	a := AddressOf(m, at)
 	e := m.At(at)
 	var b strings.Builder
@@ -150,6 +154,9 @@ func Fold(m Records, at int, r Excerpt) (text string, cut bool) {
 		b.WriteString(" (error)")
 	}
 	switch {
+	case r.Result && as != "":
+		b.WriteString(" the same as " + as)
+		cut = true
 	case r.Result && compress.IsSubAgent(r.Name):
 		WriteWord(&b, OneLine(compress.Conclusion(r.Text, 2*FoldedResult)))
 		cut = true
