@@ -25,7 +25,7 @@ type jsonField struct {
 }
 
 // foldJSON returns the identifying fields and the status of JSON as "key value" pairs, others after
-// them, as many as fit in limit tokens: of one document, of JSON lines, of JSON in a text, or of both
+// them, as many as fit in limit tokens, or all of it if that fits: of one document, of JSON lines, of JSON in a text, or of both
 // ends of a long one. It returns "" if text is not JSON for the most part.
 func foldJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)
@@ -33,11 +33,13 @@ func foldJSON(text string, limit int) string {
 	if start < 0 || (len(text)-start)*2 < len(text) {
 		return ""
 	}
+	if isJSON(text) {
+		if line := strings.Join(strings.Fields(text), " "); compress.Fits(line, limit) {
+			return line
+		}
+	}
 	fields := readFields(text[start:])
 	if len(fields) == 0 {
-		if len(text) <= foldValue || isJSON(text) {
-			return compress.ClipWords(strings.Join(strings.Fields(text), " "), limit)
-		}
 		return ""
 	}
 

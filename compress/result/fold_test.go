@@ -39,7 +39,7 @@ func TestFoldedLineSaysWhatMatters(t *testing.T) {
 		"a file":        {text: document, tool: "read_file", args: `{"path":"docs/abi.md"}`, want: []string{"docs/abi.md, ", "lines", "# The contract", "## Errors"}, never: []string{"passed", "is_error"}},
 		"cat":           {text: document, tool: "bash", args: `{"command":"cat docs/abi.md"}`, want: []string{"docs/abi.md, ", "# The contract"}, never: []string{"passed"}},
 		"missing file":  {text: "open docs/none.md: no such file or directory", tool: "read_file", args: `{"path":"docs/none.md"}`, failed: true, want: []string{"no such file"}},
-		"base64":        {text: `{"status":"ok","png":"` + encoded(4000) + `"}`, tool: "shot", want: []string{"status ok"}},
+		"base64":        {text: `{"status":"ok","png":"` + encoded(4000) + `"}`, tool: "shot", want: []string{`"status":"ok"`}},
 		"only data":     {text: encoded(4000), tool: "shot", want: []string{"base64"}},
 		"matches":       {text: "a.go:1: error one\na.go:7: error two\nb.go:9: error three\n" + strings.Repeat("c.go:9: error\n", 9), tool: "grep", args: `{"pattern":"error"}`, want: []string{"12 lines: a.go:1"}},
 	} {
