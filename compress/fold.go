@@ -26,7 +26,8 @@ type foldPart struct {
 // Fold returns one line, of at most about limit tokens (by ctxabi.Weight), for a tool's output:
 // the lines that say how it ended (errors, failures, counts), its first line and those with the
 // most identifiers that no other one has, in the order of the text. A short text stands there
-// whole. Fold returns "" for a text without words.
+// whole. A line that does not fit alone is cut at a word. Fold returns "" only for a text without
+// characters that a line can show.
 func Fold(text string, limit int) string {
 	parts := foldParts(text)
 	seen := map[string]bool{}
@@ -35,9 +36,10 @@ func Fold(text string, limit int) string {
 		best, bestScore, bestCost := -1, 0.0, 0
 		for i, p := range parts {
 			cost := ctxabi.Weight(p.text) + 1
-			if cost > limit {
+			if cost > limit && len(taken) > 0 {
 				continue
 			}
+			cost = min(cost, limit)
 			score := float64(p.tells)
 			for _, w := range p.words {
 				if !seen[w] {
@@ -52,6 +54,7 @@ func Fold(text string, limit int) string {
 			break
 		}
 		p := parts[best]
+		p.text = ClipWords(p.text, bestCost)
 		parts = slices.Delete(parts, best, best+1)
 		taken = append(taken, p)
 		limit -= bestCost
@@ -59,6 +62,10 @@ func Fold(text string, limit int) string {
 			seen[w] = true
 		}
 	}
+	if len(taken) == 0 { // nothing but data, or no room
+		return ClipWords(Clip(strings.TrimSpace(text), FoldClip), max(1, limit))
+	}
+
 	slices.SortFunc(taken, func(a, b foldPart) int { return a.at - b.at })
 	var b strings.Builder
 	for i, p := range taken {
@@ -131,6 +138,24 @@ func Clip(line string, n int) string {
 	}
 	if i := strings.LastIndexByte(line[:end], ' '); i > n/2 {
 		end = i
+	}
+	return line[:end] + "…"
+}
+
+// ClipWords returns a line that weighs at most limit tokens (by ctxabi.Weight) as it is, and of a
+// heavier one the beginning, cut at a blank where its second half has one, with … behind it.
+func ClipWords(line string, limit int) string {
+	if Fits(line, limit) {
+		return line
+	}
+	end := cutPoint(line, max(1, limit-1), func(rest string, n int) (string, int) {
+		for n > 0 && n < len(rest) && !utf8.RuneStart(rest[n]) {
+			n--
+		}
+		return rest[:n], n
+	})
+	if at := strings.LastIndexByte(line[:end], ' '); at > end/2 {
+		end = at
 	}
 	return line[:end] + "…"
 }

@@ -85,7 +85,7 @@ func (s *sheet) thin(candidates []int) []int {
 	seen := map[uint64]bool{}
 	var out []int
 	for _, i := range candidates {
-		if m := mask(s.lines[i]); !seen[m] {
+		if m := makeOf(s.lines[i]); !seen[m] {
 			seen[m] = true
 			out = append(out, i)
 		}

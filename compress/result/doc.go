@@ -1,6 +1,6 @@
 // Package result shortens results of tools by their kind. The caller gives a text, what is known of
 // the call ([Hint]), and a [Limit]. [Recognise] returns the kind, [Shorten] a text within the
-// limit, [Repeat] the difference from an earlier content, [FoldSearch] one line for a search. The
+// limit, [Repeat] the difference from an earlier content, [Fold] one line for a compacted result. The
 // functions are pure. docs/compression.md shows each kind before and after.
 //
 //	text ─► Recognise: kind by content, else by the call          kind.go, shapes.go, call.go
@@ -20,6 +20,7 @@
 //   - Base64 and data URLs inside text: data.go (WithoutData).
 //   - Fields of JSON: json.go (by shape), json_table.go (lists as tables), tree.go (leaf by leaf),
 //     json_values.go (order of fields, sample of a list).
+//   - Line of a compacted result: fold.go (Fold), of JSON fold_json.go (foldRanks).
 //   - Results of a search: search.go (text), hits.go (JSON and rank).
 //   - When a content counts as a repeat: repeat.go (repeatShare, repeatText), repeat_json.go,
 //     repeat_match.go.

@@ -18,18 +18,14 @@ func ExampleShorten() {
 	// Output:
 	// log
 	// === RUN   TestAdd
+	// [and 59 more like it]
 	// --- PASS: TestAdd (0.00s)
-	// === RUN   TestAdd
-	// [and 58 more like it]
-	// --- PASS: TestAdd (0.00s
-	// …
-	// --- PASS: Test
-	// [and 57 more like it]
+	// [and 59 more like it]
 	// …
 	// === RUN   TestRefresh
 	//     token_test.go:41: got 401, want 200
 	// --- FAIL: TestRefresh (0.01s)
 	// FAIL
 	// exit status 1
-	// [117 lines, 2540 bytes left out, all of it in context/line/97.txt]
+	// [118 lines, 2596 bytes left out, all of it in context/line/97.txt]
 }

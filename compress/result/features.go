@@ -82,16 +82,20 @@ func featureByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || strings.IndexByte("_./:@#-", c) >= 0
 }
 
-// mask returns a hash of line without what differs between lines of one make: its digits, and
-// how its blanks are.
-func mask(line string) uint64 {
+// makeOf returns a hash of a line without what differs between lines of one make: its numbers, ids of
+// hexadecimal digits, how its blanks are, and of a progress bar all but its label.
+func makeOf(line string) uint64 {
+	if isProgress(line) {
+		line = progressLabel(line) + "%"
+	}
 	h := uint64(14695981039346656037)
 	last := byte(' ')
 	for i := 0; i < len(line); i++ {
 		c := line[i]
 		switch {
-		case c >= '0' && c <= '9':
+		case c >= '0' && c <= '9' || hexID(line, i) > 0:
 			c = '0'
+			i += max(1, hexID(line, i)) - 1
 		case c == '\t':
 			c = ' '
 		}
@@ -101,4 +105,23 @@ func mask(line string) uint64 {
 		h, last = (h^uint64(c))*1099511628211, c
 	}
 	return h
+}
+
+// hexID returns the length of the id of hexadecimal digits, with a digit among them, that begins at a
+// byte of a line and stands alone there; 0 for none.
+func hexID(line string, at int) int {
+	const least = 6
+	isWord := func(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80 }
+	if at > 0 && isWord(line[at-1]) {
+		return 0
+	}
+	end, digit := at, false
+	for end < len(line) && (line[end]|0x20 >= 'a' && line[end]|0x20 <= 'f' || line[end] >= '0' && line[end] <= '9') {
+		digit = digit || line[end] <= '9'
+		end++
+	}
+	if end-at < least || !digit || end < len(line) && isWord(line[end]) {
+		return 0
+	}
+	return end - at
 }

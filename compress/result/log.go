@@ -31,7 +31,7 @@ func (r *result) log() (string, bool) {
 	for i, line := range s.lines {
 		h := compress.Hash(line)
 		same, seen := exact[h]
-		m := mask(line)
+		m := makeOf(line)
 		lead, known := first[m]
 		if !known {
 			lead = i
@@ -64,6 +64,15 @@ func (r *result) log() (string, bool) {
 			}
 		}
 	}
+
+	makes := make([]int, n)
+	for i := range makes {
+		explains := i > 0 && classes[i-1] > classWarning && classes[i-1] != classSummary // a failure
+		if makes[i] = -1; strings.TrimSpace(s.lines[i]) != "" && classes[i] <= classWarning && !s.glued[i] && !explains {
+			makes[i] = rootOf(leader, i)
+		}
+	}
+	plain = append(plain, s.markAlike(makes)...)
 
 	notes := 2 * r.limit.of(again(n))
 	s.left -= notes
@@ -123,12 +132,7 @@ func opening(line string) string {
 // returns what is left of the room.
 func (s *sheet) count(leader []int, members map[int]int, room int) int {
 	shown, last := map[int]int{}, map[int]int{}
-	root := func(i int) int {
-		for leader[i] != i {
-			i = leader[i]
-		}
-		return i
-	}
+	root := func(i int) int { return rootOf(leader, i) }
 	for i := range s.lines {
 		if s.more[i] > 0 {
 			room += s.r.limit.of(again(s.more[i]))
@@ -153,12 +157,20 @@ func (s *sheet) count(leader []int, members map[int]int, room int) int {
 	return room
 }
 
+// rootOf returns the first line of the make of line i.
+func rootOf(leader []int, i int) int {
+	for leader[i] != i {
+		i = leader[i]
+	}
+	return i
+}
+
 // last shows the last lines, of each make only one.
 func (s *sheet) last(share float64, leader []int) {
 	floor := s.left - int(float64(s.left)*share)
 	seen := map[int]bool{}
 	for i, tries := len(s.lines)-1, 0; i >= 0 && tries < 200; i, tries = i-1, tries+1 {
-		if strings.TrimSpace(s.lines[i]) == "" || seen[leader[i]] {
+		if strings.TrimSpace(s.lines[i]) == "" || seen[leader[i]] || s.repeats(i) {
 			continue
 		}
 		seen[leader[i]] = true

@@ -22,12 +22,12 @@ const resultFloor = 48
 // used is the kind by which it was shortened: KindText where the text turned out to be none of
 // kind.
 func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
-	if limit.Holds(text) {
+	if limit.Holds(text) && !Repeats(text, kind) {
 		return text, kind, false
 	}
 	clean := text
 	if kind != KindBinary {
-		if clean = WithoutData(text, path); limit.Holds(clean) {
+		if clean = WithoutData(text, path); clean != text && limit.Holds(clean) {
 			return clean, kind, true
 		}
 		clean = plainText(clean)

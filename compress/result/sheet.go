@@ -14,10 +14,11 @@ type sheet struct {
 	lines []string
 	glued []bool // it is a part of a line that goes on with the next one
 	shown []bool
-	more  []int // how many lines like it are not lines of the sheet
-	costs []int // tokens of a line; 0: not known yet
-	about []int // what a line weighs, likewise
-	left  int   // tokens that may still be shown
+	alike []bool // it repeats a pattern: it is counted and not shown; nil: no line is
+	more  []int  // how many lines like it are not lines of the sheet
+	costs []int  // tokens of a line; 0: not known yet
+	about []int  // what a line weighs, likewise
+	left  int    // tokens that may still be shown
 
 	covered map[uint64]bool // identifiers and words that are shown
 	order   []int           // lines in the order in which they were shown
@@ -102,6 +103,9 @@ func (s *sheet) show(i int) bool {
 	if i < 0 || i >= len(s.lines) || s.shown[i] {
 		return i >= 0 && i < len(s.lines)
 	}
+	if s.repeats(i) {
+		return false
+	}
 	gaps := s.gaps(i) * gapCost
 	if gaps >= s.left || s.cost(i)+gaps > s.left {
 		return false
@@ -112,6 +116,9 @@ func (s *sheet) show(i int) bool {
 	eachFeature(s.lines[i], func(f uint64, _ float64) { s.covered[f] = true })
 	return true
 }
+
+// repeats reports whether line i is only counted.
+func (s *sheet) repeats(i int) bool { return s.alike != nil && s.alike[i] }
 
 // showAll shows the lines from from to before to, backwards if to is less, as long as they fit
 // and take no more than share of what is left.

@@ -109,7 +109,7 @@ func (s *sheet) rest() {
 	}
 	for i, misses := 0, 0; i < len(s.lines) && s.left > gapCost && misses < restMisses; i++ {
 		trimmed := strings.TrimSpace(s.lines[i])
-		if s.shown[i] || trimmed == "" {
+		if s.shown[i] || trimmed == "" || s.repeats(i) {
 			continue
 		}
 		if h := compress.Hash(trimmed); !seen[h] {
@@ -125,13 +125,13 @@ func (s *sheet) rest() {
 func (s *sheet) begin() {
 	at := -1
 	for _, g := range s.waiting {
-		if !s.shown[g.line] && len(s.lines[g.line]) > leastOfLine {
+		if !s.shown[g.line] && !s.repeats(g.line) && len(s.lines[g.line]) > leastOfLine {
 			at = g.line
 			break
 		}
 	}
 	for i := 0; i < len(s.lines) && at < 0; i++ {
-		if !s.shown[i] && len(s.lines[i]) > leastOfLine {
+		if !s.shown[i] && !s.repeats(i) && len(s.lines[i]) > leastOfLine {
 			at = i
 		}
 	}

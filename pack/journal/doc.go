@@ -16,7 +16,8 @@
 //     earlier ones byte for byte; at most maxMinors follow a major one.
 //   - How much of a record is shown: history_rules.go (Policy.Rules, Fold.arriving). Shares of
 //     results after a turn: history_compact.go (Fold.endTurn).
-//   - Steps of a tighter fold: history_rules.go (Policy.Rules, MaxStep).
+//   - Steps of a tighter fold: history_rules.go (Policy.Rules, MaxStep), of its zones:
+//     zones_rules.go (Policy.zoneRules).
 //   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
 //   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
 //     files and runs zones_state.go, key lines zones_lines.go, notes zones_notes.go and decided.go,

@@ -130,6 +130,12 @@ func (f *Fold) Exceeds(tokens int64) bool { return f.weight()*1000/f.Rules.scale
 // weights for more.
 const firstScale = 1000
 
+// Steps of [Policy.Rules].
+const (
+	lastWholeStep = 14 // the last one that splits no group
+	lastKeptStep  = 20 // the last one that keeps records of the past
+)
+
 // PromiseStep is the last step that shows a user record of up to a quarter of the limit as it is.
 const PromiseStep = 15
 
@@ -213,7 +219,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 		f.tight = f.tight.less()
 		f.other = f.other.less()
 	}
-	if step > 14 {
+	if step > lastWholeStep {
 		f.anywhere = true
 		for range step - 15 {
 			f.scale = f.scale * 13 / 10
@@ -222,7 +228,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 			f.firstCap = f.firstCap * 2 / 3
 		}
 		f.leadCap = max(f.leadCap, leadFloor)
-		if step > 20 {
+		if step > lastKeptStep {
 			f.leadCap, f.firstCap = leadFloor, 0
 		}
 		if step == MaxStep {

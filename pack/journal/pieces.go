@@ -117,7 +117,11 @@ func (f *Fold) alive(m record.Records, line int) Piece {
 	if at, ok := f.oddAt(line); ok {
 		rule = f.odd[at].rule
 	}
-	return pieceOf(m, line, false, rule)
+	p := pieceOf(m, line, false, rule)
+	if weight := int(m.At(line).Weight); p.body == 0 && f.Rules.room > 0 && record.IsResult(m.At(line)) && weight > f.Rules.tool.to {
+		p.body = weight // it stands whole, unless it repeats itself
+	}
+	return p
 }
 
 // pieceOf is a record of which a rule says how much is shown.

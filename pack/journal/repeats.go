@@ -20,7 +20,8 @@ const ByRepeat = "repeat"
 
 // Numbers of repeats.
 const (
-	minRepeat     = 1024 // bytes of a content below which nobody looks for another one
+	minRepeat     = 1024 // bytes of a content below which nobody looks for one that it resembles
+	minExact      = 256  // likewise, for an equal one
 	repeatGain    = 750  // thousandths of what the record takes otherwise that a reference may take
 	maxCandidates = 3    // earlier contents that one is compared with
 	maxSightings  = 8    // contents that are remembered of one chunk
@@ -126,7 +127,7 @@ func (r *repeats) show(m record.Records, at int, plain rendered, c *tokens.Count
 	}
 	r.upto = at
 	e := m.At(at)
-	if int(e.Len) < minRepeat || e.Flags&ctxabi.Damaged != 0 {
+	if int(e.Len) < minExact || e.Flags&ctxabi.Damaged != 0 {
 		return plain, nil
 	}
 	s, err := record.Read(m, at, 1)
@@ -158,7 +159,7 @@ func (r *repeats) show(m record.Records, at int, plain rendered, c *tokens.Count
 func (r *repeats) references(m record.Records, at int, s record.Rendering, found []features, how string) (refs references) {
 	shortened := s.Alone && how != "" && record.IsUser(m.At(at)) // a request
 	for i, p := range s.Parts {
-		if found[i].chunks == nil || !(s.Results && p.Result || shortened) {
+		if !found[i].counts || !(s.Results && p.Result || shortened) {
 			continue
 		}
 		if ref, ok := r.find(m, s, i, found[i], how); ok {
@@ -180,7 +181,7 @@ func (r *repeats) remember(at int, found []features, refs references, now render
 	}
 	for i, f := range found {
 		refers := slices.ContainsFunc(refs, func(ref reference) bool { return ref.part == i })
-		if f.chunks != nil && !refers {
+		if f.counts && !refers {
 			r.add(&sighting{at, i, how}, f)
 		}
 	}
@@ -188,8 +189,9 @@ func (r *repeats) remember(at int, found []features, refs references, now render
 
 // features are what a content is found again by.
 type features struct {
+	counts bool // it is long enough to be found again at all
 	whole  [sha256.Size]byte
-	chunks []chunk
+	chunks []chunk // none of a content that is only found if it is equal
 	call   string // what gave it; "": not known
 }
 
@@ -198,12 +200,15 @@ type chunk struct {
 	size int
 }
 
-// featuresIn returns the features of each part of a record; of one that is too short to be looked for they have no chunks.
+// featuresIn returns the features of each part of a record.
 func featuresIn(s record.Rendering) []features {
 	list := make([]features, len(s.Parts))
 	for i, p := range s.Parts {
-		if len(p.Content) >= minRepeat {
+		switch n := len(p.Content); {
+		case n >= minRepeat:
 			list[i] = featuresOf(p)
+		case n >= minExact:
+			list[i] = features{counts: true, whole: sha256.Sum256([]byte(p.Content))}
 		}
 	}
 	return list
@@ -211,7 +216,7 @@ func featuresIn(s record.Rendering) []features {
 
 // featuresOf cuts a content into chunks. Its digits do not count there: of what runs again only the times differ.
 func featuresOf(p record.RenderingPart) features {
-	f := features{whole: sha256.Sum256([]byte(p.Content))}
+	f := features{counts: true, whole: sha256.Sum256([]byte(p.Content))}
 	masked := []byte(p.Content)
 	for i, c := range masked {
 		if record.IsDigit(c) {
@@ -287,6 +292,26 @@ func (r *repeats) find(m record.Records, s record.Rendering, i int, f features, 
 // shows reports whether a content is shown as far as one would be that is shortened so.
 func (r *repeats) shows(n int32, how string) bool {
 	return r.contents[n].how == "" || r.contents[n].how == how
+}
+
+// sameResults finds folded results that are equal, with what called them: eight times the same file is one line and seven references.
+type sameResults map[[sha256.Size]byte]string
+
+// minSame is the length in bytes from which on a result is not written twice.
+const minSame = 64
+
+// of returns the address of the record that has the results of the one at a place, and "" if that is the first of them. Records are
+// given from the newest on.
+func (s sameResults) of(m record.Records, at int, r record.Excerpt) string {
+	if !r.Result || len(r.Text) < minSame || len(r.Answers) != 1 {
+		return ""
+	}
+	key := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%v\x00%s\x00%s", r.Name, r.Bytes, r.Failed, r.Exit, r.Text))
+	if as, ok := s[key]; ok {
+		return as
+	}
+	s[key] = record.AddressOf(m, at).String()
+	return ""
 }
 
 // refer writes s with references in the place of some parts. instead is nil where something else had to be shortened.

@@ -304,6 +304,7 @@ func (b *zoner) group(end int) int {
 // fold folds records from the boundary backwards, as many groups as there is room for.
 func (b *zoner) fold(room int) {
 	var back []Part // newest first
+	same := sameResults{}
 	end := b.z.boundary - 1
 	for end >= b.z.from {
 		begin := max(b.group(end), b.z.from)
@@ -315,7 +316,7 @@ func (b *zoner) fold(room int) {
 				r, ok := b.excerpt(at)
 				readable = ok
 				cut := false
-				if p.Text, cut = record.Fold(b.m, at, r); cut {
+				if p.Text, cut = record.Fold(b.m, at, r, same.of(b.m, at, r)); cut {
 					p.How = ByFold
 				}
 				p.Text = ctxabi.EscapeInline(b.changed.markFolded(at, p.Text))

@@ -13,9 +13,11 @@ func (z zoneRules) times(n, of int64) zoneRules {
 // minZoned is below how many tokens of room there are no zones.
 const minZoned = 600
 
-// zoneRules are those of a step of [Policy.Rules]; a journal that drops what does not fit has no zones.
+// zoneRules returns the shares of a step of [Policy.Rules]. A journal that drops what does not fit has no zones, and neither have the
+// steps that keep the last request alone. A step that splits groups starts again with large shares: the calls and results that left
+// their group, which may still be open, are shown by the zones.
 func (j Policy) zoneRules(step int) zoneRules {
-	if j.Truncate || j.iterations > 0 || step > 14 {
+	if j.Truncate || j.iterations > 0 || step > lastKeptStep {
 		return zoneRules{}
 	}
 	z := j.zones
@@ -23,7 +25,11 @@ func (j Policy) zoneRules(step int) zoneRules {
 	if most := j.low * 8 / 10; z.all() > most {
 		z = z.times(most, z.all())
 	}
-	for range max(0, step-6) / 2 {
+	smaller := max(0, step-6) / 2
+	if step > lastWholeStep {
+		smaller = step - lastWholeStep
+	}
+	for range smaller {
 		z = z.times(2, 3)
 	}
 	return z

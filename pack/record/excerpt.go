@@ -139,7 +139,11 @@ func Ends(text string) string {
 //
 //	## 96 assistant (folded) I will run the tests. [call 96.1] run_tests {"path":"./..."}
 //	## 97 tool run_tests (folded) 212 passed, 1 failed TestRefreshExpired auth/refresh_test.go:41 · context/line/97.txt
-func Fold(m Records, at int, r Excerpt) (text string, cut bool) {
+//
+// If as is not empty, it is the address of a folded record with equal results, which the line names instead:
+//
+//	## 53 tool bash (folded) the same as 57 · context/line/53.txt
+func Fold(m Records, at int, r Excerpt, as string) (text string, cut bool) {
 	a := AddressOf(m, at)
 	e := m.At(at)
 	var b strings.Builder
@@ -150,17 +154,14 @@ func Fold(m Records, at int, r Excerpt) (text string, cut bool) {
 		b.WriteString(" (error)")
 	}
 	switch {
+	case r.Result && as != "":
+		b.WriteString(" the same as " + as)
+		cut = true
 	case r.Result && compress.IsSubAgent(r.Name):
 		WriteWord(&b, OneLine(compress.Conclusion(r.Text, 2*FoldedResult)))
 		cut = true
 	case r.Result:
-		text := result.FoldSearch(r.Text, r.Name, "", 2*FoldedResult)
-		if text != "" {
-			text = result.FoldSearch(r.Text, r.Name, askedBy(m, at, r), 2*FoldedResult)
-		} else {
-			text = compress.Fold(r.Text, FoldedResult)
-		}
-		WriteWord(&b, OneLine(text))
+		WriteWord(&b, OneLine(foldResults(m, at, r)))
 		cut = true
 	default:
 		limit := foldedText
@@ -185,22 +186,40 @@ func Fold(m Records, at int, r Excerpt) (text string, cut bool) {
 	return b.String(), cut
 }
 
-// askedBy returns the arguments of the first call that the record at a place answers; "" where they are not known.
-func askedBy(m Records, at int, r Excerpt) string {
+// foldResults returns the line of the results in the record at a place, each by its kind.
+func foldResults(m Records, at int, r Excerpt) string {
+	if len(r.Answers) == 0 {
+		return cmp.Or(compress.Fold(r.Text, FoldedResult), NothingGiven)
+	}
+	calls := callsOf(m, at, r.Answers[0].Call)
+	var parts []string
+	for _, a := range r.Answers {
+		about := result.Hint{Tool: cmp.Or(calls.Name(a.Call), a.Tool), Args: calls.Arguments(a.Call), IsError: a.Failed || len(r.Answers) == 1 && r.Failed}
+		size := len(a.Text)
+		if len(r.Answers) == 1 {
+			size = r.Bytes
+		}
+		parts = append(parts, cmp.Or(result.Fold(a.Text, about, size, FoldedResult), NothingGiven))
+	}
+	return strings.Join(parts, compress.FoldJoin)
+}
+
+// callsOf returns the calls that the record at a place answers, an event the one with this id; none where they are not known.
+func callsOf(m Records, at int, id string) Answers {
 	a, log := AddressOf(m, at), m
 	if t, ok := m.(*Merged); ok {
 		log = t.Log(a)
 	}
 	call := int(log.At(a.Line).CallOf)
-	if call == 0 || len(r.Answers) == 0 {
-		return ""
+	if call == 0 {
+		return Answers{}
 	}
 	if a.Event {
 		asked, _ := EventCall(log, call) // the line can do without
-		return asked.Arguments
+		return Answers{call, []ctxabi.Call{{ID: id, Name: asked.Name, Arguments: asked.Arguments}}}
 	}
 	calls, _ := CallsAt(log, call)
-	return calls.Arguments(r.Answers[0].Call)
+	return calls
 }
 
 // WriteSpeaker writes who says what the record at a place says: " user", " tool run_tests".

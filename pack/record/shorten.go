@@ -50,12 +50,13 @@ func (s *Rendering) text() string {
 }
 
 // Write returns it as it stands in pack.md, with at most body tokens below the heading (by s.Count; 0:
-// all), and how it was shortened. What weighs no more than body stands whole.
+// all), and how it was shortened. What weighs no more than body stands whole, unless body is not 0 and it is a log that repeats a
+// few patterns.
 func (s Rendering) Write(body int) (text, how string) {
 	var b strings.Builder
 	b.WriteString(s.heading)
 	whole := s.text()
-	if body == 0 || len(whole)/128 <= body && ctxabi.Weight(whole) <= body {
+	if body == 0 || compress.Fits(whole, body) && !s.repeats() {
 		WriteContent(&b, whole, s.Alone && s.Fenced)
 		return b.String(), ""
 	}
@@ -135,9 +136,9 @@ func (s *Rendering) shorten(body int) (how string) {
 		if len(s.Parts) > 1 {
 			share -= 4 // fences and line ends
 		}
-		if share > 0 && weights[i] > share {
-			p := &s.Parts[i]
-			kind := result.Recognise(p.Content, p.About)
+		p := &s.Parts[i]
+		kind := result.Recognise(p.Content, p.About)
+		if share > 0 && (weights[i] > share || result.Repeats(p.Content, kind)) {
 			short, used, cut := result.Shorten(p.Content, kind, p.About, s.limit(share), s.At.Path())
 			if cut {
 				p.Content, how = short, string(used)
@@ -146,6 +147,13 @@ func (s *Rendering) shorten(body int) (how string) {
 		left -= min(weights[i], max(0, share))
 	}
 	return how
+}
+
+// repeats reports whether a result among the parts is a log that is shorter if its repeated lines are counted.
+func (s *Rendering) repeats() bool {
+	return slices.ContainsFunc(s.Parts, func(p RenderingPart) bool {
+		return p.Result && result.Repeats(p.Content, result.Recognise(p.Content, p.About))
+	})
 }
 
 // unclosed reports whether shown leaves a fence open; marks of calls in it are our own.

@@ -1,0 +1,222 @@
+package result
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Numbers of [Fold].
+const (
+	foldScanned  = 400 // lines that are read at each end of a text
+	foldHeadings = 24  // lines of an outline
+	foldHead     = 40  // bytes of the text before JSON
+	foldPath     = 80  // bytes of the path of a file
+)
+
+// Fold returns one line, of about limit tokens (by ctxabi.Weight), for a result that is shown by this
+// line alone: the identifying fields and the status of JSON, the path, size, and outline of a file
+// that was read, the error and the end of a log, the best titles of a search, else what
+// [compress.Fold] selects. size is the bytes of the whole result, of which text may be both ends. The
+// line is empty only if text is blank.
+func Fold(text string, about Hint, size, limit int) string {
+	kind := Recognise(text, about)
+	if kind == KindBinary {
+		what, _ := (&result{text: text, bytes: size}).binary()
+		line, _, _ := strings.Cut(what, "\n")
+		return line
+	}
+	text = plainText(WithoutData(text, "the whole"))
+	if line := FoldSearch(text, about.Tool, about.Args, 2*limit); line != "" {
+		return line
+	}
+	if path := readPath(about, kind); path != "" && !about.IsError {
+		return foldFile(text, path, size, limit)
+	}
+	if line := foldJSON(text, limit); line != "" {
+		return line
+	}
+	line := ""
+	switch kind {
+	case KindMatches, KindListing, KindTable, KindDiff:
+		line = foldLines(text, size, limit)
+	case KindLog:
+		line = foldLog(text, limit)
+	}
+	return cmp.Or(line, compress.Fold(text, limit))
+}
+
+// readPath returns the path of the file that a call has read; "" if the result is no file.
+func readPath(about Hint, kind Kind) string {
+	tool, command := toolOf(about)
+	if !compress.IsFileTool(tool) && (kind != KindFile || command == "") {
+		return ""
+	}
+	if gjson.Valid(about.Args) {
+		for _, key := range compress.PathKeys {
+			if v := gjson.Get(about.Args, key); v.Type == gjson.String && v.Str != "" {
+				return clipPath(v.Str)
+			}
+		}
+	}
+	if script := commandOf(about.Args); !strings.ContainsAny(script, "\n|;&<>") {
+		if words := strings.Fields(script); len(words) > 1 {
+			return clipPath(strings.Trim(words[len(words)-1], `"'`))
+		}
+	}
+	return ""
+}
+
+// clipPath returns a path in one line; of a long one the end.
+func clipPath(path string) string {
+	path = strings.Join(strings.Fields(path), " ")
+	if len(path) > foldPath {
+		path = "…" + strings.ToValidUTF8(path[len(path)-foldPath:], "")
+	}
+	return path
+}
+
+// foldFile returns the path and the size of a file, and of its outline as much as fits.
+func foldFile(text, path string, size, limit int) string {
+	line := fmt.Sprintf("%s, %s bytes", path, thousands(size))
+	if len(text) == size {
+		if n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; n > 1 {
+			line = fmt.Sprintf("%s, %d lines, %s bytes", path, n, thousands(size))
+		}
+	}
+	sep := ": "
+	for _, part := range outlineOf(text, path) {
+		part = compress.Clip(strings.TrimRight(strings.TrimSpace(part), " {:"), compress.FoldClip/2)
+		switch {
+		case strings.Trim(part, "0123456789:|→ \t") == "":
+		case compress.Fits(line+sep+part, limit):
+			line += sep + part
+			sep = compress.FoldJoin
+		case sep == ": ":
+			return line + sep + compress.ClipWords(part, max(4, limit-limit/2))
+		default:
+			return line
+		}
+	}
+	return line
+}
+
+// outlineOf returns the headings of a Markdown document, and of any other file or one without headings the
+// lines that tell most.
+func outlineOf(text, path string) (outline []string) {
+	if low := strings.ToLower(path); strings.HasSuffix(low, ".md") || strings.HasSuffix(low, ".mdx") || strings.HasSuffix(low, ".markdown") {
+		fence := false
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSpace(line); compress.FenceMark(line) != "" {
+				fence = !fence
+			}
+			if level, _ := compress.Heading(line, 0); level > 0 && !fence && len(outline) < foldHeadings {
+				outline = append(outline, line)
+			}
+		}
+	}
+	if len(outline) == 0 {
+		outline = compress.Outline(text, foldHeadings)
+	}
+	return outline
+}
+
+// foldLines returns the number of lines and as many of the first ones as fit.
+func foldLines(text string, size, limit int) string {
+	var lines []string
+	n := 0
+	compress.EachLine(text, func(_ int, line string) {
+		if n++; len(lines) < foldHeadings {
+			lines = append(lines, compress.Clip(line, compress.FoldClip))
+		}
+	})
+	if n < 2 {
+		return ""
+	}
+	line := fmt.Sprintf("%d lines", n)
+	if len(text) < size/2 {
+		line = fmt.Sprintf("%s bytes", thousands(size))
+	}
+	sep := ": "
+	for _, part := range lines {
+		if sep == ": " {
+			part = compress.ClipWords(part, limit*2/3)
+		}
+		if compress.Fits(line+sep+part, limit) || sep == ": " {
+			line += sep + part
+			sep = compress.FoldJoin
+		}
+	}
+	return line
+}
+
+// foldLog returns what went wrong in a log and how it ended; "" if no line says so.
+func foldLog(text string, limit int) string {
+	var lines []string
+	compress.EachLine(text, func(_ int, line string) { lines = append(lines, line) })
+	if len(lines) > 2*foldScanned {
+		lines = slices.Concat(lines[:foldScanned], lines[len(lines)-foldScanned:])
+	}
+	classes, best := make([]class, len(lines)), -1
+	wrong, named, end := -1, -1, -1
+	for i, line := range lines {
+		switch classes[i] = classify(line); classes[i] {
+		case classMessage:
+			if rank := foldRank(line); rank > best {
+				best, wrong = rank, i
+			}
+		case className:
+			if named < 0 {
+				named = i
+			}
+		case classSummary:
+			end = i
+		}
+	}
+	if wrong < 0 && named < 0 && end < 0 {
+		return ""
+	}
+
+	shown := map[int]string{}
+	for _, i := range []int{wrong, end, named} {
+		if i < 0 || limit < 4 {
+			continue
+		}
+		part := compress.ClipWords(lines[i], limit)
+		if len(part) < min(len(lines[i]), foldHead) && len(shown) > 0 {
+			continue
+		}
+		shown[i] = part
+		limit -= ctxabi.Weight(part) + 1
+	}
+	var parts []string
+	for i := range lines {
+		if part, ok := shown[i]; ok && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, compress.FoldJoin)
+}
+
+// foldRank returns how much a line says about what went wrong. The name of an exception says most,
+// the head of a traceback nothing.
+func foldRank(line string) int {
+	line = strings.TrimSpace(line)
+	word, _, _ := strings.Cut(line, " ")
+	low := strings.ToLower(line)
+	switch {
+	case strings.HasPrefix(low, "traceback"), strings.HasPrefix(low, "during handling"):
+		return 0
+	case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "E  "), strings.HasSuffix(word, "Error:"), strings.HasSuffix(word, "Exception:"):
+		return 3
+	case strings.HasPrefix(low, "error"), strings.HasPrefix(low, "fatal"), strings.Contains(low, " error: "), strings.Contains(line, "_test.go:"):
+		return 2
+	}
+	return 1
+}
