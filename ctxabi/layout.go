@@ -60,6 +60,7 @@ const (
 	ServedDir     = "context/served"
 	PacksFile     = "context/packs.jsonl"
 	JournalFile   = "context/journal.jsonl"
+	RequestsFile  = "context/requests.md"
 	SwapDir       = "context/swap"
 	SwapIndexFile = "context/swap/index.jsonl"
 	SwapChunkDir  = "context/swap/chunk"
@@ -79,7 +80,8 @@ var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile
 // IsView reports whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
 func IsView(rel string) bool {
 	switch rel {
-	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, JournalFile, RecentFile, GCReportFile:
+	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, JournalFile, RequestsFile, RecentFile,
+		GCReportFile:
 		return true
 	}
 	if slices.Contains(RequestFiles, rel) {

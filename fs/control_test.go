@@ -51,6 +51,7 @@ pack.responses.json
 packs.jsonl
 pinned
 refs.jsonl
+requests.md
 search
 search.recent
 served
@@ -122,6 +123,8 @@ size
 back
 {"role":"user","content":"next"}
 next
+1.txt
+2.txt
 3
 derived`)
 }

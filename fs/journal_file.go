@@ -9,26 +9,32 @@ import (
 	gofs "github.com/hanwen/go-fuse/v2/fs"
 	"github.com/hanwen/go-fuse/v2/fuse"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// journalSource is context/journal.jsonl: the conversation as the journal of Delta Engine, made of messages.jsonl as it is
-// read, a piece at a time. A handle sees what is appended while it is open.
+// journalSource is a file that is rendered from messages.jsonl while it is read: context/journal.jsonl
+// and context/requests.md. A handle sees messages that are appended while it is open.
 type journalSource struct {
 	derivedFacts
 	changingSource
-	p *mountedSession
+	p    *mountedSession
+	rel  string
+	view *session.LogView
 }
 
-func journalNode(p *mountedSession, rel string) tableNode { return newView(&journalSource{p: p}) }
+// journalNode returns the constructor of a view's node.
+func journalNode(v *session.LogView) func(*mountedSession, string) tableNode {
+	return func(p *mountedSession, rel string) tableNode {
+		return newView(&journalSource{p: p, rel: rel, view: v})
+	}
+}
 
 func (n *journalSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
 	late, cancel := patient(ctx)
 	defer cancel()
-	size, err := n.p.x.JournalSize(late)
+	size, err := n.p.x.ViewSize(late, n.view)
 	if err != nil {
-		return n.p.refuse(ctx, "read", ctxabi.JournalFile, err)
+		return n.p.refuse(ctx, "read", n.rel, err)
 	}
 	n.p.own.setFile(a, n.p.own.readMode(), size, n.p.x.Messages().ModTime())
 	return 0
@@ -36,13 +42,14 @@ func (n *journalSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Att
 
 func (n *journalSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno) {
 	n.p.noteOpen(ctx, "")
-	return &journalHandle{n.p, n.p.x.OpenJournal()}, 0
+	return &journalHandle{n.p, n.rel, n.p.x.OpenView(n.view)}, 0
 }
 
-// journalHandle is an open journal.
+// journalHandle is an open view.
 type journalHandle struct {
-	p *mountedSession
-	r *session.JournalReader
+	p   *mountedSession
+	rel string
+	r   *session.ViewReader
 }
 
 var _ = (gofs.FileReader)((*journalHandle)(nil))
@@ -52,7 +59,7 @@ func (h *journalHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.
 	defer cancel()
 	n, err := h.r.ReadAt(late, dest, off)
 	if err != nil && !errors.Is(err, io.EOF) && n == 0 {
-		return nil, h.p.refuse(ctx, "read", ctxabi.JournalFile, err)
+		return nil, h.p.refuse(ctx, "read", h.rel, err)
 	}
 	return fuse.ReadResultData(dest[:n]), 0
 }

@@ -31,6 +31,67 @@ func parseLineName(name string) (n lineName, ok bool) {
 	return lineName{line, event, text}, err == nil && line > 0 && strconv.Itoa(line) == digits
 }
 
+// maxListed is the number of the newest records of each log that context/line lists.
+const maxListed = 10000
+
+// lineDir is context/line. It finds every record, and lists n.txt and e<n>.txt of the newest.
+type lineDir struct{ fixedDir }
+
+func lineDirNode(p *mountedSession, rel string) tableNode {
+	return &lineDir{fixedDir{p: p, rel: rel, find: findLine}}
+}
+
+func (d *lineDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
+	s := &lineStream{d: d, dots: listing(d.StableAttr(), nil)}
+	for i, log := range []*log.Log{d.p.x.Messages(), d.p.x.Events()} {
+		ix, err := log.Index()
+		if err != nil {
+			return nil, d.p.refuse(ctx, "list", d.rel, err)
+		}
+		s.count[i] = min(ix.Len(), maxListed)
+		s.before[i] = ix.Len() - s.count[i]
+	}
+	return s, 0
+}
+
+// lineStream lists context/line without a list in memory: messages, then events, oldest first.
+type lineStream struct {
+	d      *lineDir
+	dots   gofs.DirStream
+	count  [2]int // records of each log that it lists
+	before [2]int // older records, which it does not list
+	at     int    // names that were read, without the dots
+}
+
+var _ = (gofs.FileSeekdirer)((*lineStream)(nil))
+
+// dotNames is the number of names in lineStream.dots.
+const dotNames = 2
+
+func (s *lineStream) HasNext() bool { return s.dots.HasNext() || s.at < s.count[0]+s.count[1] }
+
+func (s *lineStream) Next() (fuse.DirEntry, syscall.Errno) {
+	if s.dots.HasNext() {
+		return s.dots.Next()
+	}
+	log, n, sign := 0, s.at, ""
+	if n >= s.count[0] {
+		log, n, sign = 1, n-s.count[0], "e"
+	}
+	s.at++
+	name := sign + strconv.Itoa(s.before[log]+n+1) + ".txt"
+	e := dirEntry(name, contentAttr(s.d.p.x.Instance(), ctxabi.LineDir, name))
+	e.Off = uint64(dotNames + s.at)
+	return e, 0
+}
+
+func (s *lineStream) Seekdir(ctx context.Context, off uint64) syscall.Errno {
+	s.at = max(0, int(off)-dotNames)
+	return s.dots.(gofs.FileSeekdirer).Seekdir(ctx, min(off, dotNames))
+}
+
+func (s *lineStream) Close() {}
+
 func findLine(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	asked, ok := parseLineName(name)
 	if !ok {

@@ -134,6 +134,7 @@ pack.responses.json
 packs.jsonl
 pinned
 refs.jsonl
+requests.md
 search
 search.recent
 served

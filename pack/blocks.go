@@ -190,6 +190,9 @@ func (y *layout) fit(b *block, limit int) {
 		return cached{left: full, cut: true}
 	})
 	b.text, b.tokens, b.cut, b.left, b.asked = r.text, r.tokens, r.cut, r.left, asked
+	if b.source.Type == recipe.TypeTools && r.cut {
+		b.notes = append(slices.Clip(b.notes), "request bodies of providers define all tools")
+	}
 }
 
 func commonPrefix(a, b string) int {

@@ -31,7 +31,7 @@ type goal struct {
 func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits
 	g := d.progressOfGoal()
-	if g.request, err = mm.lastRequest(m, f, l); err != nil {
+	if g.request, err = mm.lastRequest(m, f, l, d.journal.Present); err != nil {
 		return "", 0, err
 	}
 	if all := mm.Replies(m, m.Len()); g.request != "" && len(all) > 0 {
@@ -221,8 +221,10 @@ type quote struct {
 	text string
 }
 
-// lastRequest quotes the last user record that says something, and what it answers where it says nothing without that, when more than an eighth of the limit stands between it and the end.
-func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits) (string, error) {
+// lastRequest quotes the last user record that says something, with the question that it answers if
+// it says nothing without it. It returns "" if the pack has a journal and less than an eighth of the
+// limit follows the record there.
+func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJournal bool) (string, error) {
 	far := l.limit / 8
 	if l.limit == 0 {
 		far = capScale / 8
@@ -238,7 +240,7 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits) (string
 	for at := a.Line + 1; at <= f.Last.Line && since < int64(far); at++ {
 		since += int64(m.At(at).Weight)
 	}
-	if since < int64(far) {
+	if hasJournal && since < int64(far) {
 		return "", nil
 	}
 	if mm.quoted.line == f.Last.Line {

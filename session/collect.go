@@ -161,14 +161,18 @@ func (x *Session) LogFile(l *log.Log) (Usage, error) {
 	return k, err
 }
 
-// Everything returns how many bytes all files of the session take, and when one of its settings,
-// notes, pins or other files of a user changed last. It returns the error of the disk.
-func (x *Session) Everything() (Usage, error) {
+// Everything returns how many bytes all files of the session take, without the derived content of
+// one name, and when one of its settings, notes, pins or other files of a user changed last. It
+// returns the error of the disk.
+func (x *Session) Everything(without string) (Usage, error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	all, err := x.kept(".")
 	if err != nil {
 		return all, vfs.Failed("look", "", err, "its directory cannot be read")
+	}
+	if k, err := x.kept(ctxabi.InternalDir + "/" + without); err == nil {
+		all.Size -= k.Size
 	}
 	all.Time = x.Created()
 	entries, err := x.store.disk.FS.ReadDir(x.dir.Path())

@@ -32,7 +32,7 @@ func TestWhatASessionTakesLiesBeneathIt(t *testing.T) {
 	}
 	const foreign = 1 << 20
 	write(filepath.Join(outside, "sub", "large"), foreign)
-	before, err := x.Everything()
+	before, err := x.Everything("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestWhatASessionTakesLiesBeneathIt(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(artifact, "link")); err != nil {
 		t.Fatal(err)
 	}
-	if after, err := x.Everything(); err != nil || after.Size-before.Size != 1000 || !after.Time.Equal(then) {
+	if after, err := x.Everything(""); err != nil || after.Size-before.Size != 1000 || !after.Time.Equal(then) {
 		t.Errorf("%+v, %v; before %+v", after, err, before)
 	}
 
@@ -68,7 +68,7 @@ func TestWhatASessionTakesLiesBeneathIt(t *testing.T) {
 		}
 	}()
 	for range 500 {
-		if all, err := x.Everything(); err == nil && all.Size >= foreign {
+		if all, err := x.Everything(""); err == nil && all.Size >= foreign {
 			t.Errorf("%d bytes of what lies elsewhere are counted", all.Size)
 			break
 		}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"io"
+	"slices"
 	"sort"
 	"sync"
 
@@ -10,9 +11,24 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// context/journal.jsonl has the lines of ctxabi.AppendJournal for each message. It is made when it is read, a few messages at a
-// time: what is kept is where the lines of one message in journalStep begin. A message that was appended does not
-// change, so neither do its lines.
+// A LogView is a read-only file with some lines for each message of a session. It is rendered while
+// it is read, a few messages at a time; only the offsets of every journalStep-th message are kept. A
+// message never changes, so neither do its lines.
+type LogView struct {
+	file   string // relative to the session
+	roles  []ctxabi.Role
+	append func(b []byte, line int, m *ctxabi.Message) []byte // appends the lines of a message to b
+	places func(x *Session) *journalPlaces
+}
+
+// The views of messages.jsonl: the journal of Delta Engine, and the list of the user's messages.
+var (
+	JournalView = &LogView{ctxabi.JournalFile, []ctxabi.Role{ctxabi.User, ctxabi.Assistant, ctxabi.Tool},
+		func(b []byte, _ int, m *ctxabi.Message) []byte { return ctxabi.AppendJournal(b, m) },
+		func(x *Session) *journalPlaces { return x.journal.Get() }}
+	RequestsView = &LogView{ctxabi.RequestsFile, []ctxabi.Role{ctxabi.User}, ctxabi.AppendRequest,
+		func(x *Session) *journalPlaces { return x.requests.Get() }}
+)
 
 // Numbers of a journal.
 const (
@@ -32,18 +48,18 @@ type journalPlaces struct {
 	size   int64   // bytes of their lines
 }
 
-// JournalSize returns how many bytes context/journal.jsonl has. It reads the messages that were appended since it was asked last in
-// this process, and keeps what it found when it returns an error: ctxabi.ErrNoMemory if there is no room for one of them, ctx's if ctx
-// is done.
-func (x *Session) JournalSize(ctx context.Context) (int64, error) {
+// ViewSize returns the size of a view in bytes. It reads the messages that were appended since the
+// last call in this process, and keeps their sizes also when it returns an error: ctxabi.ErrNoMemory
+// if a message does not fit into memory, or ctx's error.
+func (x *Session) ViewSize(ctx context.Context, v *LogView) (int64, error) {
 	ix, err := x.messages.Index()
 	if err != nil {
 		return 0, err
 	}
-	p := x.journal.Get()
+	p := v.places(x)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var m journalMaker
+	m := journalMaker{view: v}
 	defer m.drop()
 	for p.lines < ix.Len() {
 		if err := ctx.Err(); err != nil {
@@ -74,18 +90,19 @@ func (p *journalPlaces) find(off int64) (line int, begin int64) {
 }
 
 // check returns an error, and forgets what was measured, if the lines of message line do not begin at begin.
-func (p *journalPlaces) check(line int, begin int64) error {
+func (p *journalPlaces) check(file string, line int, begin int64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if (line-1)%journalStep != 0 || (line-1)/journalStep >= len(p.begins) || p.begins[(line-1)/journalStep] == begin {
 		return nil
 	}
 	p.begins, p.lines, p.size = nil, 0, 0
-	return ctxabi.E("read", ctxabi.JournalFile, ctxabi.ErrIO, "the messages before message %d have changed since it was measured; read it again", line)
+	return ctxabi.E("read", file, ctxabi.ErrIO, "the messages before message %d have changed since it was measured; read it again", line)
 }
 
 // journalMaker makes lines of a journal and keeps memory free for that.
 type journalMaker struct {
+	view    *LogView
 	made    []byte
 	need    int64 // bytes that release frees
 	release func()
@@ -93,7 +110,7 @@ type journalMaker struct {
 
 // line appends the lines of message n of ix to made. It returns ctxabi.ErrNoMemory if there is no room for them.
 func (m *journalMaker) line(x *Session, ix *log.Index, n int) error {
-	if role := ix.At(n).Role; role != ctxabi.User && role != ctxabi.Assistant && role != ctxabi.Tool {
+	if !slices.Contains(m.view.roles, ix.At(n).Role) {
 		return nil
 	}
 	if err := m.reserve(x, journalRoom+int64(len(m.made))+journalTimes*int64(ix.At(n).Len)); err != nil {
@@ -112,7 +129,7 @@ func (m *journalMaker) line(x *Session, ix *log.Index, n int) error {
 			return err
 		}
 	}
-	m.made = ctxabi.AppendJournal(m.made, &msg)
+	m.made = m.view.append(m.made, n, &msg)
 	return nil
 }
 
@@ -123,7 +140,7 @@ func (m *journalMaker) reserve(x *Session, need int64) error {
 	}
 	need = (need + journalRoom - 1) / journalRoom * journalRoom
 	m.free()
-	release, err := x.store.o.Memory.Reserve("read", ctxabi.JournalFile, need)
+	release, err := x.store.o.Memory.Reserve("read", m.view.file, need)
 	if err != nil {
 		return err
 	}
@@ -145,8 +162,9 @@ func (m *journalMaker) drop() {
 	m.made = nil
 }
 
-// JournalReader reads context/journal.jsonl. It sees what is appended while it is open. It is safe for concurrent use.
-type JournalReader struct {
+// ViewReader reads a view. It sees messages that are appended while it is open. It is safe for
+// concurrent use.
+type ViewReader struct {
 	x *Session
 
 	mu    sync.Mutex
@@ -155,12 +173,14 @@ type JournalReader struct {
 	next  int          // the message whose lines follow them; 0: none was asked for yet
 }
 
-// OpenJournal returns a reader. Whoever has it calls Close.
-func (x *Session) OpenJournal() *JournalReader { return &JournalReader{x: x} }
+// OpenView returns a reader of a view. The caller closes it.
+func (x *Session) OpenView(v *LogView) *ViewReader {
+	return &ViewReader{x: x, m: journalMaker{view: v}}
+}
 
 // ReadAt fills p from off on and returns how many bytes it wrote. It returns io.EOF if these are less than len(p), as the file has no
 // more; ctxabi.ErrNoMemory if there is no room for a message of them; ctx's error if ctx is done.
-func (r *JournalReader) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
+func (r *ViewReader) ReadAt(ctx context.Context, p []byte, off int64) (n int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for n < len(p) {
@@ -171,7 +191,7 @@ func (r *JournalReader) ReadAt(ctx context.Context, p []byte, off int64) (n int,
 		}
 		if r.next == 0 || at != int64(len(r.m.made)) {
 			r.m.drop()
-			r.next, r.begin = r.x.journal.Get().find(off + int64(n))
+			r.next, r.begin = r.m.view.places(r.x).find(off + int64(n))
 		}
 		if err = r.more(ctx, off+int64(n)); err != nil {
 			break
@@ -182,7 +202,7 @@ func (r *JournalReader) ReadAt(ctx context.Context, p []byte, off int64) (n int,
 }
 
 // more replaces the lines by those that follow them and reach behind off, some of a few messages; io.EOF where no message follows.
-func (r *JournalReader) more(ctx context.Context, off int64) error {
+func (r *ViewReader) more(ctx context.Context, off int64) error {
 	ix, err := r.x.messages.Index()
 	if err != nil {
 		return err
@@ -193,7 +213,7 @@ func (r *JournalReader) more(ctx context.Context, off int64) error {
 	}
 	for ; r.next <= ix.Len() && len(r.m.made) < journalPiece; r.next++ {
 		if err = ctx.Err(); err == nil {
-			err = r.x.journal.Get().check(r.next, r.begin+int64(len(r.m.made)))
+			err = r.m.view.places(r.x).check(r.m.view.file, r.next, r.begin+int64(len(r.m.made)))
 		}
 		if err == nil {
 			err = r.m.line(r.x, ix, r.next)
@@ -214,7 +234,7 @@ func (r *JournalReader) more(ctx context.Context, off int64) error {
 }
 
 // Close returns back the memory that the reader has.
-func (r *JournalReader) Close() {
+func (r *ViewReader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.m.drop()

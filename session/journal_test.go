@@ -57,7 +57,7 @@ func appendMessages(t testing.TB, x *session.Session, from, to int) {
 }
 
 // readJournal reads as cat does.
-func readJournal(t testing.TB, r *session.JournalReader, off int64) (all []byte) {
+func readJournal(t testing.TB, r *session.ViewReader, off int64) (all []byte) {
 	t.Helper()
 	for {
 		p := make([]byte, 100<<10)
@@ -74,17 +74,17 @@ func readJournal(t testing.TB, r *session.JournalReader, off int64) (all []byte)
 
 func TestAJournalHasTheSizeThatItIsSaidToHave(t *testing.T) {
 	x := sessiontest.Limited(t, 0, nil)
-	old := x.OpenJournal() // which sees all that is appended
+	old := x.OpenView(session.JournalView) // which sees all that is appended
 	defer old.Close()
 	var seen []byte
 	for n := 0; n < 700; n += 1 + n/3 {
 		appendMessages(t, x, n, n+1+n/3)
 		want := wantJournal(n + 1 + n/3)
-		size, err := x.JournalSize(t.Context())
+		size, err := x.ViewSize(t.Context(), session.JournalView)
 		if err != nil || size != int64(len(want)) {
 			t.Fatalf("%d messages: %d bytes, %v, want %d", n, size, err, len(want))
 		}
-		fresh := x.OpenJournal()
+		fresh := x.OpenView(session.JournalView)
 		if got := readJournal(t, fresh, 0); !bytes.Equal(got, want) {
 			t.Fatalf("%d messages: it is another journal, of %d bytes", n, len(got))
 		}
@@ -103,12 +103,12 @@ func TestAJournalIsReadAtAnyPlace(t *testing.T) {
 	measured := false
 	rapid.Check(t, func(t *rapid.T) {
 		if !measured && rapid.Bool().Draw(t, "measure") {
-			size, err := x.JournalSize(context.Background())
+			size, err := x.ViewSize(context.Background(), session.JournalView)
 			if measured = true; err != nil || size != int64(len(want)) {
 				t.Fatalf("%d bytes, %v, want %d", size, err, len(want))
 			}
 		}
-		r := x.OpenJournal()
+		r := x.OpenView(session.JournalView)
 		defer r.Close()
 		for range rapid.IntRange(1, 8).Draw(t, "reads") {
 			off, size := rapid.IntRange(0, len(want)+9).Draw(t, "off"), rapid.IntRange(0, 300_000).Draw(t, "size")
@@ -127,10 +127,10 @@ func TestAJournalWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 	appendMessages(t, x, 0, 70)
 	want := wantJournal(70)
 	session.SetMemory(x, memory.New(1<<20)) // less than the process has already
-	r := x.OpenJournal()
+	r := x.OpenView(session.JournalView)
 	defer r.Close()
 	for range 2 {
-		if _, err := x.JournalSize(t.Context()); !errors.Is(err, ctxabi.ErrNoMemory) {
+		if _, err := x.ViewSize(t.Context(), session.JournalView); !errors.Is(err, ctxabi.ErrNoMemory) {
 			t.Fatalf("its size, without room: %v", err)
 		}
 		if n, err := r.ReadAt(t.Context(), make([]byte, 10), 0); n != 0 || !errors.Is(err, ctxabi.ErrNoMemory) {
@@ -138,7 +138,7 @@ func TestAJournalWithoutRoomIsRefusedAndMadeLater(t *testing.T) {
 		}
 	}
 	session.SetMemory(x, memory.New(4<<30))
-	if size, err := x.JournalSize(t.Context()); err != nil || size != int64(len(want)) {
+	if size, err := x.ViewSize(t.Context(), session.JournalView); err != nil || size != int64(len(want)) {
 		t.Errorf("with room: %d bytes, %v, want %d", size, err, len(want))
 	}
 	if got := readJournal(t, r, 0); !bytes.Equal(got, want) {
@@ -159,13 +159,13 @@ func TestAJournalThatIsGivenUpIsMeasuredOn(t *testing.T) {
 		}
 		return raw, nil
 	})
-	if _, err := x.JournalSize(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := x.ViewSize(ctx, session.JournalView); !errors.Is(err, context.Canceled) {
 		t.Fatalf("given up: %v", err)
 	}
-	if n, err := x.OpenJournal().ReadAt(ctx, make([]byte, 10), 0); n != 0 || !errors.Is(err, context.Canceled) {
+	if n, err := x.OpenView(session.JournalView).ReadAt(ctx, make([]byte, 10), 0); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Fatalf("given up: %d bytes, %v", n, err)
 	}
-	if size, err := x.JournalSize(t.Context()); err != nil || size != int64(len(want)) {
+	if size, err := x.ViewSize(t.Context(), session.JournalView); err != nil || size != int64(len(want)) {
 		t.Fatalf("%d bytes, %v, want %d", size, err, len(want))
 	}
 	with := 0 // messages that have lines
@@ -190,16 +190,16 @@ func TestAJournalOfOtherMessagesIsMeasuredAnew(t *testing.T) {
 		}
 		return raw, nil
 	})
-	if _, err := x.JournalSize(t.Context()); err != nil {
+	if _, err := x.ViewSize(t.Context(), session.JournalView); err != nil {
 		t.Fatal(err)
 	}
 	session.SetShown(x, nil)
-	r := x.OpenJournal()
+	r := x.OpenView(session.JournalView)
 	defer r.Close()
 	if _, err := r.ReadAt(t.Context(), make([]byte, len(want)), 0); !errors.Is(err, ctxabi.ErrIO) {
 		t.Fatalf("the messages changed: %v", err)
 	}
-	if size, err := x.JournalSize(t.Context()); err != nil || size != int64(len(want)) {
+	if size, err := x.ViewSize(t.Context(), session.JournalView); err != nil || size != int64(len(want)) {
 		t.Errorf("%d bytes, %v, want %d", size, err, len(want))
 	}
 	if got := readJournal(t, r, 0); !bytes.Equal(got, want) {

@@ -42,7 +42,8 @@ type Session struct {
 
 	notes sync.Mutex // held while a note changes
 
-	journal disk.Lazy[journalPlaces]
+	journal  disk.Lazy[journalPlaces]
+	requests disk.Lazy[journalPlaces]
 
 	mu      sync.Mutex
 	outside string   // where its directory is since it was taken out of the store; guarded by mu

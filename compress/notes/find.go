@@ -216,6 +216,10 @@ func (f *finder) find(s *sentence) {
 		}
 		return
 	}
+	if kept := f.keptItems(s); len(kept) > 0 {
+		f.out = append(f.out, kept[:min(len(kept), max(0, maxItems-f.items()))]...)
+		return
+	}
 	if it, ok := f.todo(s); ok && f.items() < maxItems {
 		f.out = append(f.out, it)
 		return

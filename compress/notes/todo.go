@@ -20,6 +20,7 @@ const (
 var (
 	todoStarts = phraseSet("todoStarts")
 	todoSays   = phraseSet("todoSays")
+	todoKept   = phraseSet("todoKept")
 )
 
 // todo returns the item that a sentence states, behind "TODO:", "don't forget to", "we still
@@ -44,6 +45,22 @@ func (f *finder) todo(s *sentence) (Finding, bool) {
 		}
 	}
 	return Finding{}, false
+}
+
+// keptItems returns the items that a sentence of the user puts on a list: "please keep them in the
+// todo list: watching files, removing entries".
+func (f *finder) keptItems(s *sentence) (out []Finding) {
+	i, n := todoKept.in(s.words)
+	if f.role != people || s.question || i < 0 || i+n >= len(s.words)-1 || s.words[i+n].text != ":" {
+		return nil
+	}
+	for part := range strings.FieldsFuncSeq(s.text[s.words[i+n].to:], func(r rune) bool { return r == ',' || r == ';' }) {
+		part = strings.TrimPrefix(strings.TrimRight(strings.TrimSpace(part), "."), "and ")
+		if it, ok := spokenItem(part); ok && !weakItem(splitWords(part, nil)) {
+			out = append(out, it)
+		}
+	}
+	return out
 }
 
 // weakItem reports whether words name nothing that could be done: "don't forget to do that".

@@ -108,7 +108,7 @@ func (s *sweptSession) wholeItem() (gc.Item, error) {
 			it.Used = t
 		}
 	}
-	all, err := x.Everything()
+	all, err := x.Everything(reportName) // which a dry run writes
 	if err != nil {
 		return it, err
 	}

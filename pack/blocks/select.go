@@ -1,45 +1,26 @@
 package blocks
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
-	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Sizes of the parts of files, and of the list that stands where none is relevant.
-const (
-	passage   = 600 // bytes up to which neighbouring paragraphs are one passage
-	listPaths = 20
-)
+// passage is the number of bytes up to which neighboring paragraphs are one passage.
+const passage = 600
 
-// MemoryText shows the top memories for task. Each item of a list is a memory, and so is each passage of a text;
-// a short text is one. Where none shares a word with the
-// task, the first top files in the order of their names stand for all, as a
-// memory's index or general notes do.
+// MemoryText shows the top memories for task. Each item of a list is a memory, and so is each passage
+// of a text; a short text is one. It shows nothing if no memory shares a word with the task.
 func MemoryText(task string, files []File, top int, fits func(string) bool, cache *Corpora) Selection {
-	found := mostRelevant(task, files, top, "memory", splitMemory, cache)
-	if len(found) == 0 {
-		for _, i := range usable(files) {
-			if len(found) < top {
-				found = append(found, wholeFile(files, i))
-			}
-		}
-	}
-	return showSnippets(found, fits)
+	return showSnippets(mostRelevant(task, files, top, "memory", splitMemory, cache), fits)
 }
 
-// KnowledgeText shows the top passages of knowledge/ for task, the most relevant
-// first, each with its path, lines and the headings above it. Where none shares a word with the task, it
-// lists what there is, so that a model knows what it may read.
+// KnowledgeText shows the top passages of knowledge/ for task, the most relevant first, each with its
+// path, lines, and the headings above it. It shows nothing if no passage shares a word with the task.
 func KnowledgeText(task string, files []File, top int, fits func(string) bool, cache *Corpora) Selection {
-	if found := mostRelevant(task, files, top, "knowledge", splitKnowledge, cache); len(found) > 0 {
-		return showSnippets(found, fits)
-	}
-	return listFiles(files, fits)
+	return showSnippets(mostRelevant(task, files, top, "knowledge", splitKnowledge, cache), fits)
 }
 
 // PlaybookText shows the playbook that suits task best, or nothing. What its front matter says
@@ -183,52 +164,4 @@ func splitPlaybook(name, text string) *splitFile {
 	matter, body := splitFrontMatter(text)
 	about := keywords(name, matter) + "\n"
 	return &splitFile{matter: matter, index: compress.NewIndex([]string{strings.Repeat(about, 3) + body})}
-}
-
-// listFiles names files, each with its title.
-func listFiles(files []File, fits func(string) bool) Selection {
-	order := usable(files)
-	if len(order) == 0 {
-		return Selection{}
-	}
-	list := func(n int) string {
-		b := strings.Builder{}
-		b.WriteString("No part of these is relevant to the task so far:\n")
-		for _, i := range order[:n] {
-			b.WriteString("- " + record.OneLine(files[i].Path))
-			if t := title(string(files[i].Data)); t != "" {
-				b.WriteString(": " + t)
-			}
-			b.WriteByte('\n')
-		}
-		if rest := len(order) - n; rest > 0 {
-			fmt.Fprintf(&b, "- and %d more in %s/\n", rest, path.Dir(record.OneLine(files[order[n]].Path)))
-		}
-		return b.String()
-	}
-	n := min(len(order), listPaths)
-	if fits != nil && !fits(list(n)) {
-		n = mostThat(n-1, func(n int) bool { return fits(list(n)) })
-		if n == 0 && !fits(list(0)) {
-			return Selection{Notes: []string{"the list of files is left out: no room"}}
-		}
-	}
-	return Selection{Text: list(n)}
-}
-
-// title returns what a file says it is about, at most 80 characters: its front matter's description or title, or its first heading or line.
-func title(text string) string {
-	matter, body := splitFrontMatter(text)
-	t := matter.text("description")
-	if t == "" {
-		t = matter.text("title")
-	}
-	if t == "" {
-		first, _, _ := strings.Cut(strings.TrimLeft(body, "\r\n\t "), "\n")
-		t = record.OneLine(strings.TrimLeft(strings.TrimSpace(first), "# "))
-	}
-	if r := []rune(t); len(r) > 80 {
-		t = strings.TrimSpace(string(r[:79])) + "…"
-	}
-	return t
 }

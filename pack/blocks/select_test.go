@@ -75,9 +75,6 @@ func TestSelectionsFit(t *testing.T) {
 		"knowledge": func(fits func(string) bool) (Selection, []File) {
 			return KnowledgeText("deploy a token refresh", sampleKnowledge(), 3, fits, nil), sampleKnowledge()
 		},
-		"list": func(fits func(string) bool) (Selection, []File) {
-			return KnowledgeText("", sampleKnowledge(), 3, fits, nil), sampleKnowledge()
-		},
 		"playbook": func(fits func(string) bool) (Selection, []File) {
 			return PlaybookText("a bug", samplePlaybooks(), fits, nil), samplePlaybooks()
 		},
@@ -92,7 +89,7 @@ func TestSelectionsFit(t *testing.T) {
 			if len(sel.Text) > most {
 				t.Errorf("%s: %d bytes in %d", name, len(sel.Text), most)
 			}
-			if sel.Text != whole.Text && len(sel.Notes) == 0 && name != "list" {
+			if sel.Text != whole.Text && len(sel.Notes) == 0 {
 				t.Errorf("%s at %d: the report does not say that it was cut", name, most)
 			}
 			for _, u := range sel.Used {

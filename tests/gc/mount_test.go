@@ -395,3 +395,24 @@ if exec 4< context/dedup/blob/$b; then sleep 0.05; [ "$(cat <&4)" = "litter $i" 
 		t.Errorf("fsck: %s%s", r.Stdout, r.Stderr)
 	}
 }
+
+// A dry run says how many bytes gc removes, also when the session goes whole, and its own report
+// does not change that.
+func TestDryRunCountsLikeRun(t *testing.T) {
+	m := byHand(t)
+	s := m.NewSession(t)
+	s.Append(ctxabi.MessagesFile, harness.Message("user", "hi"))
+	s.Read("context/pack.md")
+	s.Write(ctxabi.PolicyFile, "delete_after=1ns\nkeep_messages=0\nkeep_events=0\n")
+	bytes := func(args ...string) (n int64) {
+		var reports []gc.Report
+		if err := json.Unmarshal([]byte(m.CLI(t, append(args, "--json", s.Dir)...).OK()), &reports); err != nil || len(reports) != 1 {
+			t.Fatalf("%v: %v", reports, err)
+		}
+		return reports[0].Waiting.Bytes + reports[0].Removed.Bytes
+	}
+	first, second := bytes("gc", "--dry-run"), bytes("gc", "--dry-run")
+	if removed := bytes("gc"); first != removed || second != removed {
+		t.Errorf("the dry runs count %d and %d bytes, the run %d", first, second, removed)
+	}
+}
