@@ -34,6 +34,7 @@ type saying struct {
 	parts []string
 	asked string // of a short reply: what it answers
 	cut   bool   // something that is pasted is left out
+	pair  bool   // it changed a statement, or has one that changed
 }
 
 // said is the block of the user's words of the records of a span, in at most room tokens. shown are the places of those that it has.
@@ -102,7 +103,7 @@ func (b *zoner) sayingLines(list []saying, room int) []string {
 // rank is the place of the k-th newest message among those that stand first where room is short.
 func (s *saying) rank(k int) int {
 	switch {
-	case k < saidNewest:
+	case k < saidNewest || s.pair:
 		return 0
 	case derived.Demands(s.parts):
 		return 1
@@ -129,7 +130,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !derived.Demands(w.parts) {
 			continue
 		}
-		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut}
+		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut, pair: b.changed.pairs(at)}
 		text := strings.Join(s.parts, " ")
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
