@@ -89,15 +89,12 @@ func (c *Changed) markFolded(at int, line string) string {
 // restated returns changed statements that the pack shows without a mark: in records that stay
 // whole, and in blocks of an earlier compaction, because the change came later.
 func (b *zoner) restated(span ctxabi.Span) (list []saying) {
-	since := 0
-	if len(b.before) > 0 {
-		since = b.before[len(b.before)-1].at
-	}
 	for at, changes := range b.changed.of {
 		for _, one := range changes {
+			marked := one.Text + mark(one.By)
 			bare := b.staysWhole(at) || at < span.From && b.before.show(one.Text)
-			if bare && record.PositionIn(b.m, addressOf(one.By)) > since {
-				list = append(list, saying{at: at, parts: []string{one.Text + mark(one.By)}, pair: true})
+			if bare && !b.before.show(marked) {
+				list = append(list, saying{at: at, parts: []string{marked}, pair: true})
 			}
 		}
 	}
@@ -140,5 +137,6 @@ func (b *zoner) pair(list []saying, lines []string, most int) {
 func (b *zoner) shows(p derived.Position, list []saying, lines []string) bool {
 	at := record.PositionIn(b.m, addressOf(p))
 	k := slices.IndexFunc(list, func(s saying) bool { return s.at == at })
-	return at >= b.z.boundary || b.isFolded(at) || b.staysWhole(at) || k >= 0 && lines[k] != ""
+	return at >= b.z.boundary || b.isFolded(at) || b.staysWhole(at) || k >= 0 && lines[k] != "" ||
+		b.before.show("- ["+addressOf(p).String()+"] ")
 }

@@ -57,6 +57,9 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 			shown[list[k].at] = true
 		}
 	}
+	if text == "" {
+		return Part{}, shown
+	}
 	p = Part{Piece: Piece{Span: span, Kept: true, Zone: InSaid}, Text: heading + text}
 	p.Tokens = b.c.CountCached(p.Text)
 	return p, shown
@@ -103,12 +106,14 @@ func (b *zoner) sayingLines(list []saying, room int) []string {
 // rank is the place of the k-th newest message among those that stand first where room is short.
 func (s *saying) rank(k int) int {
 	switch {
-	case k < saidNewest || s.pair:
+	case s.pair:
 		return 0
-	case derived.Demands(s.parts):
+	case k < saidNewest:
 		return 1
+	case derived.Demands(s.parts):
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // sayings are the messages of the user of a span that the pack does not show otherwise, newest first, as many as there may be room for,
@@ -141,7 +146,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		known[text] = true
 		list = append(list, s)
 	}
-	return append(list, b.restated(span)...)
+	return append(list, b.again...)
 }
 
 // isFolded reports whether the record at a place stands in a line of its own.
