@@ -73,3 +73,33 @@ func TestChangedStatementIsNotRecalled(t *testing.T) {
 		t.Errorf("recalled:\n%s", recalled)
 	}
 }
+
+// No part of a prompt shows what a later call replaced: the text of a file, or a field.
+func TestReplacedContentIsNotRecalled(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	s := m.NewSession(t)
+	s.Write("context/budget", "2000")
+	calls := 0
+	call := func(tool, arguments string) {
+		calls++
+		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c%d","type":"function","function":{"name":%q,"arguments":%q}}]}`+"\n", calls, tool, arguments))
+		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","name":%q,"content":"done"}`+"\n", calls, tool))
+	}
+	s.Append(ctxabi.MessagesFile, harness.Message("user", "Set up the gateway."))
+	for _, limit := range []int{7301, 9402} {
+		call("write_file", fmt.Sprintf(`{"path":"gateway.toml","content":"# limits of the gateway\nquota of the gateway = %d\n"}`, limit))
+		call("update_tenant", fmt.Sprintf(`{"tenant_id":"T-77","tenant_seats":%d}`, limit+1))
+		for i := range 30 {
+			s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("Move label %d of view %d.", i, limit%7)))
+			s.Append(ctxabi.MessagesFile, harness.Message("assistant", fmt.Sprintf("Label %d of the view is moved to the place that the drawing shows.", i)))
+		}
+	}
+	for question, want := range map[string]string{"What is the quota of the gateway in gateway.toml?": "9402", "How many tenant_seats does tenant T-77 have?": "9403"} {
+		s.Append(ctxabi.MessagesFile, harness.Message("user", question))
+		pack := s.Read("context/pack.md")
+		if strings.Contains(pack, "7301") || strings.Contains(pack, "7302") || !strings.Contains(pack, want) {
+			t.Errorf("%s\n%s", question, pack)
+		}
+	}
+}
