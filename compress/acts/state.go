@@ -108,6 +108,12 @@ func (s State) after(d *toolcall.Done) State {
 			return slices.ContainsFunc(arguments, func(a leaf) bool { return a.value == l.value })
 		}), maxSaid)
 	}
+	if set, ok := SettingOf(d.Tool, d.Arguments); ok && !a.Failed {
+		if a.Object == "" {
+			a.Object = set.ids[0].value
+		}
+		a.Said = compress.Clip(strings.TrimSuffix(said(set.fields, maxSaid/2)+"; "+a.Said, "; "), maxSaid)
+	}
 	return s.with(a)
 }
 

@@ -9,15 +9,19 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Changed holds the statements of the user that later ones changed, by the place of their message.
-type Changed map[int][]derived.Change
+// Changed holds the statements of the user that later ones changed.
+type Changed struct {
+	of map[int][]derived.Change // by the place of their message
+	by map[int]bool             // places of the messages that changed them
+}
 
 // changedOf returns the changes as places of m.
 func changedOf(m record.Records, changes []derived.Change) Changed {
-	c := Changed{}
+	c := Changed{map[int][]derived.Change{}, map[int]bool{}}
 	for _, one := range changes {
 		at := record.PositionIn(m, addressOf(one.At))
-		c[at] = append(c[at], one)
+		c.of[at] = append(c.of[at], one)
+		c.by[record.PositionIn(m, addressOf(one.By))] = true
 	}
 	return c
 }
@@ -41,8 +45,8 @@ func (mm *Memo) Changed(m record.Records, f *Fold) Changed {
 }
 
 // States reports whether a text of the record at a place has a statement that a later one changed.
-func (c Changed) States(at int, text string) bool {
-	changes := c[at]
+func (c *Changed) States(at int, text string) bool {
+	changes := c.of[at]
 	if len(changes) == 0 {
 		return false
 	}
@@ -50,16 +54,19 @@ func (c Changed) States(at int, text string) bool {
 	return slices.ContainsFunc(changes, func(one derived.Change) bool { return strings.Contains(text, one.Text) })
 }
 
+// pairs reports whether the message at a place changed a statement or has one that changed.
+func (c *Changed) pairs(at int) bool { return len(c.of[at]) > 0 || c.by[at] }
+
 // mark returns the mark that follows a changed statement.
 func mark(by derived.Position) string { return " [changed at " + addressOf(by).String() + "]" }
 
 // marked returns the parts of the message at a place, with a mark behind each changed one.
-func (c Changed) marked(at int, parts []string) []string {
-	if len(c[at]) == 0 {
+func (c *Changed) marked(at int, parts []string) []string {
+	if len(c.of[at]) == 0 {
 		return parts
 	}
 	parts = slices.Clone(parts)
-	for _, one := range c[at] {
+	for _, one := range c.of[at] {
 		if one.Part < len(parts) {
 			parts[one.Part] += mark(one.By)
 		}
@@ -68,8 +75,8 @@ func (c Changed) marked(at int, parts []string) []string {
 }
 
 // markFolded puts the marks into the line of a folded message.
-func (c Changed) markFolded(at int, line string) string {
-	for _, one := range c[at] {
+func (c *Changed) markFolded(at int, line string) string {
+	for _, one := range c.of[at] {
 		if before, after, ok := strings.Cut(line, one.Text); ok {
 			line = before + one.Text + mark(one.By) + after
 		} else {
@@ -79,17 +86,15 @@ func (c Changed) markFolded(at int, line string) string {
 	return line
 }
 
-// restated returns changed statements of messages before a span that an earlier compaction showed
-// without the mark, because the change came later.
+// restated returns changed statements that the pack shows without a mark: in records that stay
+// whole, and in blocks of an earlier compaction, because the change came later.
 func (b *zoner) restated(span ctxabi.Span) (list []saying) {
-	if len(b.before) == 0 {
-		return nil
-	}
-	since := b.before[len(b.before)-1].at
-	for at, changes := range b.changed {
+	for at, changes := range b.changed.of {
 		for _, one := range changes {
-			if at < span.From && record.PositionIn(b.m, addressOf(one.By)) > since && b.before.show(one.Text) {
-				list = append(list, saying{at: at, parts: []string{one.Text + mark(one.By)}, cut: true})
+			marked := one.Text + mark(one.By)
+			bare := b.staysWhole(at) || at < span.From && b.before.show(one.Text)
+			if bare && !b.before.show(marked) {
+				list = append(list, saying{at: at, parts: []string{marked}, pair: true})
 			}
 		}
 	}
@@ -109,12 +114,12 @@ func (p Past) show(text string) bool {
 func (b *zoner) pair(list []saying, lines []string, most int) {
 	for k := range list {
 		s := &list[k]
-		if lines[k] == "" || len(b.changed[s.at]) == 0 {
+		if lines[k] == "" || len(b.changed.of[s.at]) == 0 {
 			continue
 		}
 		kept := *s
 		kept.parts = slices.DeleteFunc(slices.Clone(s.parts), func(part string) bool {
-			return slices.ContainsFunc(b.changed[s.at], func(one derived.Change) bool {
+			return slices.ContainsFunc(b.changed.of[s.at], func(one derived.Change) bool {
 				return part == one.Text+mark(one.By) && !b.shows(one.By, list, lines)
 			})
 		})
@@ -132,5 +137,6 @@ func (b *zoner) pair(list []saying, lines []string, most int) {
 func (b *zoner) shows(p derived.Position, list []saying, lines []string) bool {
 	at := record.PositionIn(b.m, addressOf(p))
 	k := slices.IndexFunc(list, func(s saying) bool { return s.at == at })
-	return at >= b.z.boundary || b.isFolded(at) || b.staysWhole(at) || k >= 0 && lines[k] != ""
+	return at >= b.z.boundary || b.isFolded(at) || b.staysWhole(at) || k >= 0 && lines[k] != "" ||
+		b.before.show("- ["+addressOf(p).String()+"] ")
 }

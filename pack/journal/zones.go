@@ -167,6 +167,7 @@ type zoner struct {
 
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
+	again      []saying    // changed statements that the pack shows without a mark
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -194,6 +195,11 @@ func (b *zoner) make(rooms zoneRules) error {
 		return err
 	}
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
+	b.again = b.restated(left)
+	for i := range b.again { // their tokens are those of key lines
+		n := min(int64(b.c.CountCached(b.sayingLine(&b.again[i], saidCaps[0]))), rooms.lines)
+		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
+	}
 	said, saidAt := b.said(left, int(rooms.said))
 	if said.Text != "" {
 		b.z.blocks = append(b.z.blocks, said)

@@ -36,6 +36,7 @@ type saying struct {
 	asked string // of a short reply: what it answers
 	cut   bool   // something that is pasted is left out
 	reply bool   // to a question tool
+	pair  bool   // it changed a statement, or has one that changed
 }
 
 // said is the block of the user's words of the records of a span, in at most room tokens. shown are the places of those that it has.
@@ -111,9 +112,9 @@ func (b *zoner) sayingLines(list []saying, room int) []string {
 // rank is the place of the k-th newest message among those that stand first where room is short.
 func (s *saying) rank(k int) int {
 	switch {
-	case k < saidNewest:
+	case s.pair:
 		return 0
-	case s.reply:
+	case k < saidNewest, s.reply:
 		return 1
 	case derived.Demands(s.parts):
 		return 2
@@ -140,7 +141,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !w.reply && !derived.Demands(w.parts) {
 			continue
 		}
-		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut, reply: w.reply}
+		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut, reply: w.reply, pair: b.changed.pairs(at)}
 		text := strings.Join(s.parts, " ")
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
@@ -151,7 +152,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		known[text] = true
 		list = append(list, s)
 	}
-	return append(list, b.restated(span)...)
+	return append(list, b.again...)
 }
 
 // isFolded reports whether the record at a place stands in a line of its own.

@@ -2,6 +2,7 @@ package recall
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ type answers struct {
 	lines map[string]*turn // that these show
 	room  int
 
-	hidden map[int]bool // places of the question and of what the pack shows whole
+	hidden map[int]bool // places of the question, of what the pack shows whole, and of replaced content
 	mended map[int]bool // places of results whose failure was made up for
 
 	changed journal.Changed // statements that the user changed
@@ -77,6 +78,7 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 			a.hidden[p.From] = true
 		}
 	}
+	maps.Copy(a.hidden, q.Memo.Outdated(q.History, n))
 	for i, at := range f.places {
 		a.turn(at)
 		if i < besideOf {

@@ -65,7 +65,7 @@ func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 			}
 			m.CLI(t, "import", "--format", c.format, file, s.Path("")).OK()
 			got, own := mustAgree(t, s, ctxabi.DecisionsFile), tool == c.tool
-			if strings.Contains(got, reply+`"`) != own || strings.Contains(got, "the paid tier") == own {
+			if strings.Contains(got, reply+`"`) != own || !strings.Contains(got, "the paid tier") {
 				t.Errorf("%s, %s: the decisions are\n%s", c.format, tool, got)
 			}
 			for i := range 30 {
