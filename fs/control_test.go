@@ -54,6 +54,7 @@ refs.jsonl
 search
 search.recent
 served
+summaries
 summary.md
 swap
 todo.md

@@ -137,6 +137,7 @@ refs.jsonl
 search
 search.recent
 served
+summaries
 summary.md
 swap
 todo.md
