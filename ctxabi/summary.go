@@ -46,7 +46,11 @@ type Summary struct {
 	Upto    int    // valid if HasUpto is set
 	HasUpto bool   // the delivery names its range
 	Writer  string // "": the delivery does not say
-	Why     string // why the delivery's own range is ignored; "": it is not
+	Retract bool   // no version before it stays in use; it has no text
+	// Messages and Events are counts at the delivery of the version that an exported event repeats,
+	// or at the delivery of the last version that an exported retraction retracted.
+	Messages, Events int
+	Why              string // why the delivery's own range is ignored; "": it is not
 }
 
 // SummaryPath returns the path of version n of the summary, relative to the session.
@@ -121,7 +125,7 @@ func FormatSummaryFile(s Summary) []byte {
 	return []byte(frontMatterFence + head.String() + frontMatterFence + s.Text)
 }
 
-// DecodeSummaryEvent returns the summary that an event delivers. ok is false if the event is of
+// DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if the event is of
 // another type or was imported from a transcript; then why is "". If the event has the type but no
 // text that a prompt may show, why names the reason. A range that is not a number is ignored, which
 // Summary.Why reports.
@@ -130,14 +134,29 @@ func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 		return s, false, ""
 	}
 	var e struct {
-		Type   string          `json:"type"`
-		Text   json.RawMessage `json:"text"`
-		Upto   json.RawMessage `json:"upto"`
-		Writer json.RawMessage `json:"writer"`
-		Import json.RawMessage `json:"import"`
+		Type     string          `json:"type"`
+		Text     json.RawMessage `json:"text"`
+		Upto     json.RawMessage `json:"upto"`
+		Writer   json.RawMessage `json:"writer"`
+		Retracts bool            `json:"retracts"`
+		Messages json.RawMessage `json:"messages"`
+		Events   json.RawMessage `json:"events"`
+		Import   json.RawMessage `json:"import"`
 	}
-	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Import != nil || e.Text == nil {
+	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Import != nil || e.Text == nil && !e.Retracts {
 		return s, false, ""
+	}
+	if e.Writer != nil {
+		json.Unmarshal(e.Writer, &s.Writer)
+		if !slices.Contains(SummaryWriters, s.Writer) {
+			s.Writer = ""
+		}
+		json.Unmarshal(e.Messages, &s.Messages)
+		json.Unmarshal(e.Events, &s.Events)
+	}
+	if e.Retracts {
+		s.Retract = true
+		return s, true, ""
 	}
 	if json.Unmarshal(e.Text, &s.Text) != nil || e.Text[0] != '"' {
 		return s, false, "its text is not a string"
@@ -154,23 +173,23 @@ func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 			s.Upto, s.Why = 0, fmt.Sprintf("its upto is %.40s, which is not the number of a message", e.Upto)
 		}
 	}
-	if e.Writer != nil {
-		json.Unmarshal(e.Writer, &s.Writer)
-		if !slices.Contains(SummaryWriters, s.Writer) {
-			s.Writer = ""
-		}
-	}
 	return s, true, ""
 }
 
-// EncodeSummaryEvent returns the event that delivers s, without a newline.
+// EncodeSummaryEvent returns the event by which an export carries s, without a newline.
 func EncodeSummaryEvent(s Summary) []byte {
 	e := struct {
-		Type   string `json:"type"`
-		Upto   int    `json:"upto"`
-		Text   string `json:"text"`
-		Writer string `json:"writer,omitempty"`
-	}{SummaryEventType, s.Upto, s.Text, s.Writer}
+		Type     string  `json:"type"`
+		Retracts bool    `json:"retracts,omitempty"`
+		Upto     *int    `json:"upto,omitempty"`
+		Text     *string `json:"text,omitempty"`
+		Writer   string  `json:"writer"`
+		Messages int     `json:"messages"`
+		Events   int     `json:"events"`
+	}{Type: SummaryEventType, Retracts: s.Retract, Writer: s.Writer, Messages: s.Messages, Events: s.Events}
+	if !s.Retract {
+		e.Upto, e.Text = &s.Upto, &s.Text
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

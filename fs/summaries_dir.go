@@ -91,7 +91,21 @@ func (n *summarySource) facts(context.Context) (facts, syscall.Errno) {
 		"messages": number(v.Messages),
 		"events":   number(v.Events),
 		"base":     number(v.Base),
-		"writer":   func() string { return v.Writer },
-		"sha256":   func() string { return v.SHA256 },
+		"event": func() string {
+			if v.OfEvent() {
+				return strconv.Itoa(v.Events)
+			}
+			return ""
+		},
+		"retracted": func() string {
+			if s, err := n.p.x.Summaries(); err == nil {
+				if now, ok := s.Get(v.N); ok && now.Retracted {
+					return "1"
+				}
+			}
+			return ""
+		},
+		"writer": func() string { return v.Writer },
+		"sha256": func() string { return v.SHA256 },
 	}, 0
 }

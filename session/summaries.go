@@ -59,6 +59,9 @@ type Version struct {
 	line      int  // its event
 }
 
+// OfEvent reports whether the version is an event of the log.
+func (v Version) OfEvent() bool { return v.row == 0 }
+
 // ofOldFile is the row of the version that a store from before versions has as a file.
 const ofOldFile = -1
 
@@ -90,6 +93,7 @@ type delivery struct {
 	given     bool // Upto is the delivery's own
 	copied    bool // from an export, which names its writer
 	row, line int
+	of        ctxabi.Summary // the event
 }
 
 // versions is what a session remembers of its deliveries.
@@ -141,13 +145,18 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 		s.old = s.old && d.row == ofOldFile
 		s.last = max(s.last, d.At)
 		if d.Retracts {
+			if d.copied && slices.ContainsFunc(s.List, func(v Version) bool { return v.Retracted && v.Messages == d.of.Messages && v.Events == d.of.Events }) {
+				continue
+			}
 			for i := range s.List {
 				s.List[i].Retracted = true
 			}
 			s.inUse = 0
 			continue
 		}
-		if d.copied && slices.ContainsFunc(s.List, func(v Version) bool { return v.SHA256 == d.SHA256 && v.Upto == d.Upto && v.Writer == d.Writer }) {
+		if d.copied && slices.ContainsFunc(s.List, func(v Version) bool {
+			return !v.Retracted && v.SHA256 == d.SHA256 && v.Upto == d.Upto && v.Writer == d.Writer
+		}) {
 			continue // the session was exported and imported into itself
 		}
 
@@ -335,6 +344,9 @@ func (x *Session) summaryEvent(t *log.Timeline, line int, tell bool) (d delivery
 		return d, false, nil
 	}
 	messages := t.Before(true, line)
+	if s.Retract {
+		return delivery{line: line, copied: s.Writer != "", of: s, VersionRow: VersionRow{Messages: messages, Events: line, Retracts: true}}, true, nil
+	}
 	if s.HasUpto && s.Upto > messages {
 		s.Why, s.HasUpto, s.Upto = "its upto is beyond the messages that had arrived", false, 0
 	}
@@ -390,6 +402,17 @@ func (x *Session) oldSummaryRow(t *log.Timeline) (*VersionRow, error) {
 // SummaryText returns the text of a version. It returns ctxabi.ErrIO if the store has lost it, and
 // the error of the disk.
 func (x *Session) SummaryText(v Version) ([]byte, error) {
+	var rows []VersionRow
+	if v.row != 0 {
+		var err error
+		if rows, err = x.versionRows(); err != nil {
+			return nil, err
+		}
+	}
+	if v.row == ofOldFile && len(rows) > 0 {
+		v.row = 1 // it became that meanwhile
+	}
+
 	var text []byte
 	switch {
 	case v.row == ofOldFile:
@@ -399,10 +422,6 @@ func (x *Session) SummaryText(v Version) ([]byte, error) {
 		}
 		text = note.Own
 	case v.row > 0:
-		rows, err := x.versionRows()
-		if err != nil {
-			return nil, err
-		}
 		if v.row <= len(rows) {
 			text = []byte(rows[v.row-1].Text)
 		}
