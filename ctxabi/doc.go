@@ -45,6 +45,7 @@
 //   - keys and defaults of gc.policy, syntax of context/budget: policy.go
 //   - syntax of context/plan.json: plan.go; of context/review.diff: diff.go; of context/env: env.go
 //   - rows of facts.jsonl, decisions.jsonl, refs.jsonl, and the names of all notes: notes.go
+//   - versions of the summary, front matter of summary.md, events of type summary: summary.go
 //   - rows of context/swap and context/dedup: nodes.go; of context/journal.jsonl: journal.go
 //   - rows of trust.jsonl: trust.go
 //

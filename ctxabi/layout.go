@@ -49,6 +49,7 @@ const (
 	GeminiFile    = "context/pack.gemini.json"
 	GenAIFile     = "context/pack.genai.json"
 	SummaryFile   = "context/summary.md"
+	SummariesDir  = "context/summaries"
 	FactsFile     = "context/facts.jsonl"
 	DecisionsFile = "context/decisions.jsonl"
 	TodoFile      = "context/todo.md"
@@ -87,7 +88,7 @@ func IsView(rel string) bool {
 	if slices.Contains(RequestFiles, rel) {
 		return true
 	}
-	for _, dir := range []string{LineDir, AtDir, ServedDir, SwapDir, DedupDir, SearchDir} {
+	for _, dir := range []string{LineDir, AtDir, ServedDir, SummariesDir, SwapDir, DedupDir, SearchDir} {
 		if strings.HasPrefix(rel, dir+"/") {
 			return true
 		}
@@ -104,7 +105,7 @@ func OfHistory(rel string) bool {
 			return true
 		}
 	}
-	return strings.Contains(rel, "/"+ChildDir+"/")
+	return strings.Contains(rel, "/"+ChildDir+"/") || strings.Contains(rel, "/"+SummariesDir+"/")
 }
 
 // Attributes of a control file that many hosts share.

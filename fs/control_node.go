@@ -160,6 +160,20 @@ func (n *controlFile) facts(ctx context.Context) facts {
 			}
 			return ""
 		},
+		"version": func() string {
+			if n.rel != ctxabi.SummaryFile {
+				return ""
+			}
+			s, err := n.p.x.Summaries()
+			if err != nil {
+				return ""
+			}
+			v, used := s.InUse()
+			if !used {
+				return ""
+			}
+			return strconv.Itoa(v.N)
+		},
 		"origin": func() string {
 			if child, file, ok := ctxabi.SplitChild(n.rel); ok && (file == ctxabi.ChildResult || file == ctxabi.ChildStatus) {
 				_, _, origin, _ := n.p.x.ChildFile(child, file)

@@ -55,6 +55,7 @@ requests.md
 search
 search.recent
 served
+summaries
 summary.md
 swap
 todo.md

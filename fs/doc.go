@@ -48,8 +48,8 @@
 //   - Inode and node numbers: ids.go; revival after a restart: LookupNode (root.go).
 //   - Paths of the store and planted links: beneath.go. Files shared by hosts: shared.go.
 //   - Directories: root.go (root, status), home.go and agent.go (homes, sessions), project_dir.go,
-//     trust_node.go, session_dir.go; at_dir.go, line_dir.go, served_dir.go, search_dir.go, and
-//     child_dir.go (context/*); nodes.go, content_node.go, and blob_dir.go (swap, dedup).
+//     trust_node.go, session_dir.go; at_dir.go, line_dir.go, served_dir.go, summaries_dir.go,
+//     search_dir.go, and child_dir.go (context/*); nodes.go, content_node.go, and blob_dir.go (swap, dedup).
 //
 // The verbs mount and umount, the daemon, and mount.fuse.ctxfs are in fs/cli.
 //

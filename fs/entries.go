@@ -102,6 +102,7 @@ var entries = []entry{
 	{path: ctxabi.DedupBlobDir, kind: protected, mode: modeDir, always: true, node: blobDirNode},
 	{path: ctxabi.ChildDir, kind: protected, mode: modeDir, always: true, node: childrenDirNode},
 	{path: ctxabi.SummaryFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkText},
+	{path: ctxabi.SummariesDir, kind: protected, mode: modeDir, always: true, node: fixed(findSummary, listSummaries)},
 	{path: ctxabi.FactsFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
 	{path: ctxabi.DecisionsFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkLines},
 	{path: ctxabi.TodoFile, kind: control, mode: modeFile, always: true, node: controlNode, check: checkText},

@@ -138,6 +138,7 @@ requests.md
 search
 search.recent
 served
+summaries
 summary.md
 swap
 todo.md

@@ -142,7 +142,7 @@ func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []
 	switch {
 	case err != nil:
 	case session.IsNote(rel):
-		err = p.commitNote(rel, data, edit)
+		err = p.commitNote(ctx, rel, data, edit)
 	case session.NamesWorkspace(rel):
 		err = p.x.SetWorkspace(rel, data, edit.foreign, edit.by)
 	default:
@@ -189,6 +189,9 @@ func (p *mountedSession) judge(rel string, data []byte, by uint32) error {
 		if err := session.CheckText(rel, wholeRunes(data)); err != nil { // what makes a diff one may come later
 			return err
 		}
+	}
+	if rel == ctxabi.SummaryFile {
+		return p.x.CheckSummary(data)
 	}
 	if path.Dir(rel) == ctxabi.PinnedDir && len(data) <= maxJudged { // a pin only grows
 		return p.checkFits(rel, data)

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -14,7 +15,8 @@ import (
 )
 
 // A note (summary.md, facts.jsonl, ...) is a control file that is always there: ctxfs derives it
-// until the agent writes it. It is one inode in both lives. A handle has a copy of what the file
+// until the agent writes it. What the agent writes of the summary is a version, without the derived
+// text. It is one inode in both lives. A handle has a copy of what the file
 // was when it was opened, so that no read is torn, and knows what is written to it: something
 // behind what was there is added to what the agent has, anything else replaces it.
 
@@ -58,6 +60,12 @@ func (p *mountedSession) fillNote(ctx context.Context, rel string, a *fuse.Attr)
 	case ctxabi.OriginMixed:
 		written = ctxabi.OwnNote(rel)
 	}
+	if s, err := p.x.Summaries(); rel == ctxabi.SummaryFile && err == nil {
+		if used, ok := s.InUse(); ok {
+			a.SetTimes(nil, &used.At, &used.At)
+		}
+		return nil
+	}
 	if x, err := p.stat(written); err == nil { // it may be gone again
 		a.SetTimes(nil, timeOf(x.Mtime.Sec, x.Mtime.Nsec), timeOf(x.Ctime.Sec, x.Ctime.Nsec))
 		a.Uid, a.Gid = x.Uid, x.Gid
@@ -94,8 +102,26 @@ func (e *noteEdit) own(data []byte) []byte {
 	return data[e.derived:]
 }
 
+// withoutDerived returns what a program wrote over the whole summary without the derived text at
+// its beginning, which an editor has loaded with the file. unchanged is true if there is nothing
+// else.
+func (p *mountedSession) withoutDerived(ctx context.Context, data []byte) (own []byte, unchanged bool, err error) {
+	v, err := p.note(ctx, ctxabi.SummaryFile)
+	if err != nil || len(v.derived) == 0 {
+		return data, false, err
+	}
+	own, found := bytes.CutPrefix(data, v.derived)
+	return own, found && len(own) == 0, nil
+}
+
 // commitNote writes the note rel as edit e changed the copy data.
-func (p *mountedSession) commitNote(rel string, data []byte, e *noteEdit) (err error) {
+func (p *mountedSession) commitNote(ctx context.Context, rel string, data []byte, e *noteEdit) (err error) {
+	if rel == ctxabi.SummaryFile && e.replaced {
+		unchanged := false
+		if data, unchanged, err = p.withoutDerived(ctx, data); err != nil || unchanged {
+			return err
+		}
+	}
 	switch {
 	case e.replaced:
 		return p.x.SetNote(rel, data, ctxabi.OriginAgent, e.by)

@@ -17,20 +17,23 @@ import (
 
 // Input is all that a pack is made from.
 type Input struct {
-	Session   string // its name
-	Agent     string
-	Recipe    *recipe.Recipe       // nil: the default one
-	Notes     []string             // for the top of the report: what is wrong with the recipe
-	Budget    int                  // tokens; 0: no limit
-	Encoding  string               // "": tokens.DefaultEncoding
-	State     string               // of the session
-	Skills    []string             // names of the active ones as meta.json lists them
-	Exists    map[string]bool      // of each path of a file_exists condition, as it is written there
-	Files     []blocks.File        // in the order of the recipe's sources
-	Locations []string             // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
-	Sections  map[string]string    // the same of the strategy's sections that have a path, by their names
-	Errors    []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
-	Children  []blocks.ChildResult // in the order in which they stand
+	Session  string // its name
+	Agent    string
+	Recipe   *recipe.Recipe  // nil: the default one
+	Notes    []string        // for the top of the report: what is wrong with the recipe
+	Budget   int             // tokens; 0: no limit
+	Encoding string          // "": tokens.DefaultEncoding
+	State    string          // of the session
+	Skills   []string        // names of the active ones as meta.json lists them
+	Exists   map[string]bool // of each path of a file_exists condition, as it is written there
+	Files    []blocks.File   // in the order of the recipe's sources
+	// SummaryFiles are the places in Files that the session's summary has, without content, also where there is none. They are no
+	// part of the pack's id.
+	SummaryFiles []blocks.File
+	Locations    []string             // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
+	Sections     map[string]string    // the same of the strategy's sections that have a path, by their names
+	Errors       []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
+	Children     []blocks.ChildResult // in the order in which they stand
 	// Summaries are what the recipe's summarizer made of old records, in the order in which it did. SummaryNote says in the
 	// report how it stands; it is no part of the pack's id.
 	Summaries   []journal.Summary

@@ -44,7 +44,15 @@ func (x *Session) Apply(c Change) error {
 		if err := x.checkNote(c.Name, c.Was); err != nil {
 			return err
 		}
+		if c.Name == ctxabi.SummaryFile {
+			return x.applySummaryNote(Note{Origin: c.To, Own: c.Data}, c.time())
+		}
 		return x.applyNote(c.Name, Note{Origin: c.To, Own: c.Data}, c.time())
+	case SetSummary:
+		if err := x.checkNote(c.Name, c.Was); err != nil {
+			return err
+		}
+		return x.applySummary(c)
 	case MakeChild:
 		return x.applyMakeChild(c.Name)
 	case RemoveChild:

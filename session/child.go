@@ -340,11 +340,11 @@ func (x *Session) ChildFile(name, file string) (data []byte, at time.Time, origi
 	return data, at, ctxabi.OriginDerived, err
 }
 
-// HandedOver is what a parent wrote for x: the handoff.md of the child's directory that parent
-// names, as meta.json of x does, by its path below the store
-// ("home/1000/agent/coder/session/s1/context/child/rev-1"). rel is where that stands, below the
-// store. Only a session of the same owner is a parent; data is nil without one, and where it wrote
-// nothing.
+// HandedOver returns what a parent hands to x, and its path below the store: the handoff.md of the
+// child's directory, or the version in use of the parent's summary if that file is empty. parent is
+// the path of that directory below the store, as in meta.json of x
+// ("home/1000/agent/coder/session/s1/context/child/rev-1"). Only a session of the same owner is a
+// parent; data is nil without one, and if it has neither.
 func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	at, name, ok := strings.Cut(strings.Trim(parent, "/"), "/"+ctxabi.ChildDir+"/")
 	ref, err := ctxabi.ParseRef(at)
@@ -356,7 +356,16 @@ func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 		return nil, ""
 	}
 	file := ctxabi.ChildPath(name, ctxabi.ChildHandoff)
-	return from.checkedControl(file), path.Join(ref.Path(), file)
+	if data = from.checkedControl(file); len(data) > 0 {
+		return data, path.Join(ref.Path(), file)
+	}
+	if s, err := from.Summaries(); err == nil {
+		if v, used := s.InUse(); used {
+			data, _ = from.SummaryText(v)
+			return data, path.Join(ref.Path(), ctxabi.SummaryPath(v.N))
+		}
+	}
+	return nil, path.Join(ref.Path(), file)
 }
 
 // Touch notes that a file of the session was changed by other means (through the mount, by hand).

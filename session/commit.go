@@ -21,6 +21,7 @@ const (
 	DropFile    ChangeKind = "drop"         // the control file Name is removed, whatever it holds
 	SetTime     ChangeKind = "time"         // the control file Name was changed at At
 	SetNote     ChangeKind = "note"         // what the agent wrote of the note Name is Data; To is its origin
+	SetSummary  ChangeKind = "summary"      // a version of the summary Name is delivered, or all are retracted: To is a VersionRow without its text, Data the text
 	MakeChild   ChangeKind = "make child"   // there is a child Name
 	RemoveChild ChangeKind = "remove child" // the child Name, which is empty, is removed
 	RenameChild ChangeKind = "rename child" // the child Name is called To
@@ -33,7 +34,7 @@ type Change struct {
 	To   string
 	Data []byte
 	If   []byte
-	Was  []byte // of SetNote: what [Note.Sum] of the note must be, or it stays; empty: anything
+	Was  []byte // of SetNote and SetSummary: what [Note.Sum] of the note must be, or it stays; empty: anything
 	At   int64  // when it was asked for, in nanoseconds since 1970, which the file's time becomes; 0: nobody knows
 	Edit Edit
 }
@@ -85,7 +86,7 @@ type NameChange struct {
 // Both methods make a change durable and have it applied to the store that asks, by [Session.Apply]
 // or [Store.ApplyName], before they return; they return the error of that. They may block, and must
 // not keep Data or If. The change was checked by the rules of what it changes, and no lock of the
-// store is held but that of the session's notes for SetNote and the turns of the logs for
+// store is held but that of the session's notes for SetNote and SetSummary, and the turns of the logs for
 // RemoveSession.
 type ChangeCommitter interface {
 	CommitChange(ctx context.Context, x *Session, c Change) error

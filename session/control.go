@@ -46,13 +46,17 @@ func (x *Session) Control(name string) ([]byte, error) {
 // gc.policy, facts.jsonl, ...) and replaces it atomically: other readers see the old content or the
 // new, also after a loss of power. It returns what [CheckControl] does, ctxabi.ErrAppendOnly for a
 // log, ctxabi.ErrReadOnly, ctxabi.ErrStale if by forbids it, and the error of who commits changes or of
-// the disk; the old content stays then. by is who does it, if that is known.
+// the disk; the old content stays then. by is who does it, if that is known. A summary becomes a
+// version (summaries.go).
 func (x *Session) SetControl(name string, data []byte, by ...Edit) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
 	if err := controlName("set", name); err != nil {
 		return err
+	}
+	if name == ctxabi.SummaryFile {
+		return x.SetNote(name, data, ctxabi.OriginAgent, by...)
 	}
 	if err := CheckControl(name, data); err != nil {
 		return err

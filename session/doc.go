@@ -45,6 +45,8 @@
 //	    .ctxfs/renew/                  files of an unfinished renewal (renew.go)
 //	    .ctxfs/errors.jsonl            refusals and failures, bounded (disk/report.go)
 //	    .ctxfs/recipe.json epoch.json  last valid recipe; start of the last epoch (derived)
+//	    .ctxfs/versions                what was written to summary.md (kept; summaries.go)
+//	    .ctxfs/versions.seen           events that deliver a summary (cache)
 //	    .ctxfs/summaries               output of a recipe's summarizer (kept; derived_lines.go)
 //	    .ctxfs/project                 workspace memory that packs show (kept)
 //	    .ctxfs/*.foreign               paths in cwd or project from a container (project.go)
@@ -66,6 +68,8 @@
 //   - rename, listing, and owners of sessions: tree.go; removal: remove.go
 //   - status and result of a child: child.go; links after a rename or removal: child_links.go
 //   - notes are derived until the agent writes them: notes.go
+//   - versions of the summary, which of them is in use, and the range of one that names none:
+//     summaries.go
 //   - workspace of a session, and paths that containers write: project.go
 //   - checksum of derived content: derived.go; content that all hosts must share: kept.go
 //   - deletion for the collector, which decides: collect.go; text of latest.md: Latest in
@@ -89,7 +93,8 @@
 //
 // # Locks
 //
-// Lock order: locks of logs and blobs, Session.notes, Store.create, Root.Move, Root.Moving,
+// Lock order: Session.notes and Session.versionsMu before the locks of logs that readers take;
+// locks of logs and blobs, Session.notes, Store.create, Root.Move, Root.Moving,
 // Store.mu. Store.header, children.mu, and Session.mu are taken last. Removal holds the turns of
 // both logs.
 //

@@ -28,7 +28,7 @@ var forked = []string{
 
 // Fork makes the session ref with the first n messages of x (all when n is negative), the events
 // that had arrived before the next one, and the settings, notes, pins and children as they are now,
-// so that its pack is that of x at that point. Times of arrival stay; the chain begins anew, since
+// so that its pack is that of x at that point: of the summary it has the versions of that point. Times of arrival stay; the chain begins anew, since
 // it is that of another session. It is idle, and its meta.json says forked_from. shared reports
 // whether the disk shares the bytes of the logs between both (a reflink), rather than having a
 // copy. Like a session that is made, it is there whole or not at all. It returns ctxabi.ErrNotFound
@@ -99,6 +99,9 @@ func (w *forkWriter) write(t *log.Timeline, n int) (shared bool, err error) {
 	if err := w.notes(); err != nil {
 		return false, err
 	}
+	if err := w.versions(n); err != nil {
+		return false, err
+	}
 	for _, name := range append(ForeignFiles(), ctxabi.InternalDir+"/"+SummariesFile) {
 		if err := w.internal(name); err != nil {
 			return false, err
@@ -160,6 +163,9 @@ func (w *forkWriter) notes() error {
 	w.x.notes.Lock()
 	defer w.x.notes.Unlock()
 	for _, name := range ctxabi.NoteFiles {
+		if name == ctxabi.SummaryFile {
+			continue // see versions
+		}
 		for _, file := range []string{name, ctxabi.OwnNote(name)} {
 			if err := w.control(file); err != nil {
 				return err
@@ -167,6 +173,15 @@ func (w *forkWriter) notes() error {
 		}
 	}
 	return nil
+}
+
+// versions takes along the versions of the summary that were delivered at or before message n.
+func (w *forkWriter) versions(n int) error {
+	lines, err := w.x.versionsUntil(n)
+	if err != nil || len(lines) == 0 {
+		return err
+	}
+	return vfs.WriteFile(w.s.disk.FS, path.Join(w.dir, ctxabi.InternalDir, VersionsFile), summedLines(lines), 0o600)
 }
 
 func (w *forkWriter) fill(name string, data []byte) error {

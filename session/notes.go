@@ -27,8 +27,19 @@ type Note struct {
 // IsNote reports whether ctxfs derives the file called name as long as the agent does not write it.
 func IsNote(name string) bool { return slices.Contains(ctxabi.NoteFiles, name) }
 
-// Note reads a note from the disk. It returns the error of the disk.
+// Note reads a note from the disk: the summary is the version in use. It returns the error of the
+// disk, and ctxabi.ErrIO if the text of that version is lost.
 func (x *Session) Note(name string) (Note, error) {
+	if name == ctxabi.SummaryFile {
+		if n, ok, err := x.summaryNote(); ok || err != nil {
+			return n, err
+		}
+	}
+	return x.fileNote(name)
+}
+
+// fileNote is Note of the files that hold it. The summary of a session without versions is there.
+func (x *Session) fileNote(name string) (Note, error) {
 	own := ctxabi.OwnNote(name)
 	for {
 		changes := x.changes.Load()
@@ -48,12 +59,16 @@ func (x *Session) Note(name string) (Note, error) {
 	}
 }
 
-// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed. The whole is
+// AppendNote adds to what the agent wrote of a note; what was derived becomes mixed, but a summary
+// is the agent's: it is the version in use and what is added. The whole is
 // checked like a control file. Appends do not overwrite one another. A row that is added beside
 // derived ones without its newline gets one. It returns ctxabi.ErrMalformed if name is no note or
 // the whole breaks its rules, and the error of who commits changes or of the disk.
 func (x *Session) AppendNote(name string, data []byte, by ...Edit) error {
 	return x.changeNote(name, true, editOf(by), func(n *Note) {
+		if name == ctxabi.SummaryFile {
+			n.Origin = ctxabi.OriginAgent
+		}
 		if n.Origin == ctxabi.OriginDerived {
 			n.Origin = ctxabi.OriginMixed
 		}
@@ -121,12 +136,22 @@ func (x *Session) changeNote(name string, again bool, by Edit, change func(*Note
 		if err := CheckControl(name, now.Own); err != nil {
 			return err
 		}
-		c := Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own, Edit: by}
+		c := &Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own}
+		if name == ctxabi.SummaryFile {
+			if c, err = x.summaryChange(now); c == nil {
+				return err
+			}
+		}
+		c.Edit = by
 		if again && !x.store.alone() {
 			sum := was.Sum()
 			c.Was = sum[:]
 		}
-		if err := x.commit(c); c.Was == nil || !errors.Is(err, ctxabi.ErrConflict) {
+		err = x.commit(*c)
+		if err == nil && name == ctxabi.SummaryFile {
+			x.tellUnused()
+		}
+		if c.Was == nil || !errors.Is(err, ctxabi.ErrConflict) {
 			return err
 		}
 	}

@@ -42,6 +42,9 @@ type Session struct {
 
 	notes sync.Mutex // held while a note changes
 
+	versionsMu sync.Mutex
+	versions   disk.Lazy[versions] // guarded by versionsMu
+
 	journal  disk.Lazy[journalPlaces]
 	requests disk.Lazy[journalPlaces]
 

@@ -137,7 +137,7 @@ func (f *exportFlags) run(arg string, out, messages io.Writer) (err error) {
 	}
 	defer func() { err = cmp.Or(err, from.Close()) }()
 	loss := func(l adapter.Loss) { f.losses.all.Add("", l) }
-	logs, err := transcript.Records(from, at.Ref, loss)
+	logs, err := transcript.Records(from, at.Ref, format.Verbatim, loss)
 	if err != nil {
 		return err
 	}

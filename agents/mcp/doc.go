@@ -1,5 +1,5 @@
 // Package mcp serves the Model Context Protocol for one session (`ctxfs mcp`): tools append, pack,
-// search, why, and read, the agent's memory, and resources. [Serve] gets a [Config] and one pair of
+// search, why, read, and save_summary, the agent's memory, and resources. [Serve] gets a [Config] and one pair of
 // streams, and returns when the client closes them. The server is a client of the mount and keeps
 // no state of its own.
 //

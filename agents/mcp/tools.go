@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sys/unix"
@@ -51,6 +53,12 @@ func (s *server) addTools() {
 			"context/todo.md, context/errors.jsonl, messages.jsonl. A directory is listed. Long files come in pieces.",
 		Annotations: reads("Read a file of the session"),
 	}, s.read)
+	sdk.AddTool(s.sdk, &sdk.Tool{
+		Name: "save_summary",
+		Description: "Save your own summary of the session up to now: goal, rules of the user, decisions with reasons, state, exact values, what failed, open questions. " +
+			"Prompts show it in place of older records. A later summary replaces it; carry over what still holds.",
+		Annotations: &sdk.ToolAnnotations{Title: "Save a summary", DestructiveHint: &no, OpenWorldHint: &no},
+	}, s.saveSummary)
 	yes := true
 	sdk.AddTool(s.sdk, &sdk.Tool{
 		Name: "memory",
@@ -223,6 +231,43 @@ func (s *server) read(ctx context.Context, req *sdk.CallToolRequest, in readInpu
 		return nil, nil, err
 	}
 	return f.result(in.Path), nil, nil
+}
+
+type summaryInput struct {
+	Text string `json:"text" jsonschema:"the whole summary, as Markdown"`
+	Upto *int   `json:"upto,omitempty" jsonschema:"the number of the last message that the summary covers; where nothing is said, that of the summary before it"`
+}
+
+// saveSummary delivers a version of the session's summary by a write to summary.md, whose checks
+// it leaves to the mount.
+func (s *server) saveSummary(ctx context.Context, req *sdk.CallToolRequest, in summaryInput) (*sdk.CallToolResult, any, error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return nil, nil, errors.New("the summary is empty; pass its text")
+	}
+	x, err := s.session(req.ClientInfo())
+	if err != nil {
+		return nil, nil, err
+	}
+	d := ctxabi.Summary{Text: in.Text, Writer: ctxabi.WriterMCP}
+	if in.Upto != nil {
+		d.Upto, d.HasUpto = *in.Upto, true
+	}
+	answer, err := await(ctx, func() (string, error) {
+		since := time.Now()
+		if err := os.WriteFile(x.path(ctxabi.SummaryFile), ctxabi.FormatSummaryFile(d), 0o600); err != nil {
+			return "", x.reason(ctxabi.SummaryFile, since, err)
+		}
+		used := attribute(x.path(ctxabi.SummaryFile), "user.ctx.version")
+		upto := attribute(x.path(ctxabi.SummariesDir+"/"+used+".md"), "user.ctx.upto")
+		if text, err := os.ReadFile(x.path(ctxabi.SummaryFile)); err != nil || string(text) != in.Text {
+			return fmt.Sprintf("saved, but version %s, which covers the messages up to %s, stays in use", used, upto), err
+		}
+		return fmt.Sprintf("saved as version %s, which covers the messages up to %s", used, upto), nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return text(answer), nil, nil
 }
 
 // memoryInput is a command of the memory tool; see [memory.Command].

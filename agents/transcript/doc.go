@@ -31,5 +31,6 @@
 //	files.go     files of a transcript, detection of its format
 //	target.go    appends of records to one session
 //	records.go   records of a session for an export
+//	summaries.go versions of the summary as events
 //	tree.go      one interface for mount and store
 package transcript

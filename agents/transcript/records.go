@@ -17,8 +17,9 @@ import (
 // Records returns the records of a session log by log: its messages, its
 // events, and then those of its children, and of theirs. A child is the chain
 // that its directory is called, the child b of the child a is a.b.
+// If saved is set, versions of the summary that no event holds are among the events.
 // It returns an error if there is no such session or a log cannot be read; what is damaged or leads nowhere goes to loss.
-func Records(from Tree, ref ctxabi.Ref, loss func(adapter.Loss)) (logs [][]adapter.Record, err error) {
+func Records(from Tree, ref ctxabi.Ref, saved bool, loss func(adapter.Loss)) (logs [][]adapter.Record, err error) {
 	h, err := from.open(ref)
 	if err != nil {
 		return nil, noSession(err, ref)
@@ -31,6 +32,13 @@ func Records(from Tree, ref ctxabi.Ref, loss func(adapter.Loss)) (logs [][]adapt
 			records, err := recordsOfLog(h, log, chain, loss)
 			if err != nil {
 				return fmt.Errorf("%s: %w", filepath.Join(h.dir(), log), err)
+			}
+			if saved && log == ctxabi.EventsFile {
+				list, err := h.summaries()
+				if err != nil {
+					return err
+				}
+				records = withSummaries(records, unlogged(list), chain)
 			}
 			logs = append(logs, records)
 		}

@@ -43,7 +43,8 @@ type history interface {
 	sync() error
 	lock(wait bool) error // until close: one import at a time; ctxabi.ErrLocked if another is under way and wait is not set
 
-	control(rel string) string // "" where nothing was written, and where it cannot be read
+	summaries() ([]savedSummary, error) // versions of the summary, oldest first
+	control(rel string) string          // "" where nothing was written, and where it cannot be read
 	setControl(rel, text string) error
 	children() ([]string, error)
 	makeChild(name string) error

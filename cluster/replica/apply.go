@@ -294,7 +294,7 @@ func (r *ready) applyChange(ctx context.Context, i uint64) (Result, error) {
 func (c *Copy) syncNames(change *Change) error {
 	var names []string
 	switch change.Kind {
-	case session.SetNote:
+	case session.SetNote, session.SetSummary:
 		names = []string{change.Name, ctxabi.OwnNote(change.Name)}
 	case session.RemoveFile, session.DropFile:
 		names = []string{change.Name}

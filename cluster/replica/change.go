@@ -123,6 +123,8 @@ func (c *Change) check() error {
 			c.Name != ctxabi.MessagesFile && c.Name != ctxabi.EventsFile
 	case session.SetNote:
 		ok = session.IsNote(c.Name)
+	case session.SetSummary:
+		ok = c.Name == ctxabi.SummaryFile
 	case session.MakeChild, session.RemoveChild:
 		ok = ctxabi.ValidName(c.Name) == nil
 	case session.RenameChild:

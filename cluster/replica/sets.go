@@ -128,7 +128,7 @@ func (c *Change) Revision(i uint64) session.Revision {
 	if c.At != 0 {
 		r.Time = time.Unix(0, c.At)
 	}
-	if c.Kind == session.RemoveFile || c.Kind == session.DropFile || c.Kind == session.SetNote && c.To == ctxabi.OriginDerived {
+	if c.Kind == session.RemoveFile || c.Kind == session.DropFile || c.Kind == session.SetNote && c.To == ctxabi.OriginDerived || c.Retracts() {
 		r.Size = -1
 	}
 	return r
@@ -263,6 +263,9 @@ func (c *Copy) counts(change *Change, err error) bool {
 		_, gone := c.x.Control(change.Name)
 		last, ok := c.sets.all[change.Name]
 		return errors.Is(gone, fs.ErrNotExist) && !(ok && last.Size < 0)
+	case change.Kind == session.SetSummary && errors.Is(err, ctxabi.ErrConflict):
+		now, failed := c.x.Note(change.Name)
+		return failed == nil && !change.Retracts() && bytes.Equal(now.Own, change.Data)
 	case change.Kind == session.SetNote && errors.Is(err, ctxabi.ErrConflict):
 		now, failed := c.x.Note(change.Name)
 		return failed == nil && now.Origin == change.To && bytes.Equal(now.Own, change.Data)

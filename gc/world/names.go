@@ -254,7 +254,9 @@ func (w *fileWalk) dir(ctx context.Context, fd int, rel string, depth int) error
 			name := path.Join(rel, e.Name())
 			var err error
 			switch {
-			case rel == "" && (e.Name() == ctxabi.InternalDir || ofLog(e.Name())):
+			case rel == "" && e.Name() == ctxabi.InternalDir:
+				err = w.versions(ctx, fd)
+			case rel == "" && ofLog(e.Name()):
 			case e.IsDir() && depth == deepestRead:
 				w.seen[name] = true
 				w.n.files[name] = &namesInFile{all: true}
@@ -279,8 +281,24 @@ func (w *fileWalk) dir(ctx context.Context, fd int, rel string, depth int) error
 	}
 }
 
+// versions reads the delivered versions of the summary, in the session's directory dir.
+func (w *fileWalk) versions(ctx context.Context, dir int) error {
+	sub, err := beneath.Open(dir, ctxabi.InternalDir, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(sub)
+	return w.file(ctx, sub, session.VersionsFile, versionsName)
+}
+
+// versionsName is the path of the versions of the summary in a session.
+const versionsName = ctxabi.InternalDir + "/" + session.VersionsFile
+
 // shownAs returns the name of a session's file in the mount.
 func shownAs(name string) string {
+	if name == versionsName {
+		return ctxabi.SummariesDir
+	}
 	for _, note := range ctxabi.NoteFiles {
 		if name == ctxabi.OwnNote(note) {
 			return note

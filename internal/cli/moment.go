@@ -19,6 +19,14 @@ const MomentHelp = `A pack is SESSION, the present one, or SESSION@POINT, where 
   sha256-...             the id of a pack that was served (see context/packs.jsonl)
 A pack of an earlier moment is made with today's files.`
 
+// ParseSummary parses SESSION@summary.N, version N of a session's summary. ok is false for any other
+// argument.
+func ParseSummary(arg string) (session string, n int, ok bool) {
+	session, digits, ok := strings.Cut(arg, "@summary.")
+	n, err := strconv.Atoi(digits)
+	return session, n, ok && err == nil && n > 0 && session != ""
+}
+
 // ParseMoment parses SESSION@POINT. A path may contain an @, so only a suffix without a slash is a
 // point. A point of another form is wrong usage.
 func ParseMoment(arg string) (Moment, error) {

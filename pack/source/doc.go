@@ -17,6 +17,7 @@
 //     first of Config.Instead, context/budget, the recipe, and the default (Gatherer.Fallback).
 //   - Which files a source takes: list.go. Limits of a directory: home_dir.go; of a file: sign.go
 //     (maxFile), outside_read.go (maxWorkspaceFile).
+//   - Which text of summary.md a pack has, now and at an earlier moment: summary.go.
 //   - Why a file yields nothing: home_file.go (reasonNoText and its neighbors).
 //   - Whether a file is read again: unchanged.go, sign.go (Sign, tick).
 //   - Rights to run and read as the owner: trust.go. trust.generator decides for a command,

@@ -19,6 +19,7 @@ type sources struct {
 	g      *Gathered
 	h      *home
 	rel    string // the session's directory in the home
+	x      *session.Session
 	recipe *recipe.Recipe
 	asks   []outsideFile
 
@@ -135,6 +136,11 @@ func (s *sources) viewed(at int, src *recipe.Source, where string) {
 func (s *sources) stored(at int, id, rel string) *content {
 	c := s.h.file(rel, maxFile).content
 	name, life := fromSession(s.rel, rel), ""
+	if name == ctxabi.SummaryFile {
+		if c, delivered := s.summary(at, id); delivered {
+			return c
+		}
+	}
 	if session.IsNote(name) {
 		life = ctxabi.OriginAgent
 		if c.absent {
@@ -145,6 +151,11 @@ func (s *sources) stored(at int, id, rel string) *content {
 			if c.absent {
 				return c
 			}
+		}
+	}
+	if x := s.sibling(rel); x != nil && c.absent {
+		if other, delivered := s.delivered(x, blocks.File{At: at, ID: id, Path: name}); delivered {
+			return other
 		}
 	}
 	if !c.absent {

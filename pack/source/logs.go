@@ -142,7 +142,10 @@ func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) (err e
 	}
 	in.Summaries, in.SummaryNote = in.Usable(), ""
 	in.Redaction = l.mask.until(in.Redaction, t)
-	return err
+	if err != nil {
+		return err
+	}
+	return summaryUntil(in, x, t)
 }
 
 // A tool event has its place when no message is on its way any more that may

@@ -38,7 +38,8 @@ type Gathered struct {
 	skills    []string
 	notes     []string
 	files     []blocks.File
-	locations []string // as Input has them
+	summaries []blocks.File // the places of the summary, whether there is one or not
+	locations []string      // as Input has them
 	sections  map[string]string
 	exists    map[string]bool
 	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
@@ -132,7 +133,7 @@ func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Log
 	if err := g.lookAtChildren(x, last, own.mask); err != nil {
 		return nil, false, err
 	}
-	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
+	s := &sources{g: g, h: h, rel: rel, x: x, recipe: g.Chosen.Recipe}
 	g.handover, s.handover = x.HandedOver(g.parent)
 	if err := s.all(); err != nil {
 		return nil, false, err
@@ -260,7 +261,7 @@ func (gr *Gatherer) Required(x *session.Session) (*Gathered, error) {
 	defer h.close()
 	g := &Gathered{Ref: h.ref, scan: h.now, exists: map[string]bool{}}
 	gr.setUp(x, g, h, rel, nil)
-	s := &sources{g: g, h: h, rel: rel, recipe: g.Chosen.Recipe}
+	s := &sources{g: g, h: h, rel: rel, x: x, recipe: g.Chosen.Recipe}
 	for at := range s.recipe.Sources {
 		if src := &s.recipe.Sources[at]; pack.ClassOf(src) == pack.Required {
 			if err := s.source(at, src); err != nil {
@@ -300,5 +301,5 @@ func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data,
 // Input is what the compiler is given, but for the records.
 func (g *Gathered) Input() pack.Input {
 	return pack.Input{Session: g.Ref.Session, Agent: g.Ref.Agent, Recipe: g.Chosen.Recipe, Notes: g.notes, Budget: g.Budget, Encoding: g.Encoding,
-		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), Locations: g.locations, Sections: g.sections, Children: g.results}
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), SummaryFiles: g.summaries, Locations: g.locations, Sections: g.sections, Children: g.results}
 }

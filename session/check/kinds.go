@@ -80,6 +80,8 @@ var sessionKinds = []FileKind{
 
 	{ctxabi.InternalDir + "/", Truth, nil},
 	{ctxabi.InternalDir + "/*.foreign", Control, nil},
+	{ctxabi.InternalDir + "/" + session.VersionsFile, Kept, checkVersions},
+	{ctxabi.InternalDir + "/" + session.VersionsFile + ".seen", Cache, DerivedFile(nil)},
 	{disk.ErrorsFile, Report, checkErrors},
 	{archive.AwayDir + "/", Kept, nil},
 	{archive.AwayDir + "/*.row", Kept, nil},
@@ -147,6 +149,22 @@ func whyOf(err error) string {
 		return e.Why
 	}
 	return err.Error()
+}
+
+// checkVersions checks the rows of the versions of a summary: each by its hash, and their order.
+func checkVersions(f *CheckedFile) {
+	messages, events := 0, 0
+	DerivedLines(func(_ *CheckedFile, line []byte) error {
+		var row session.VersionRow
+		if err := StrictJSON(line, &row); err != nil {
+			return err
+		}
+		if row.Messages < messages || row.Events < events {
+			return errors.New("it counts fewer records than the line before it")
+		}
+		messages, events = row.Messages, row.Events
+		return row.Check()
+	})(f)
 }
 
 func checkErrors(f *CheckedFile) {

@@ -134,7 +134,7 @@ func TestTextIsAddedBelow(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
 	story(s)
-	for _, file := range []string{ctxabi.SummaryFile, ctxabi.TodoFile} {
+	for _, file := range []string{ctxabi.TodoFile} {
 		text := s.Read(file)
 		s.Bash("echo '- [ ] call Ada' >> " + file).OK()
 		wantOrigin(t, s, file, ctxabi.OriginMixed)

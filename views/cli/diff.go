@@ -2,12 +2,17 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	packcli "github.com/ctxfs/ctxfs/pack/cli"
@@ -18,12 +23,15 @@ func diffCmd() *cobra.Command {
 	var f packcli.Flags
 	var asJSON, asText bool
 	c := &cobra.Command{
-		Use:   "diff [flags] SESSION[@POINT] SESSION[@POINT]",
+		Use:   "diff [flags] SESSION[@POINT] SESSION[@POINT]\n  ctxfs diff SESSION@summary.N SESSION@summary.N",
 		Short: "Show what changed from one prompt to another",
 		Long: `Show what changed from one pack to another: the epoch and why it began, how much
 of the first pack begins the second (a provider's prompt cache keeps that much),
 which blocks were added, removed or changed, which records are shown in another
 way, and the tokens of each section. --text shows the lines of pack.md.
+
+SESSION@summary.N is version N of the session's summary, context/summaries/N.md.
+Two of them are compared line by line.
 
 Blocks are the same block if their name and their range are equal. A compaction
 adds blocks with a new range, or replaces all of them.
@@ -41,10 +49,15 @@ Exit codes, as those of diff:
 		Example: `  ctxfs diff coder/s1@120 coder/s1@180
   ctxfs diff coder/s1@2026-05-04T10:00:00Z coder/s1
   ctxfs diff --text .@57 .@58
+  ctxfs diff coder/s1@summary.1 coder/s1@summary.2
   ctxfs diff coder/s1 coder/s2 --json | jq .prefix_kept.share`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			same, err := diff(c, &f, args, asText, asJSON)
+			compare := diff
+			if _, _, ok := cli.ParseSummary(args[0]); ok {
+				compare = diffSummaries
+			}
+			same, err := compare(c, &f, args, asText, asJSON)
 			if err != nil {
 				if code := cli.ExitCode(cli.Failed(err)); code != cli.ExitUsage {
 					fmt.Fprintln(c.ErrOrStderr(), "ctxfs:", cli.Message(err))
@@ -63,6 +76,60 @@ Exit codes, as those of diff:
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	c.MarkFlagsMutuallyExclusive("text", "json")
 	return c
+}
+
+// diffSummaries prints a unified diff of two versions of summaries.
+func diffSummaries(c *cobra.Command, f *packcli.Flags, args []string, _, asJSON bool) (same bool, err error) {
+	if asJSON {
+		return false, cli.Usagef("--json is for packs; versions of a summary are compared line by line")
+	}
+	var texts [2][]byte
+	for i, arg := range args {
+		name, n, ok := cli.ParseSummary(arg)
+		if !ok {
+			return false, cli.Usagef("%q is not a version of a summary; write SESSION@summary.N", arg)
+		}
+		if texts[i], err = summaryOf(f.Store, name, n); err != nil {
+			return false, err
+		}
+	}
+	text := inspect.Lines(texts[0], texts[1], args[0], args[1])
+	_, err = c.OutOrStdout().Write(text)
+	return len(text) == 0, err
+}
+
+// summaryOf returns the text of a version: from a mount that shows the session, else from its store.
+func summaryOf(store, name string, n int) ([]byte, error) {
+	none := fmt.Errorf("%s has no version %d of its summary; context/summaries lists them", name, n)
+	at, err := locate.Session(name, store)
+	if dir, ok := locate.MountedSession(name, at); ok {
+		text, err := os.ReadFile(filepath.Join(dir, ctxabi.SummaryPath(n)))
+		if errors.Is(err, fs.ErrNotExist) {
+			err = none
+		}
+		return text, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	s, err := cli.OpenToRead(at.Store)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	x, err := s.Session(at.Ref)
+	if err != nil {
+		return nil, err
+	}
+	list, err := x.Summaries()
+	if err != nil {
+		return nil, err
+	}
+	v, ok := list.Get(n)
+	if !ok {
+		return nil, none
+	}
+	return x.SummaryText(v)
 }
 
 func diff(c *cobra.Command, f *packcli.Flags, args []string, asText, asJSON bool) (same bool, err error) {

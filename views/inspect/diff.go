@@ -94,8 +94,11 @@ func Compare(a, b *Pack, nameA, nameB string, related bool) *Diff {
 
 // Text is a unified diff of both pack.md; empty when they are the same.
 func Text(a, b *Pack, nameA, nameB string) []byte {
-	return diff.Diff(nameA, []byte(a.Markdown), nameB, []byte(b.Markdown))
+	return Lines([]byte(a.Markdown), []byte(b.Markdown), nameA, nameB)
 }
+
+// Lines returns a unified diff of two texts; it is empty if they are equal.
+func Lines(a, b []byte, nameA, nameB string) []byte { return diff.Diff(nameA, a, nameB, b) }
 
 func (p *Pack) side(name string) *Side {
 	s := &Side{Name: name, PackID: p.PackID, Messages: p.Messages, Tokens: p.Tokens, Epoch: p.Epoch, EpochReason: p.EpochReason, Compactions: p.Compactions, MarkdownOnly: p.Items == nil}

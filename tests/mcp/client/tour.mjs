@@ -10,7 +10,7 @@ const { client, pid, call, ok, refused } = await connect([session]);
 assert.equal(client.getServerVersion().name, "ctxfs");
 assert.match(client.getInstructions(), new RegExp(`^Your memory is files in ${session}:`));
 const { tools } = await client.listTools();
-assert.deepEqual(tools.map((t) => t.name).sort(), ["append", "memory", "pack", "read", "search", "why"]);
+assert.deepEqual(tools.map((t) => t.name).sort(), ["append", "memory", "pack", "read", "save_summary", "search", "why"]);
 for (const t of tools) {
   assert.ok(t.description.length > 60, t.name);
   assert.equal(t.inputSchema.type, "object");

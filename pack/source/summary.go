@@ -1,0 +1,106 @@
+package source
+
+import (
+	"crypto/sha256"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/session"
+	"github.com/ctxfs/ctxfs/session/log"
+)
+
+// A source that names summary.md shows the version in use. The store has no such file once a
+// version was delivered, so the text comes from the session.
+
+// summary adds the version of the session's own summary that is in use. delivered is false if the
+// session has no version, or only the file of an older store.
+func (s *sources) summary(at int, id string) (c *content, delivered bool) {
+	f := blocks.File{At: at, ID: id, Path: ctxabi.SummaryFile, Life: ctxabi.OriginAgent}
+	s.g.summaries = append(s.g.summaries, f)
+	s.watchVersions(s.rel)
+	return s.delivered(s.x, f)
+}
+
+// delivered adds f with the version of x that is in use.
+func (s *sources) delivered(x *session.Session, f blocks.File) (c *content, delivered bool) {
+	list, err := x.Summaries()
+	if err == nil && (list.OfOldStore() || len(list.List) == 0) {
+		return nil, false
+	}
+	if err == nil {
+		v, used := list.InUse()
+		if !used {
+			return absent, true
+		}
+		f.Data, err = x.SummaryText(v)
+	}
+	c = &content{data: f.Data, sum: sha256.Sum256(f.Data)}
+	if err != nil {
+		c.reason, c.failed = why(err), true
+	}
+	f.Reason, f.Sum = c.reason, &c.sum
+	s.g.files = append(s.g.files, f)
+	return c, true
+}
+
+// sibling returns the session whose summary is the file rel of the agent's home, or nil.
+func (s *sources) sibling(rel string) *session.Session {
+	name, ok := strings.CutSuffix(rel, "/"+ctxabi.SummaryFile)
+	if !ok || path.Dir(name) != ctxabi.SessionDir || name == s.rel {
+		return nil
+	}
+	ref := s.g.Ref
+	ref.Session = path.Base(name)
+	x, err := s.x.Store().Session(ref)
+	if err != nil {
+		return nil
+	}
+	s.watchVersions(name)
+	s.h.internal(path.Join(name, ctxabi.EventsFile), 0)
+	return x
+}
+
+// watchVersions lets the next scan see whether versions were delivered to the session in dir.
+func (s *sources) watchVersions(dir string) {
+	s.h.internal(path.Join(dir, ctxabi.InternalDir, session.VersionsFile), 0)
+}
+
+// summaryUntil replaces the summary in the files of a pack by the version that was in use when the
+// session had the messages of t. It returns the errors of [session.Session.SummariesAt].
+func summaryUntil(in *pack.Input, x *session.Session, t *log.Timeline) error {
+	if len(in.SummaryFiles) == 0 {
+		return nil
+	}
+	list, err := x.SummariesAt(t.Messages.Len())
+	if err != nil {
+		return err
+	}
+	v, used := list.InUse()
+	if all, err := x.Summaries(); err != nil || all.OfOldStore() && used {
+		return err // the file is as it was
+	}
+	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f blocks.File) bool {
+		return f.Path == ctxabi.SummaryFile && f.Life != ""
+	})
+	if !used {
+		return nil
+	}
+	text, err := x.SummaryText(v)
+	if err != nil {
+		return err
+	}
+	if in.Redaction != nil {
+		text = []byte(in.Redaction.Text(string(text)))
+	}
+	for _, f := range in.SummaryFiles {
+		sum := sha256.Sum256(text)
+		f.Data, f.Sum = text, &sum
+		in.Files = append(in.Files, f)
+	}
+	slices.SortStableFunc(in.Files, func(a, b blocks.File) int { return a.At - b.At })
+	return nil
+}
