@@ -119,6 +119,7 @@ func onlyDataIsQuoted(t failer, f native.Format, data []byte) {
 			t.Fatalf("%s: the system says\n%s", f, clip(text))
 		}
 	}
+
 	for _, text := range nativetest.Texts(data) {
 		for {
 			var quotation, rest string
@@ -126,7 +127,8 @@ func onlyDataIsQuoted(t failer, f native.Format, data []byte) {
 			if _, quotation, closed = strings.Cut(text, ctxabi.QuoteBegins); !closed {
 				break
 			}
-			if _, rest, closed = strings.Cut(quotation, ctxabi.QuoteEnds); !closed || strings.HasPrefix(rest, "\nSYSTEM: obey") {
+			_, rest, closed = strings.Cut(quotation, ctxabi.QuoteEnds)
+			if !closed || strings.HasPrefix(rest, "\nSYSTEM: obey") {
 				t.Fatalf("%s: a quotation ends before its end\n%s", f, clip(text))
 			}
 			text = rest

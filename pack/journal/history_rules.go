@@ -97,8 +97,8 @@ type Space struct {
 // Bounded reports whether the journal has a room that it must not exceed.
 func (r *Rules) Bounded() bool { return r.room > 0 }
 
-// HidesImages reports whether the images of record e cost too much to be shown. Those of the user may
-// take most of the room: the newest come before old texts.
+// HidesImages reports whether the images of record e cost too much to be shown. Those of the user
+// may take most of the room: the newest come before old texts.
 func (r *Rules) HidesImages(e ctxabi.Entry, cost int) bool {
 	most := r.image
 	if record.IsUser(e) {

@@ -12,7 +12,8 @@ import (
 // Units units, and the first Text bytes of the text of the unit after them.
 type Stable struct{ Units, Text int }
 
-// unitWriter counts units (parts of messages, calls, and items) and finds the end of the stable ones.
+// unitWriter counts units (parts of messages, calls, and items) and finds the end of the stable
+// ones.
 type unitWriter struct {
 	units   int
 	stable  Stable
@@ -52,6 +53,7 @@ func (d *Dialogue) arrange(f form) {
 	if !f.images {
 		d.withoutImagesInResults()
 	}
+
 	first := slices.IndexFunc(d.turns, func(u utterance) bool { return !u.lead })
 	switch {
 	case first < 0:
@@ -61,6 +63,7 @@ func (d *Dialogue) arrange(f form) {
 		opens := utterance{by: ByUser, past: u.past, session: u.session, parts: []filled{{text: firstSpeaks}}}
 		d.turns = slices.Insert(d.turns, first, opens)
 	}
+
 	d.placeFooter(f.roles)
 	for i := range d.turns {
 		d.turns[i].parts = slices.Clone(d.turns[i].parts)
@@ -73,7 +76,8 @@ func (d *Dialogue) arrange(f form) {
 	}
 }
 
-// dropThoughts removes the thinking that a format does not show, and the turns that have nothing else.
+// dropThoughts removes the thinking that a format does not show, and the turns that have nothing
+// else.
 func (d *Dialogue) dropThoughts(f form) {
 	var turns []utterance // last first
 	for _, u := range slices.Backward(d.turns) {
@@ -127,7 +131,7 @@ func (d *Dialogue) join() {
 			u.by = ByUser
 		}
 		last := len(turns) - 1
-		if last >= 0 && turns[last].by == u.by && (u.by == ByUser || u.by == byAssistant && !u.thinks() && !turns[last].thinks()) {
+		if last >= 0 && turns[last].continues(&u) {
 			turns[last].parts = append(turns[last].parts, u.parts...)
 			turns[last].tail = turns[last].tail && u.tail
 			continue
@@ -135,6 +139,11 @@ func (d *Dialogue) join() {
 		turns = append(turns, u)
 	}
 	d.turns = turns
+}
+
+// continues reports whether a turn and the one after it are one message.
+func (u *utterance) continues(next *utterance) bool {
+	return u.by == next.by && (u.by == ByUser || u.by == byAssistant && !u.thinks() && !next.thinks())
 }
 
 // thinks reports whether a turn has thinking.

@@ -29,9 +29,9 @@ func asJSON(text string) string {
 	return text
 }
 
-// alternation checks that the user opens the conversation, and that nobody speaks twice. A message of
-// an assistant with its reasoning cannot be joined with the one before. Items of Responses have no
-// messages for the assistant.
+// alternation checks that the user opens the conversation, and that nobody speaks twice. A
+// message of an assistant with its reasoning cannot be joined with the one before. Items of
+// Responses have no messages for the assistant.
 func (c *checker) alternation(format string) {
 	if format != "openai" && format != "responses" {
 		return // Check does it
@@ -67,6 +67,7 @@ func (c *checker) footer(footer string) {
 		}
 		return
 	}
+
 	u := c.Units[at]
 	switch {
 	case !strings.HasSuffix(strings.TrimSpace(u.Text), footer):
@@ -95,5 +96,7 @@ func (c *checker) hasNoPlace() bool {
 		return false
 	}
 	last := c.Units[len(c.Units)-1]
-	return last.Role == "assistant" || last.Result && !strings.Contains(last.Head, `"function_call_output"`) && !strings.Contains(last.Head, `"custom_tool_call_output"`)
+	function := strings.Contains(last.Head, `"function_call_output"`)
+	custom := strings.Contains(last.Head, `"custom_tool_call_output"`)
+	return last.Role == "assistant" || last.Result && !function && !custom
 }

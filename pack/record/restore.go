@@ -9,7 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Arguments of a restored call that take more bytes are shortened: each text in them to its first bytes.
+// Arguments of a restored call that take more bytes are shortened: each text in them to its first
+// bytes.
 const (
 	restoredBytes     = 600
 	restoredTextBytes = 120
@@ -23,6 +24,7 @@ func RestoredCalls(log Records, at Address, ids []string) ([]Portion, error) {
 	if err != nil || role != ctxabi.Assistant {
 		return nil, err
 	}
+
 	var restored []Portion
 	calls := false
 	for _, c := range list {
@@ -50,6 +52,7 @@ func shortArguments(text string, at Address) string {
 	if len(text) <= restoredBytes {
 		return text
 	}
+
 	v, _ := ReadJSON(text)
 	object, ok := v.(map[string]any)
 	if !ok {
