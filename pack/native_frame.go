@@ -154,7 +154,7 @@ func (d *draft) lastRequestOnly() (*native.Script, error) {
 	return s, nil
 }
 
-// frameJournal makes what native renderings are made from, with the journal as it is folded.
+// frameJournal is frameNative with the journal as it is folded.
 func (d *draft) frameJournal() error {
 	s, err := d.script()
 	if err != nil {

@@ -59,7 +59,7 @@ var toolLoop = []string{
 	`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"bin etc"}]}`,
 }
 
-// A text of the user behind a result ends the turn: Claude loses its thinking, DeepSeek and
+// A text of the user after a result ends the turn: Claude loses its thinking, DeepSeek and
 // Gemini begin another one.
 func TestFooterFollowsLastResult(t *testing.T) {
 	for name, records := range map[string][]string{"result": toolLoop, "open call": toolLoop[:2]} {
@@ -206,7 +206,7 @@ func TestMarksFollowHistoryAndLive(t *testing.T) {
 	}
 }
 
-// A result whose call was compacted became a text of the user.
+// The result of a compacted call became a text of the user.
 func TestCallOfLiveResultIsRestored(t *testing.T) {
 	l := logOf(`{"role":"user","content":"Build it in the background."}`,
 		`{"role":"assistant","content":"","reasoning_content":"It takes long.","tool_calls":[{"id":"slow","name":"build",`+

@@ -55,12 +55,13 @@ type turnReader struct {
 	counter int
 }
 
-// ReadTurns makes turns of the records of one chain. Those of records that an import of the
-// format made are own; what these cannot carry is no loss. In the others, data that the provider
-// refuses is replaced.
+// ReadTurns makes turns of the records of one chain. Turns of records that an import of the
+// format made are own, and nothing in them is a loss. In the others, data that the provider refuses
+// is replaced.
 func ReadTurns(records []Record, format string, v picture.Provider, lost *Tally) []Turn {
 	r := turnReader{lost: lost}
 	accepted := acceptedParts(records, format, v, lost)
+
 	for i, rec := range records {
 		n, own := len(r.turns), isOwn(rec, format)
 		if r.lost = lost; own {

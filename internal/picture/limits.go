@@ -16,7 +16,7 @@ const (
 	Providers // their number
 )
 
-// Any stands for a provider that is not known: the strictest limits of all.
+// Any is a provider that is not known: it has the strictest limits of all.
 const Any = Providers
 
 func (v Provider) String() string { return limits[v].name }

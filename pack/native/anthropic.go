@@ -56,7 +56,7 @@ type blockWriter struct {
 	blocks []object
 	stable int  // up to the end of the STABLE phase
 	system int  // up to the end of the system prompt
-	past   int  // up to the end of the history part, or of what precedes the journal
+	past   int  // up to the end of the history part, or of the blocks before the journal
 	last   int  // up to the last live record that can have a mark
 	tail   bool // the last live record came
 }

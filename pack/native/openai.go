@@ -12,7 +12,7 @@ import (
 var openAIRoles = map[Speaker]string{bySystem: "system", byDeveloper: "developer", byNote: "user", ByUser: "user"}
 
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks that have authority are
-// system messages; what ctxfs quotes is the user's.
+// system messages; quotations are the user's.
 func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
 	d.arrange(form{roles: 4})
 	w := unitWriter{}

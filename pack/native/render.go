@@ -42,7 +42,7 @@ type Prompt struct {
 	Quoted   string // the blocks before the journal that are quoted
 	Task     string // the blocks before the journal that the user says
 	Messages []Message
-	Footer   Footer // the blocks behind the journal
+	Footer   Footer // the blocks after the journal
 	Tools    Tools
 	Limit    int // of tokens; 0: none
 	Counter  *tokens.Counter

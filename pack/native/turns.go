@@ -20,7 +20,7 @@ type unitWriter struct {
 	reached bool // the tail
 }
 
-// add counts a unit whose text has size bytes; 0 if it has none. A text may grow.
+// add counts a unit with size bytes of text, which may grow.
 func (w *unitWriter) add(size int, tail bool) {
 	w.units++
 	w.grow(size, tail)
@@ -36,7 +36,7 @@ func (w *unitWriter) grow(size int, tail bool) {
 	}
 }
 
-// form is what a format takes.
+// form describes the messages of a format.
 type form struct {
 	roles  int                   // 2: everybody but the assistant is the user
 	images bool                  // results may have images
@@ -99,7 +99,7 @@ func (d *Dialogue) dropThoughts(f form) {
 	d.turns = turns
 }
 
-// placeFooter puts the footer behind the live records. While a call waits for the model, user text
+// placeFooter puts the footer after the live records. While a call waits for the model, user text
 // would end the turn: Claude drops its thinking, Gemini and DeepSeek begin another turn. There the
 // footer follows the text of the last result.
 func (d *Dialogue) placeFooter(roles int) {

@@ -18,7 +18,7 @@ const (
 
 // RestoredCalls returns the calls with the given ids of the record at an address, and the thinking
 // before them, for a prompt that shows a result without its call. Long arguments are shortened. Nil
-// means that there is no such call. The error is that of [ContentsOf].
+// means that there is no such call. It returns errors as [ContentsOf] does.
 func RestoredCalls(log Records, at Address, ids []string) ([]Portion, error) {
 	role, list, err := ContentsOf(log, at, "", nil, func() int { return 0 })
 	if err != nil || role != ctxabi.Assistant {
