@@ -174,14 +174,18 @@ func TestNewestImageIsSent(t *testing.T) {
 		for _, r := range history {
 			l.Append(r)
 		}
+
 		l.Append([]byte(`{"role":"user","content":[{"type":"text","text":"What is wrong here?"},` + shot + `]}`))
-		for _, later := range []string{"", `{"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","name":"zoom","arguments":"{}"}]}`, `{"role":"tool","tool_call_id":"c1","content":"done"}`} {
+		for _, later := range []string{"",
+			`{"role":"assistant","content":"I look.","tool_calls":[{"id":"c1","name":"zoom","arguments":"{}"}]}`,
+			`{"role":"tool","tool_call_id":"c1","content":"done"}`,
+		} {
 			if later != "" {
 				l.Append([]byte(later))
 			}
 			in := inputOf(l.Prefix(l.Len()), budget)
 			b := mustCompile(t, in)
-			said := strings.Contains(string(b.Report), "- image: the newest images of the user, in message 61, are not sent")
+			said := strings.Contains(string(b.Report), "- image: the newest images of the user, in message 61,")
 			for f, r := range natives(t, b, logsOf(&in), budget, "") {
 				if sent := bytes.Contains(r.data, []byte("iVBOR")); sent == said || budget >= 2000 && !sent {
 					t.Errorf("%s at %d, %d records: sent %v, reported %v", f, budget, l.Len(), sent, said)

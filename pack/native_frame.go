@@ -69,12 +69,14 @@ func (d *draft) restored(l *native.Line, shown map[record.Address]bool) ([]nativ
 	if l.Past || call.Line == 0 || shown[call] {
 		return nil, nil
 	}
+
 	var ids []string
 	for _, c := range l.Contents {
 		if c.Kind == record.ResultPortion && c.ID != "" {
 			ids = append(ids, c.ID)
 		}
 	}
+
 	list, err := record.RestoredCalls(log, call, ids)
 	if list == nil || err != nil {
 		return nil, err
@@ -104,7 +106,8 @@ func (d *draft) carried(p *journal.Part) bool {
 	if !slices.ContainsFunc(p.Contents, func(c record.Portion) bool { return c.Kind == record.DataPortion || len(c.Marks) > 0 }) {
 		return false
 	}
-	if cost := journal.CostOf(p.Contents); p.From < d.imagesFrom || d.fold.Rules.HidesImages(d.history.At(p.From), cost) {
+	cost := journal.CostOf(p.Contents)
+	if p.From < d.imagesFrom || d.fold.Rules.HidesImages(d.history.At(p.From), cost) {
 		return false
 	}
 	if p.Kept && d.fold.Rules.Bounded() {
@@ -124,8 +127,8 @@ func (d *draft) decayed(p *journal.Part) bool {
 	return turns >= journal.ImageTurns
 }
 
-// imageNote returns a sentence that says that no rendering has the images of the newest record of the
-// user that has some; "" if they have.
+// imageNote returns a sentence that says that no rendering has the images of the newest record of
+// the user that has some; "" if they have.
 func (d *draft) imageNote() string {
 	for i := len(d.parts) - 1; i >= 0; i-- {
 		p := &d.parts[i]
@@ -136,7 +139,7 @@ func (d *draft) imageNote() string {
 		if d.carried(p) || d.decayed(p) {
 			return ""
 		}
-		return fmt.Sprintf("the newest images of the user, in message %s, are not sent: they take %d tokens, which the budget does not leave",
+		return fmt.Sprintf("the newest images of the user, in message %s, are not sent: %d tokens do not fit into the budget",
 			record.AddressOf(d.history, p.From), cost)
 	}
 	return ""
@@ -162,7 +165,7 @@ func (d *draft) lastRequestOnly() (*native.Script, error) {
 	return s, nil
 }
 
-// frameJournal makes what native renderings are made from, with the journal as it is folded.
+// frameJournal is frameNative with the journal as it is folded.
 func (d *draft) frameJournal() error {
 	s, err := d.script()
 	if err != nil {

@@ -26,7 +26,8 @@ func replays(t *testing.T) map[string][][]byte {
 		dir = "../../shared/data"
 	}
 	step := suite.Pick(t, 30, 1) // from one real session to the next
-	for _, pattern := range []string{"../examples/*/*essages.jsonl", "../examples/*/sample-session.jsonl", filepath.Join(dir, "sessions", "*", "*.jsonl"), filepath.Join(dir, "histories", "*.jsonl")} {
+	for _, pattern := range []string{"../examples/*/*essages.jsonl", "../examples/*/sample-session.jsonl",
+		filepath.Join(dir, "sessions", "*", "*.jsonl"), filepath.Join(dir, "histories", "*.jsonl")} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 && strings.HasPrefix(pattern, "../examples") {
 			t.Fatalf("no sessions: %v, %v", pattern, err)
@@ -131,7 +132,8 @@ func (sum *nativeSum) replay(t *testing.T, name string, records [][]byte, limit 
 		if b.Epoch == epoch {
 			keepsPrefix(t, before, now)
 			sum.kept++
-			sum.units, sum.stayed = sum.units+len(now[native.Anthropic].units), sum.stayed+before[native.Anthropic].stable.Units
+			sum.units += len(now[native.Anthropic].units)
+			sum.stayed += before[native.Anthropic].stable.Units
 		}
 		before, epoch = now, b.Epoch
 		sum.renderings += len(now)

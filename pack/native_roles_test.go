@@ -122,6 +122,7 @@ func onlyDataIsQuoted(t failer, f native.Format, data []byte) {
 			t.Fatalf("%s: the system says\n%s", f, clip(text))
 		}
 	}
+
 	for _, text := range nativetest.Texts(data) {
 		if _, problem := nativetest.ByLabel(testMarks, text); problem != "" {
 			t.Fatalf("%s: %s\n%s", f, problem, clip(text))

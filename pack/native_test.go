@@ -62,7 +62,8 @@ func natives(t failer, b *Build, logs native.Logs, limit int, encoding string) m
 		if body.Tokens > b.native.Bound {
 			t.Fatalf("%s: %d tokens, the bound was %d\n%s\n%s", f, body.Tokens, b.native.Bound, clip(string(data)), clip(string(b.Markdown)))
 		}
-		if n := stable.Units; n > len(body.Units) || stable.Text > 0 && (n == len(body.Units) || stable.Text > len(body.Units[n].Text)) {
+		next := append(slices.Clip(body.Units), nativetest.Unit{})[min(stable.Units, len(body.Units))]
+		if stable.Units > len(body.Units) || stable.Text > len(next.Text) {
 			t.Fatalf("%s: %+v is to stay, there are %d units", f, stable, len(body.Units))
 		}
 		out[f] = nativeOf{data, body.Units, stable, body.Tokens}
@@ -93,7 +94,8 @@ func differ(a, b string) (string, string) {
 	return clip(a[at:]), clip(b[at:])
 }
 
-// begins reports whether other units begin as those of n that were to stay, or the first one that differs.
+// begins reports whether other units begin as those of n that were to stay, or the first one that
+// differs.
 func (n nativeOf) begins(units []nativetest.Unit) (at int, ok bool) {
 	for i, u := range n.units[:n.stable.Units] {
 		if i >= len(units) || units[i] != u {

@@ -53,17 +53,20 @@ func at(v any, path ...any) any {
 // toolLoop is a request and the result of the first call.
 var toolLoop = []string{
 	`{"role":"user","content":"List the root."}`,
-	`{"role":"assistant","content":[{"type":"thinking","thinking":"I look.","signature":"c2ln"},{"type":"tool_use","id":"c1","name":"ls","input":{"dir":"/"}}]}`,
+	`{"role":"assistant","content":[{"type":"thinking","thinking":"I look.","signature":"c2ln"},` +
+		`{"type":"tool_use","id":"c1","name":"ls","input":{"dir":"/"}}]}`,
 	`{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"bin etc"}]}`,
 }
 
-// A text of the user behind a result ends the turn: Claude loses its thinking, DeepSeek and Gemini begin another one.
+// A text of the user after a result ends the turn: Claude loses its thinking, DeepSeek and
+// Gemini begin another one.
 func TestFooterFollowsLastResult(t *testing.T) {
 	for name, records := range map[string][]string{"result": toolLoop, "open call": toolLoop[:2]} {
 		in := inputOf(logOf(records...), 8000, sampleFiles()...)
 		b := mustCompile(t, in)
 		footer, all := footerOf(t, b), natives(t, b, logsOf(&in), in.Budget, "")
 		text := map[string]string{"result": "bin etc", "open call": native.NoResult}[name]
+
 		joined := text + "\n" + footer
 		for f, path := range map[native.Format][]any{
 			native.OpenAI:    {"messages", -1, "content"},
@@ -75,9 +78,11 @@ func TestFooterFollowsLastResult(t *testing.T) {
 				t.Errorf("%s, %s: the last result is %q", name, f, got)
 			}
 		}
+
 		body := bodyOf(t, all[native.Anthropic])
 		content, _ := at(body, "messages", -1, "content").([]any)
-		if len(content) != 1 || at(content, 0, "type") != "tool_result" || at(content, 0, "content", 0, "text") != text || at(content, 0, "content", 1, "text") != footer {
+		result, after := at(content, 0, "content", 0, "text"), at(content, 0, "content", 1, "text")
+		if len(content) != 1 || at(content, 0, "type") != "tool_result" || result != text || after != footer {
 			t.Errorf("%s: the last message of Anthropic's is %v", name, content)
 		}
 		if !strings.Contains(string(all[native.Anthropic].data), `"signature":"c2ln"`) {
@@ -88,16 +93,27 @@ func TestFooterFollowsLastResult(t *testing.T) {
 
 // Where the user spoke last, the footer is another part of the same message.
 func TestFooterJoinsLastUser(t *testing.T) {
-	in := inputOf(logOf(append(slices.Clone(toolLoop), `{"role":"assistant","content":"bin and etc."}`, `{"role":"user","content":"And /bin?"}`)...), 8000, sampleFiles()...)
+	l := logOf(toolLoop...)
+	l.Append(message("assistant", "bin and etc."))
+	l.Append(message("user", "And /bin?"))
+	in := inputOf(l, 8000, sampleFiles()...)
 	b := mustCompile(t, in)
 	footer, all := footerOf(t, b), natives(t, b, logsOf(&in), in.Budget, "")
-	for f, path := range map[native.Format][]any{native.OpenAI: {"messages", -1, "content"}, native.Responses: {"input", -1, "content"}} {
+	for f, path := range map[native.Format][]any{
+		native.OpenAI:    {"messages", -1, "content"},
+		native.Responses: {"input", -1, "content"},
+	} {
 		if got := at(bodyOf(t, all[f]), path...); got != "And /bin?\n"+footer {
 			t.Errorf("%s: the last message is %q", f, got)
 		}
 	}
-	for f, path := range map[native.Format][]any{native.Anthropic: {"messages", -1, "content"}, native.Gemini: {"contents", -1, "parts"}} {
-		if list, _ := at(bodyOf(t, all[f]), path...).([]any); len(list) != 2 || at(list, 0, "text") != "And /bin?" || at(list, 1, "text") != footer {
+
+	for f, path := range map[native.Format][]any{
+		native.Anthropic: {"messages", -1, "content"},
+		native.Gemini:    {"contents", -1, "parts"},
+	} {
+		list, _ := at(bodyOf(t, all[f]), path...).([]any)
+		if len(list) != 2 || at(list, 0, "text") != "And /bin?" || at(list, 1, "text") != footer {
 			t.Errorf("%s: the last message is %v", f, list)
 		}
 	}
@@ -111,6 +127,7 @@ func TestFooterChangesNothingBeforeIt(t *testing.T) {
 		for _, r := range records[:n] {
 			l.Append(r)
 		}
+
 		in := inputOf(l, 4000, sampleFiles()...)
 		b := mustCompile(t, in)
 		with := natives(t, b, logsOf(&in), in.Budget, "")
@@ -133,6 +150,7 @@ func TestHistoryAndRequestAreOneMessage(t *testing.T) {
 		l.Append(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
 		l.Append(message("assistant", fmt.Sprintf("Answer %d: %s", i, weighing(60))))
 	}
+
 	before, merged := 0, 0
 	for n := 2; n <= l.Len(); n++ {
 		in := inputOf(l.Prefix(n), 4000)
@@ -163,6 +181,7 @@ func TestMarksFollowHistoryAndLive(t *testing.T) {
 		if b.Compactions == 0 {
 			t.Fatal("no compaction")
 		}
+
 		system, history := 0, 0
 		for i, u := range body.Units {
 			if u.Role == "system" {
@@ -173,6 +192,7 @@ func TestMarksFollowHistoryAndLive(t *testing.T) {
 				history = i
 			}
 		}
+
 		last := got.stable.Units // the unit that the footer follows, or the one before a result that has it
 		if body.Units[last].Result {
 			last--
@@ -185,15 +205,17 @@ func TestMarksFollowHistoryAndLive(t *testing.T) {
 	}
 }
 
-// A result whose call was compacted became a text of the user.
+// The result of a compacted call became a text of the user.
 func TestCallOfLiveResultIsRestored(t *testing.T) {
 	l := logOf(`{"role":"user","content":"Build it in the background."}`,
-		`{"role":"assistant","content":"","reasoning_content":"It takes long.","tool_calls":[{"id":"slow","name":"build","arguments":"{\"log\":\"`+strings.Repeat("x", 700)+`\",\"target\":\"all\"}"}]}`)
+		`{"role":"assistant","content":"","reasoning_content":"It takes long.","tool_calls":[{"id":"slow","name":"build",`+
+			`"arguments":"{\"log\":\"`+strings.Repeat("x", 700)+`\",\"target\":\"all\"}"}]}`)
 	for i := range 60 {
 		l.Append(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
 		l.Append(message("assistant", fmt.Sprintf("Answer %d: %s", i, weighing(60))))
 	}
 	l.Append([]byte(`{"role":"tool","tool_call_id":"slow","content":"built 17 files"}`))
+
 	in := inputOf(l, 4000)
 	b := mustCompile(t, in)
 	if b.Compactions == 0 {
@@ -201,7 +223,8 @@ func TestCallOfLiveResultIsRestored(t *testing.T) {
 	}
 	for f, n := range natives(t, b, logsOf(&in), in.Budget, "") {
 		text := string(n.data)
-		if strings.Contains(text, "for a call that is not shown") || !strings.Contains(text, "built 17 files") || !strings.Contains(text, `target`) {
+		restored := strings.Contains(text, "built 17 files") && strings.Contains(text, "target")
+		if !restored || strings.Contains(text, "for a call that is not shown") {
 			t.Errorf("%s: %s", f, clip(text[max(0, len(text)-2000):]))
 		}
 		if strings.Contains(text, strings.Repeat("x", 200)) || !strings.Contains(text, "context/line/2.txt") {

@@ -137,6 +137,7 @@ type dialog struct {
 func (d *dialog) pair() {
 	d.strays = make([][]Answer, len(d.said))
 	var pairs calls.Pairs
+
 	for i, m := range d.said {
 		result := func(a Answer, name string) {
 			if n, match := pairs.Result(a.CallID, name); match == calls.Answer || match == calls.Late {
@@ -202,7 +203,11 @@ func (d *dialog) speech(i int) Speech {
 	for _, a := range d.strays[i] {
 		d.lost.Add(s.Where, "a result of no call is carried as a text of the user")
 		s.Parts = append(s.Parts, ctxabi.Part{Kind: ctxabi.PartText, Text: fmt.Sprintf(strayAnswer, a.CallID) + a.Text})
-		s.Parts = append(s.Parts, slices.DeleteFunc(slices.Clone(a.Inner), func(p ctxabi.Part) bool { return p.Kind != ctxabi.PartData })...)
+		for _, p := range a.Inner {
+			if p.Kind == ctxabi.PartData {
+				s.Parts = append(s.Parts, p)
+			}
+		}
 	}
 	return s
 }

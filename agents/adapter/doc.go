@@ -31,8 +31,9 @@
 //   - Texts that no message contains are reported: unread.go.
 //   - Order of messages for another format: dialogue.go, turns.go. Names and ids of calls, and the
 //     call that a result answers: package calls, as in the renderings of a pack.
-//   - Images and files that a provider refuses: accepted.go, for images by package picture. Formats of
-//     programs that work with several providers keep the limits of all. Tools of a request: tools.go.
+//   - Images and files that a provider refuses: accepted.go, for images by package picture.
+//     Formats of programs that work with several providers keep the limits of all. Tools of a
+//     request: tools.go.
 //   - Texts a model has before it after a resume: [Format.Context], context.go.
 //   - Bytes of JSON objects, strings, and numbers: object.go, tree.go, halves.go.
 //   - Everything that cannot be carried is a [Loss]; tally.go groups losses.

@@ -55,12 +55,13 @@ type turnReader struct {
 	counter int
 }
 
-// ReadTurns makes turns of the records of one chain. Those of records that an
-// import of the format made are own; what these cannot carry is no loss. In the others, data that the
-// provider refuses is replaced.
+// ReadTurns makes turns of the records of one chain. Turns of records that an import of the
+// format made are own, and nothing in them is a loss. In the others, data that the provider refuses
+// is replaced.
 func ReadTurns(records []Record, format string, v picture.Provider, lost *Tally) []Turn {
 	r := turnReader{lost: lost}
 	accepted := acceptedParts(records, format, v, lost)
+
 	for i, rec := range records {
 		n, own := len(r.turns), isOwn(rec, format)
 		if r.lost = lost; own {
@@ -82,12 +83,13 @@ func ReadTurns(records []Record, format string, v picture.Provider, lost *Tally)
 // RecordName names a record of a session for a [Loss], by its place among all.
 func RecordName(i int) string { return fmt.Sprintf("record %d", i+1) }
 
-// acceptedParts returns the parts of the messages that have data and are not own, by the place of the
-// record, with data that the provider accepts.
+// acceptedParts returns the parts of the messages that have data and are not own, by the place of
+// the record, with data that the provider accepts.
 func acceptedParts(records []Record, format string, v picture.Provider, lost *Tally) map[int][]ctxabi.Part {
 	all := map[int][]ctxabi.Part{}
 	var data []*ctxabi.Part
 	var of []int
+
 	for i, rec := range records {
 		if rec.Event || isOwn(rec, format) || ctxabi.DecodeMessage(rec.Line).Images == 0 {
 			continue
@@ -105,7 +107,9 @@ func acceptedParts(records []Record, format string, v picture.Provider, lost *Ta
 			}
 		}
 	}
-	AcceptData(v, data, func(i int) int { return of[i] }, func(i int, what string) { lost.Add(RecordName(of[i]), what) })
+
+	record := func(i int) int { return of[i] }
+	AcceptData(v, data, record, func(i int, what string) { lost.Add(RecordName(of[i]), what) })
 	return all
 }
 
@@ -172,8 +176,8 @@ func (r *turnReader) call(c ctxabi.Call) ctxabi.Call {
 	return c
 }
 
-// answered returns the id of the call that a result is of and the name of its tool, "" for a result of
-// no call. name is the tool's name in the result.
+// answered returns the id of the call that a result is of and the name of its tool, "" for a
+// result of no call. name is the tool's name in the result.
 func (r *turnReader) answered(id, name string) (callID, tool string) {
 	n, match := r.pairs.Result(id, name)
 	if match == calls.None {

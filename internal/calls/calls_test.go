@@ -7,7 +7,8 @@ import (
 
 func TestName(t *testing.T) {
 	for name, want := range map[string]string{
-		"read_file": "read_file", "": "unknown_tool", "1 tool": "_1_tool", "-x": "_-x", "mcp.a/b": "mcp_a_b", "é": "__",
+		"read_file": "read_file", "": "unknown_tool", "1 tool": "_1_tool", "-x": "_-x",
+		"mcp.a/b": "mcp_a_b", "é": "__",
 		strings.Repeat("n", 90): strings.Repeat("n", 64), "9" + strings.Repeat("n", 90): "_9" + strings.Repeat("n", 62),
 	} {
 		if got := Name(name); got != want {
@@ -19,7 +20,8 @@ func TestName(t *testing.T) {
 func TestIDsAreTakenOnce(t *testing.T) {
 	ids := IDs{}
 	for _, c := range [][3]string{
-		{"a", "x", "a"}, {"a", "x", "x"}, {"", "x", "x_2"}, {"a b", "y", "y"}, {"é", "y", "y_2"}, {strings.Repeat("l", 41), "z", "z"}, {strings.Repeat("l", 40), "z", strings.Repeat("l", 40)},
+		{"a", "x", "a"}, {"a", "x", "x"}, {"", "x", "x_2"}, {"a b", "y", "y"}, {"é", "y", "y_2"},
+		{strings.Repeat("l", 41), "z", "z"}, {strings.Repeat("l", 40), "z", strings.Repeat("l", 40)},
 	} {
 		if got := ids.Take(c[0], c[1]); got != c[2] {
 			t.Errorf("%q, or %q: %q, want %q", c[0], c[1], got, c[2])
@@ -36,6 +38,7 @@ func TestPairs(t *testing.T) {
 			t.Errorf("the result %q of %q is of call %d (%d), want %d (%d)", id, name, n, m, call, match)
 		}
 	}
+
 	result("a", "ls", -1, None)
 	add("a", "ls")
 	add("a", "cat")
@@ -45,6 +48,7 @@ func TestPairs(t *testing.T) {
 	result("a", "", 0, Answer)
 	result("", "", 1, Answer)
 	result("a", "", 1, Second)
+
 	add("b", "ls")
 	p.GiveUp()
 	result("", "ls", -1, None)

@@ -1,17 +1,14 @@
 package calls
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 const (
 	maxNameBytes = 64
 	maxIDBytes   = 40
 )
 
-// Name returns a name for a tool that every provider accepts: at most 64 ASCII letters, digits, "_",
-// and "-", the first of them a letter or "_". It returns a valid name unchanged.
+// Name returns a name for a tool that every provider accepts: at most 64 ASCII letters, digits,
+// "_", and "-", the first of them a letter or "_". It returns a valid name unchanged.
 func Name(name string) string {
 	if name == "" {
 		return "unknown_tool"
@@ -35,14 +32,19 @@ func isWord(c byte) bool {
 
 // IsID reports whether every provider accepts the id of a call.
 func IsID(id string) bool {
-	return id != "" && len(id) <= maxIDBytes && strings.IndexFunc(id, func(r rune) bool { return r >= 0x80 || !isWord(byte(r)) }) < 0
+	for i := range len(id) {
+		if !isWord(id[i]) {
+			return false
+		}
+	}
+	return id != "" && len(id) <= maxIDBytes
 }
 
 // IDs are the ids of the calls in a request.
 type IDs map[string]bool
 
-// Take returns id if every provider accepts it and no call has it yet. Otherwise it returns another,
-// or another with a number, which must be short and valid.
+// Take returns id if every provider accepts it and no call has it yet. Otherwise it returns
+// another, or another with a number, which must be short and valid.
 func (s IDs) Take(id, another string) string {
 	if !IsID(id) || s[id] {
 		id = another

@@ -82,6 +82,7 @@ func (p *Pairs) Result(id, name string) (int, Match) {
 		}
 		return -1, None
 	}
+
 	same := p.byID[id]
 	if len(same) == 0 {
 		return -1, None

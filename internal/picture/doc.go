@@ -20,8 +20,8 @@
 //     an edge, 2,000 in a request of more than 20 images; 100 images and 32 MB a request
 //   - OpenAI, "Images and vision": PNG, JPEG, WebP, GIF without animation; 500 images and 50 MB a
 //     request
-//   - Google, "Image understanding" of the Gemini API and of Vertex AI: PNG, JPEG, WebP, HEIC, HEIF;
-//     7 MB an image, 20 MB a request; 900 images, the least of its models
+//   - Google, "Image understanding" of the Gemini API and of Vertex AI: PNG, JPEG, WebP, HEIC,
+//     HEIF; 7 MB an image, 20 MB a request; 900 images, the least of its models
 //
 // A transcript of a program that works with several providers has the limits of [Any].
 //

@@ -16,7 +16,7 @@ const (
 	Providers // their number
 )
 
-// Any stands for a provider that is not known: the strictest limits of all.
+// Any is a provider that is not known: it has the strictest limits of all.
 const Any = Providers
 
 func (v Provider) String() string { return limits[v].name }
@@ -39,8 +39,10 @@ type limit struct {
 var limits = [Any + 1]limit{
 	OpenAI:    {name: "OpenAI", types: []string{PNG, JPEG, WebP, GIF}, still: true, addresses: true, images: 500, body: 50_000_000},
 	Anthropic: {name: "Anthropic", types: []string{PNG, JPEG, WebP, GIF}, addresses: true, base64: 5 << 20, edge: 8000, many: 20, manyEdge: 2000, images: 100, body: 32_000_000},
-	Any:       {name: "any provider", types: []string{PNG, JPEG, WebP}, still: true, addresses: true, base64: 5 << 20, edge: 8000, many: 20, manyEdge: 2000, images: 100, body: 20_000_000},
-	Gemini:    {name: "Gemini", types: []string{PNG, JPEG, WebP, HEIC, HEIF}, base64: (7 << 20) / 3 * 4, images: 900, body: 20_000_000},
+	Any: {name: "any provider", types: []string{PNG, JPEG, WebP}, still: true, addresses: true,
+		base64: 5 << 20, edge: 8000, many: 20, manyEdge: 2000, images: 100, body: 20_000_000},
+	Gemini: {name: "Gemini", types: []string{PNG, JPEG, WebP, HEIC, HEIF},
+		base64: (7 << 20) / 3 * 4, images: 900, body: 20_000_000},
 }
 
 // imagesOf returns the part of a request body, in bytes, that images may use. Texts use the rest.

@@ -86,9 +86,10 @@ func (f *Fold) beyondAt(line, images int) int {
 // ImageTurns is the number of later requests at which a compaction takes the images of a record away.
 const ImageTurns = 2
 
-// keptImages returns the tokens of the images that the two user records from a place on and before s show while s is the boundary. A
-// record shows its images if fewer than ImageTurns requests came after it and all that is kept takes half of the room at most; the
-// newest request, shotShare of it. A record that is the first and the last one counts as the last.
+// keptImages returns the tokens of the images that the two user records from a place on and
+// before s show while s is the boundary. A record shows its images if fewer than ImageTurns
+// requests came after it and all that is kept takes half of the room at most; the newest request,
+// shotShare of it. A record that is the first and the last one counts as the last.
 func (f *Fold) keptImages(from int, s start) (first, user int) {
 	w := f.keptTexts(from, s)
 	keeps := func(a Anchor) int {
@@ -102,6 +103,7 @@ func (f *Fold) keptImages(from int, s start) (first, user int) {
 		w += f.scaled(a.images)
 		return a.images
 	}
+
 	atFirst, atUser := f.keptUsers(from, s)
 	if atUser > 0 {
 		user = keeps(s.user)

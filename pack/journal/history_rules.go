@@ -109,8 +109,8 @@ type Space struct {
 // Bounded reports whether the journal has a room that it must not exceed.
 func (r *Rules) Bounded() bool { return r.room > 0 }
 
-// HidesImages reports whether the images of record e cost too much to be shown. Those of the user may
-// take most of the room: the newest come before old texts.
+// HidesImages reports whether the images of record e cost too much to be shown. An image of the
+// user may take most of the room: it precedes old texts.
 func (r *Rules) HidesImages(e ctxabi.Entry, cost int) bool {
 	most := r.image
 	if record.IsUser(e) {
@@ -241,7 +241,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 	return f
 }
 
-// shotShare is what the images of a record of the user may take, in thousandths of the room.
+// shotShare is the limit for the images in a record of the user, in thousandths of the room.
 const shotShare = 750
 
 // What a tool result may show whole, in tokens: 1500 characters or toolShare thousandths of the room, whichever is more, but never

@@ -15,7 +15,9 @@ const (
 
 // anthropic writes the body of a request to Anthropic's Messages.
 func (d *Dialogue) anthropic(tools Tools) (data []byte, stable Stable) {
-	a := d.alternate(form{roles: 2, images: true, thinks: func(raw []byte) bool { return thought(raw, Anthropic) != nil }})
+	thinks := func(raw []byte) bool { return thought(raw, Anthropic) != nil }
+	a := d.alternate(form{roles: 2, images: true, thinks: thinks})
+
 	w := blockWriter{past: -1, last: -1}
 	var system []object
 	for _, h := range a.system {
@@ -26,6 +28,7 @@ func (d *Dialogue) anthropic(tools Tools) (data []byte, stable Stable) {
 		}
 	}
 	w.system, w.last = len(w.blocks), len(w.blocks)
+
 	var messages []object
 	for _, m := range a.messages {
 		messages = append(messages, w.message(m))
@@ -47,12 +50,13 @@ func (d *Dialogue) anthropic(tools Tools) (data []byte, stable Stable) {
 	return writeBody(body), a.units()
 }
 
-// blockWriter holds the blocks of a request in their order. Its numbers count blocks from the first.
+// blockWriter holds the blocks of a request in their order. Its numbers count blocks from the
+// first.
 type blockWriter struct {
 	blocks []object
 	stable int  // up to the end of the STABLE phase
 	system int  // up to the end of the system prompt
-	past   int  // up to the end of the history part, or of what precedes the journal
+	past   int  // up to the end of the history part, or of the blocks before the journal
 	last   int  // up to the last live record that can have a mark
 	tail   bool // the last live record came
 }
@@ -93,6 +97,7 @@ func (w *blockWriter) mark(tools []object) {
 			break
 		}
 	}
+
 	marks = spread(marks, w.blocks)
 	if at := w.stable - 1; at >= 0 && len(marks) < MaxMarks && !slices.Contains(marks, at) {
 		marks = append(marks, at)
@@ -157,8 +162,8 @@ func anthropicBlock(p filled) object {
 	return object{"type": "text", "text": p.text}
 }
 
-// anthropicResult returns the result of a call. The API accepts nothing but texts in a result that is
-// an error: one with images begins with a line that says so.
+// anthropicResult returns the result of a call. The API accepts nothing but texts in a result
+// that is an error: one with images begins with a line that says so.
 func anthropicResult(p filled) object {
 	block := object{"type": "tool_result", "tool_use_id": p.id, "content": p.text}
 	if p.failed && len(p.images) > 0 {
@@ -169,6 +174,7 @@ func anthropicResult(p filled) object {
 	if len(p.images) == 0 && p.footer == "" {
 		return block
 	}
+
 	var content []object
 	text := func(s string) {
 		if s != "" {

@@ -10,7 +10,7 @@ import (
 
 // Dialogue is the conversation of a rendering: its head and its turns with their texts.
 type Dialogue struct {
-	head   []Head // what stands before the conversation
+	head   []Head // the texts before the conversation
 	turns  []utterance
 	footer Footer
 }
@@ -187,7 +187,7 @@ func (n *Prompt) contents(messages, events record.Records) ([][]record.Portion, 
 	return texts, nil
 }
 
-// read reads what a line shows of its record.
+// read reads the shown parts of a record.
 func (l *Line) read(log record.Records) ([]record.Portion, error) {
 	if l.Restores != nil {
 		return record.RestoredCalls(log, l.Address, l.Restores)

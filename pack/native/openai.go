@@ -12,7 +12,7 @@ import (
 var openAIRoles = map[Speaker]string{bySystem: "system", byDeveloper: "developer", byNote: "user", ByUser: "user"}
 
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks that have authority are
-// system messages; what ctxfs quotes is the user's.
+// system messages; quotations are the user's.
 func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
 	d.arrange(form{roles: 4})
 	w := unitWriter{}
@@ -21,6 +21,7 @@ func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
 		messages = append(messages, object{"role": openAIRoles[h.by], "content": h.Text})
 		w.add(len(h.Text), false)
 	}
+
 	for i := range d.turns {
 		u := &d.turns[i]
 		switch u.by {
@@ -43,6 +44,7 @@ func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
 			}
 		}
 	}
+
 	body := object{"messages": itemLines(messages)}
 	if list := tools.openAI(); len(list) > 0 {
 		body["tools"] = itemLines(list)
@@ -67,12 +69,14 @@ func (w *unitWriter) chatAssistant(u *utterance) object {
 	if text := w.content(u, "", nil); text != nil {
 		m["content"] = text
 	}
+
 	var calls []object
 	for _, p := range u.parts {
 		if p.kind != record.CallPortion {
 			continue
 		}
-		call := object{"id": p.id, "type": "function", "function": object{"name": p.name, "arguments": rawArguments(p.text)}}
+		function := object{"name": p.name, "arguments": rawArguments(p.text)}
+		call := object{"id": p.id, "type": "function", "function": function}
 		if p.beside != nil && p.beside.Extra != nil {
 			call["extra_content"], _ = record.ReadJSON(string(p.beside.Extra))
 		}
@@ -110,6 +114,7 @@ func (w *unitWriter) content(u *utterance, textType string, ofImage func(record.
 	var list []any
 	text, follows := "", false // the last of list
 	images := false
+
 	for _, p := range u.parts {
 		switch p.kind {
 		case record.TextPortion:
@@ -125,6 +130,7 @@ func (w *unitWriter) content(u *utterance, textType string, ofImage func(record.
 			w.add(0, p.tail)
 		}
 	}
+
 	switch {
 	case list == nil:
 		return nil

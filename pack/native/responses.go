@@ -25,6 +25,7 @@ func (d *Dialogue) responses(tools Tools) (data []byte, stable Stable) {
 		w.message(openAIRoles[h.by], h.Text)
 		w.add(len(h.Text), false)
 	}
+
 	for i := range d.turns {
 		u := &d.turns[i]
 		switch u.by {
@@ -43,6 +44,7 @@ func (d *Dialogue) responses(tools Tools) (data []byte, stable Stable) {
 			}
 		}
 	}
+
 	body := object{"input": itemLines(w.input)}
 	if list := tools.responses(); len(list) > 0 {
 		body["tools"] = itemLines(list)
@@ -83,8 +85,8 @@ func (w *responsesWriter) result(p *filled) {
 	}
 }
 
-// withFooter returns the output of a call with the footer after it. Outputs that have no place for a
-// text stay as they are: the request has no footer.
+// withFooter returns the output of a call with the footer after it. Outputs that have no place
+// for a text stay as they are: the request has no footer.
 func withFooter(out object, p *filled) object {
 	out = maps.Clone(out)
 	switch output := out["output"].(type) {
@@ -109,6 +111,7 @@ func (w *responsesWriter) assistant(i int) {
 	for k := i - 1; k >= 0 && w.talk.turns[k].by == byAssistant && !reasoned; k-- {
 		reasoned = w.talk.turns[k].thinks()
 	}
+
 	for k, p := range u.parts {
 		switch p.kind {
 		case record.TextPortion:
@@ -126,7 +129,8 @@ func (w *responsesWriter) assistant(i int) {
 		case record.CallPortion:
 			call, is := own.calls[p.id]
 			if !is {
-				call = object{"type": "function_call", "call_id": p.id, "name": p.name, "arguments": rawArguments(p.text)}
+				call = object{"type": "function_call", "call_id": p.id, "name": p.name}
+				call["arguments"] = rawArguments(p.text)
 			} else if shape := itemShapes[call["type"].(string)]; !reasoned && shape.may["id"] != 0 {
 				delete(call, "id") // by which the API would ask for the reasoning that led to it
 			}

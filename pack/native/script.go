@@ -199,8 +199,9 @@ func (w *scripter) line(i int) {
 	}
 }
 
-// restores reports whether the calls of a compacted record are restored for a live result: not while
-// other calls wait for results, which the restored ones would end, or for a call that has a result.
+// restores reports whether the calls of a compacted record are restored for a live result: not
+// while other calls wait for results, which the restored ones would end, or for a call that has a
+// result.
 func (w *scripter) restores(l *Line) bool {
 	if len(w.open) > 0 || slices.ContainsFunc(l.Restores, w.pairs.Known) {
 		return false

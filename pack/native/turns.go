@@ -11,14 +11,15 @@ import (
 // Units units, and the first Text bytes of the text of the unit after them.
 type Stable struct{ Units, Text int }
 
-// unitWriter counts units (parts of messages, calls, and items) and finds the end of the stable ones.
+// unitWriter counts units (parts of messages, calls, and items) and finds the end of the stable
+// ones.
 type unitWriter struct {
 	units   int
 	stable  Stable
 	reached bool // the tail
 }
 
-// add counts a unit whose text has size bytes; 0 if it has none. A text may grow.
+// add counts a unit with size bytes of text, which may grow.
 func (w *unitWriter) add(size int, tail bool) {
 	w.units++
 	w.grow(size, tail)
@@ -34,7 +35,7 @@ func (w *unitWriter) grow(size int, tail bool) {
 	}
 }
 
-// form is what a format takes.
+// form describes the messages of a format.
 type form struct {
 	roles  int                   // 2: everybody but the assistant is the user
 	images bool                  // results may have images
@@ -51,6 +52,7 @@ func (d *Dialogue) arrange(f form) {
 	if !f.images {
 		d.withoutImagesInResults()
 	}
+
 	first := slices.IndexFunc(d.turns, func(u utterance) bool { return !u.lead })
 	switch {
 	case first < 0:
@@ -60,6 +62,7 @@ func (d *Dialogue) arrange(f form) {
 		opens := utterance{by: ByUser, past: u.past, session: u.session, parts: []filled{{text: firstSpeaks}}}
 		d.turns = slices.Insert(d.turns, first, opens)
 	}
+
 	d.placeFooter(f.roles)
 	for i := range d.turns {
 		d.turns[i].parts = slices.Clone(d.turns[i].parts)
@@ -72,7 +75,8 @@ func (d *Dialogue) arrange(f form) {
 	}
 }
 
-// dropThoughts removes the thinking that a format does not show, and the turns that have nothing else.
+// dropThoughts removes the thinking that a format does not show, and the turns that have nothing
+// else.
 func (d *Dialogue) dropThoughts(f form) {
 	var turns []utterance // last first
 	for _, u := range slices.Backward(d.turns) {
@@ -94,7 +98,7 @@ func (d *Dialogue) dropThoughts(f form) {
 	d.turns = turns
 }
 
-// placeFooter puts the footer behind the live records. While a call waits for the model, user text
+// placeFooter puts the footer after the live records. While a call waits for the model, user text
 // would end the turn: Claude drops its thinking, Gemini and DeepSeek begin another turn. There the
 // footer follows the text of the last result.
 func (d *Dialogue) placeFooter(roles int) {
@@ -123,7 +127,7 @@ func (d *Dialogue) join() {
 			u.by = ByUser
 		}
 		last := len(turns) - 1
-		if last >= 0 && turns[last].by == u.by && (u.by == ByUser || u.by == byAssistant && !u.thinks() && !turns[last].thinks()) {
+		if last >= 0 && turns[last].continues(&u) {
 			turns[last].parts = append(turns[last].parts, u.parts...)
 			turns[last].tail = turns[last].tail && u.tail
 			continue
@@ -131,6 +135,11 @@ func (d *Dialogue) join() {
 		turns = append(turns, u)
 	}
 	d.turns = turns
+}
+
+// continues reports whether a turn and the one after it are one message.
+func (u *utterance) continues(next *utterance) bool {
+	return u.by == next.by && (u.by == ByUser || u.by == byAssistant && !u.thinks() && !next.thinks())
 }
 
 // thinks reports whether a turn has thinking.

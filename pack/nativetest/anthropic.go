@@ -129,6 +129,7 @@ func (m *messages) toolResult(at string, b object) {
 		m.text(at, b["content"])
 		return
 	}
+
 	for _, p := range m.list(at+".content", b["content"]) {
 		if p["cache_control"] != nil {
 			m.bad("%s: a mark inside of a result", at)

@@ -69,6 +69,7 @@ func (c *checker) unit(role string, part any) {
 // read takes the text out of a part. It changes the part.
 func (u *Unit) read(part object) object {
 	delete(part, "cache_control")
+
 	kind, _ := part["type"].(string)
 	response, isResponse := part["functionResponse"].(object)
 	switch {
@@ -101,6 +102,7 @@ func (u *Unit) take(part object, key string) {
 		u.Text, part[key] = text, nil
 		return
 	}
+
 	list, ok := part[key].([]any)
 	if !ok {
 		return

@@ -30,6 +30,7 @@ func check(format string, data []byte, count func(string) int) *checker {
 	if !utf8.Valid(data) {
 		c.bad("not UTF-8")
 	}
+
 	switch format {
 	case "openai":
 		c.openAI(body)

@@ -1,7 +1,8 @@
 // Package nativetest checks that request bodies are valid for their providers. It is for tests.
 // [Check] takes a body and its format and returns the violations. The rules follow the public API
-// documentation and read it strictly: a recommendation counts as a rule. [CheckRendering] also checks
-// what ctxfs promises of its renderings: alternating roles, the place of the footer, and cache marks.
+// documentation and read it strictly: a recommendation counts as a rule. [CheckRendering] also
+// checks the promises of ctxfs for its renderings: alternating roles, the place of the footer, and
+// cache marks.
 //
 //	OpenAI     Chat Completions: the create endpoint, "Function calling"
 //	Responses  the create endpoint of Responses: input items

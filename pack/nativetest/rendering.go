@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// CheckRendering is [Check] for a rendering, whose user and assistant take turns in every format.
+// CheckRendering is [Check] for a rendering: user and assistant take turns in every format.
 // footer is its volatile end, as it is in the body; "" for none. It comes last, after the last
 // record of the user or in the last result, and no cache mark covers it.
 func CheckRendering(format string, data []byte, footer string, count func(string) int) (Body, []string) {
@@ -29,9 +29,9 @@ func asJSON(text string) string {
 	return text
 }
 
-// alternation checks that the user opens the conversation, and that nobody speaks twice. A message of
-// an assistant with its reasoning cannot be joined with the one before. Items of Responses have no
-// messages for the assistant.
+// alternation checks that the user opens the conversation, and that no role speaks twice. A
+// message of an assistant with its reasoning cannot be joined with the one before. Items of
+// Responses have no messages for the assistant.
 func (c *checker) alternation(format string) {
 	if format != "openai" && format != "responses" {
 		return // Check does it
@@ -67,6 +67,7 @@ func (c *checker) footer(footer string) {
 		}
 		return
 	}
+
 	u := c.Units[at]
 	switch {
 	case !strings.HasSuffix(strings.TrimSpace(u.Text), footer):
@@ -74,7 +75,7 @@ func (c *checker) footer(footer string) {
 	case u.Role != "user" && !u.Result:
 		c.bad("%s says the footer", u.Role)
 	case !u.Result && at > 0 && c.Units[at-1].Result && strings.TrimSpace(u.Text) == footer:
-		c.bad("the footer opens a turn behind a result")
+		c.bad("the footer opens a turn after a result")
 	}
 	for _, more := range c.Units[at+1:] {
 		if more.Role != "system" && more.Role != "developer" {
@@ -95,5 +96,7 @@ func (c *checker) hasNoPlace() bool {
 		return false
 	}
 	last := c.Units[len(c.Units)-1]
-	return last.Role == "assistant" || last.Result && !strings.Contains(last.Head, `"function_call_output"`) && !strings.Contains(last.Head, `"custom_tool_call_output"`)
+	function := strings.Contains(last.Head, `"function_call_output"`)
+	custom := strings.Contains(last.Head, `"custom_tool_call_output"`)
+	return last.Role == "assistant" || last.Result && !function && !custom
 }

@@ -36,6 +36,14 @@ func (o *itemOrder) others() {
 	o.reasoned = ""
 }
 
+// speaks notes the role of an item.
+func (c *checker) speaks(kind, role string) {
+	if kind != "message" {
+		role = "assistant"
+	}
+	c.speakers = append(c.speakers, role)
+}
+
 // responses: each function_call has one function_call_output behind it, before others speak again. Until the first of these comes, the
 // model may say and think something between its calls.
 func (c *checker) responses(body object) {
@@ -47,10 +55,7 @@ func (c *checker) responses(body object) {
 		kind, _ := m["type"].(string)
 		role, _ := m["role"].(string)
 		order.next(what, kind, role, m["id"])
-		if kind != "message" {
-			role = "assistant"
-		}
-		c.speakers = append(c.speakers, role)
+		c.speaks(kind, role)
 		if speaks := kind == "message" && role != "assistant"; speaks || c.answered && (kind == "message" || kind == "reasoning") {
 			c.closed(what)
 		}

@@ -9,7 +9,8 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Arguments of a restored call that take more bytes are shortened: each text in them to its first bytes.
+// Arguments of a restored call that take more bytes are shortened: each text in them to its first
+// bytes.
 const (
 	restoredBytes     = 600
 	restoredTextBytes = 120
@@ -17,12 +18,13 @@ const (
 
 // RestoredCalls returns the calls with the given ids of the record at an address, and the thinking
 // before them, for a prompt that shows a result without its call. Long arguments are shortened. Nil
-// means that there is no such call. The error is that of [ContentsOf].
+// means that there is no such call. It returns errors as [ContentsOf] does.
 func RestoredCalls(log Records, at Address, ids []string) ([]Portion, error) {
 	role, list, err := ContentsOf(log, at, "", nil, func() int { return 0 })
 	if err != nil || role != ctxabi.Assistant {
 		return nil, err
 	}
+
 	var restored []Portion
 	calls := false
 	for _, c := range list {
@@ -50,6 +52,7 @@ func shortArguments(text string, at Address) string {
 	if len(text) <= restoredBytes {
 		return text
 	}
+
 	v, _ := ReadJSON(text)
 	object, ok := v.(map[string]any)
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -46,7 +47,10 @@ func (s *stage) spoken(format string) (all []said) {
 			if !ok {
 				s.t.Fatalf("%s: a part without a text: %v", format, p)
 			}
-			if !strings.Contains(text, "\n# Context Block: goal\n") {
+			if before, _, footer := strings.Cut(text, ctxabi.QuoteBegins+"\n# Context Block: goal\n"); footer {
+				text = strings.TrimSuffix(before, "\n")
+			}
+			if text != "" {
 				all = append(all, said{role, text})
 			}
 		}
@@ -58,6 +62,19 @@ func (s *stage) spoken(format string) (all []said) {
 	}
 	for _, c := range body.Contents {
 		add(c.Role, c.Parts)
+	}
+	return all
+}
+
+// joined returns texts as a format says them: OpenAI's have one string for texts of the user that follow each other.
+func joined(format string, texts ...said) (all []said) {
+	for _, x := range texts {
+		last := len(all) - 1
+		if last >= 0 && x.role == "user" && all[last].role == "user" && (format == "openai" || format == "responses") {
+			all[last].text += "\n" + x.text
+			continue
+		}
+		all = append(all, x)
 	}
 	return all
 }
@@ -134,6 +151,7 @@ func TestSectionsAreAMessageOfTheUserInEachFormat(t *testing.T) {
 				want = append([]said{{"user", c.want}}, want...)
 			}
 			for _, format := range formats {
+				want := joined(format, want...)
 				if got := s.spoken(format); !slices.Equal(got, want) {
 					t.Errorf("%s says\n%q\nwant\n%q", format, got, want)
 				}
@@ -151,7 +169,7 @@ func TestMessagesOfARecipeStandForTheSections(t *testing.T) {
 	s.put("context/plan.json", strategyPlan)
 	s.say("user", "Go.")
 	for _, format := range formats {
-		want := []said{{"system", "Mind the ledger."}, {"user", "## Mine\n${CWD} costs $5"}, {"user", "Go."}}
+		want := joined(format, said{"system", "Mind the ledger."}, said{"user", "## Mine\n${CWD} costs $5"}, said{"user", "Go."})
 		if got := s.spoken(format); !slices.Equal(got, want) {
 			t.Errorf("%s says\n%q\nwant\n%q", format, got, want)
 		}
@@ -253,7 +271,8 @@ func TestAHugeDiffIsCutInItsFence(t *testing.T) {
 		t.Errorf("the report is\n%s", report)
 	}
 	for _, format := range formats {
-		if got := s.spoken(format); len(got) != 2 || !strings.HasPrefix(got[0].text, "## Diff\n"+fence) || !strings.Contains(got[0].text, fence+"\n"+lines[note]+"\n\n## Task\n") {
+		said := len(joined(format, said{"user", "## Diff"}, said{"user", "Go."}))
+		if got := s.spoken(format); len(got) != said || !strings.HasPrefix(got[0].text, "## Diff\n"+fence) || !strings.Contains(got[0].text, fence+"\n"+lines[note]+"\n\n## Task\n") {
 			t.Errorf("%s says %.300q", format, got)
 		}
 	}
