@@ -165,7 +165,7 @@ var arrows = map[string][]string{
 	"pack/native":     {"internal/picture", "pack/record", "internal/tokens", "ctxabi"},
 	"pack/blocks":     {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
 	"pack/recall":     {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
-	"pack/record":     {"internal/picture", "compress", "ctxabi", "compress/notes", "compress/result"},
+	"pack/record":     {"internal/picture", "compress", "ctxabi", "compress/notes", "compress/result", "compress/toolcall"},
 	"pack/source": {
 		"compress", "compress/notes", "ctxabi", "internal/beneath", "internal/handles",
 		"internal/memory", "internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/finds",

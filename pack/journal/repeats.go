@@ -192,7 +192,7 @@ type features struct {
 	counts bool // it is long enough to be found again at all
 	whole  [sha256.Size]byte
 	chunks []chunk // none of a content that is only found if it is equal
-	call   string // what gave it; "": not known
+	call   string  // what gave it; "": not known
 }
 
 type chunk struct {
@@ -205,6 +205,7 @@ func featuresIn(s record.Rendering) []features {
 	list := make([]features, len(s.Parts))
 	for i, p := range s.Parts {
 		switch n := len(p.Content); {
+		case p.Call != "":
 		case n >= minRepeat:
 			list[i] = featuresOf(p)
 		case n >= minExact:
