@@ -168,6 +168,7 @@ var arrows = map[string][]string{
 	"pack/recall":     {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
 	"pack/record": {
 		"internal/calls", "internal/picture", "compress", "ctxabi", "compress/notes", "compress/result",
+		"compress/toolcall",
 	},
 	"pack/source": {
 		"compress", "compress/notes", "ctxabi", "internal/beneath", "internal/handles",

@@ -9,6 +9,7 @@
 //   - Effect of a tool on a file, by its name: file.go (FileAct).
 //   - Whether a call succeeded, failed, was stopped, or was refused: ended.go (StatusOf, HowEnded,
 //     End.Failed).
+//   - Shortened arguments of earlier calls: arguments.go (Shortened).
 //   - Text that tools write around an output: frame.go (Body).
 //
 // # Files, from top to bottom
@@ -19,4 +20,5 @@
 //	file.go    effect of a tool on a file
 //	ended.go   end of a call
 //	frame.go   frames around outputs
+//	arguments.go   arguments, shortened
 package toolcall

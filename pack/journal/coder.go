@@ -9,7 +9,7 @@ import (
 func (r *Rules) code(c *coder.Coder) {
 	z := &r.zones
 	coder.Number(c, &r.room, &r.low, &r.minGain, &r.scale, &z.said, &z.summary, &z.state, &z.lines, &z.folds)
-	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.shot, &r.free, &r.iterations, &r.step)
+	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.shot, &r.free, &r.call, &r.iterations, &r.step)
 	c.Flag(&r.anywhere)
 	for _, s := range []*shareRule{&r.tool, &r.tight, &r.user, &r.other} {
 		s.code(c)
@@ -36,7 +36,7 @@ func (s *start) code(c *coder.Coder) {
 }
 
 func (o *odd) code(c *coder.Coder) {
-	coder.Number(c, &o.line, &o.weight, &o.aged)
+	coder.Number(c, &o.line, &o.weight, &o.less, &o.aged)
 	o.rule.code(c)
 	o.was.code(c)
 }

@@ -30,6 +30,8 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
+	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing.
+	arguments func(line int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
 	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
@@ -47,7 +49,7 @@ type Fold struct {
 	First           Anchor // that one
 	Last            Anchor // the newest user record
 	starts          []start
-	odd             []odd // results that came when there was little or much room, of those from the boundary before on
+	odd             []odd // results and calls that a compaction may shorten, of those from the boundary before on
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
 	settledShown    int64 // what shown was then
 	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
@@ -135,7 +137,7 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.summary, g.odd = nil, nil, nil, nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.images, g.arguments, g.summary, g.odd = nil, nil, nil, nil, nil, slices.Clone(f.odd)
 	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
 }
@@ -197,6 +199,9 @@ func (f *Fold) show(e ctxabi.Entry) (images int) {
 		if rule, own = f.arriving(weight); own {
 			f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
 		}
+	}
+	if less := f.lessOf(e, line); less > 0 {
+		f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule, less: less})
 	}
 	f.shown += f.scaled(rule.shown(weight))
 	if e.Flags&ctxabi.HasImages != 0 && f.images != nil {

@@ -239,15 +239,15 @@ func (f *Fold) endTurn() {
 	f.moveTo(0, f.weight(), byTurn)
 }
 
-// age lowers the share of the results before a line that take more because there was much room when they came, to a rule. undo takes
-// it back.
+// age lowers the share of the results before a line to a rule, and that of earlier calls with long arguments to what shortened ones
+// take. undo takes it back.
 func (f *Fold) age(rule shareRule, until int) (undo func()) {
-	shown, surplus := f.shown, f.surplus
+	turn, shown, surplus := f.turn(), f.shown, f.surplus
 	first, _ := f.oddAt(f.Boundary())
 	last, _ := f.oddAt(until)
 	var aged []int
 	for i := first; i < last; i++ {
-		if o := &f.odd[i]; o.rule.shown(o.weight) > rule.shown(o.weight) {
+		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.rule.shown(o.weight) > o.lower(rule).shown(o.weight) {
 			aged = append(aged, i)
 		}
 	}
@@ -273,8 +273,16 @@ func (f *Fold) age(rule shareRule, until int) (undo func()) {
 	return func() { f.odd, f.starts, f.shown, f.surplus = odds, starts, shown, surplus }
 }
 
+// lower returns the share that age gives to o, where results get rule.
+func (o *odd) lower(rule shareRule) shareRule {
+	if o.less > 0 {
+		return shareRule{above: o.less, to: o.less}
+	}
+	return rule
+}
+
 func (f *Fold) ageOne(o *odd, rule shareRule) (freed int64) {
-	o.aged, o.was, o.rule = f.N, o.rule, rule
+	o.aged, o.was, o.rule = f.N, o.rule, o.lower(rule)
 	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
 }
 

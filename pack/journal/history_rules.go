@@ -21,6 +21,7 @@ type Rules struct {
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
 	tool     shareRule
 	tight    shareRule // for a result that would bring a compaction by itself
+	call     int       // for the arguments of the calls of a record whose turn is over, if they weigh more than twice as much
 	image    int       // the most that the images of one record may cost to be shown
 	shot     int       // likewise, of a record of the user
 	free     int       // a result that comes while there is much room is shown whole up to this
@@ -57,9 +58,10 @@ func (r *Rules) share(e ctxabi.Entry) shareRule {
 	return r.other
 }
 
-// odd is a result that has a share of its own, by what room there was when it came.
+// odd is a result that has a share of its own, by what room there was when it came, or a record whose calls have long arguments.
 type odd struct {
 	line, weight int
+	less         int // what a record with calls may show once its turn is over; 0: it is a result
 	rule         shareRule
 	aged         int       // the record that brought the compaction since which it has rule; 0: it came with it
 	was          shareRule // which it had before
@@ -90,6 +92,19 @@ const (
 	wholeOf = 250
 	shareOf = 100
 )
+
+// lessOf returns what the record e at a line shows once its turn is over, because arguments of its calls are shortened; 0 for a record
+// without long arguments.
+func (f *Fold) lessOf(e ctxabi.Entry, line int) int {
+	if e.Flags&ctxabi.HasCalls == 0 || record.IsResult(e) || f.arguments == nil || f.Rules.room == 0 || int(e.Weight) <= 2*f.Rules.call {
+		return 0
+	}
+	arguments := f.arguments(line)
+	if arguments <= 2*f.Rules.call {
+		return 0
+	}
+	return max(1, int(e.Weight)-arguments) + f.Rules.call
+}
 
 // oddAt finds the first odd result from a line on, and whether it is the one on it.
 func (f *Fold) oddAt(line int) (int, bool) {
@@ -207,6 +222,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 	f.tight.to = min(f.tight.to, f.tight.above)
 	f.free, f.image = most, most
 	f.shot = max(most, room*shotShare/1000)
+	f.call = max(callLeast, f.tool.to/4)
 
 	for range min(step, 6) {
 		f.scale = f.scale * 11 / 10
@@ -251,6 +267,9 @@ const (
 	toolShare = 180
 	ToolMost  = 3000
 )
+
+// callLeast is the least number of tokens that shortened arguments of calls may take.
+const callLeast = 100
 
 // What is left of one that shows more: resultShown tokens at a limit of resultScale and in proportion else, but no less than resultLeast.
 // That is what the kind with the most is given; the fold does not know kinds and counts all results as if they were of it.

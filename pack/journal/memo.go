@@ -22,6 +22,7 @@ type Memo struct {
 	records   map[shownAs]rendered
 	requests  map[int]string    // what users asked, by place
 	costs     map[int]int32     // of images, by place
+	argued    map[int]int32     // weights of arguments of calls, by place
 	tried     map[int][]Attempt // how calls of the newest records ended, by place
 	Finds     *finds.Finds      // what records say that is worth a note; see found
 	nearby    *finds.Finds      // of a long history; see foundUpTo
@@ -44,7 +45,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, argued: map[int]int32{}, ahead: map[Rules]bool{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -88,6 +89,11 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 		unread = unread || err != nil
 		return n
 	}
+	now.arguments = func(line int) int {
+		n, err := mm.argumentsOf(m, line)
+		unread = unread || err != nil
+		return n
+	}
 	if len(mm.Summaries) > 0 {
 		now.summary = mm.summaryAt
 	}
@@ -108,13 +114,31 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	if n == 0 {
 		before = now
 	}
-	now.exactly, now.idle, now.images, now.summary = nil, nil, nil, nil
+	now.exactly, now.idle, now.images, now.arguments, now.summary = nil, nil, nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {
 		mm.folds[rules] = &folded{before, now, mm.entered(now.N)}
 	}
 	return now
+}
+
+// argumentsOf returns what the arguments of the calls of the record at a place weigh.
+// It returns ctxabi.ErrIO when the record cannot be read.
+func (mm *Memo) argumentsOf(m record.Records, at int) (int, error) {
+	if n, ok := mm.argued[at]; ok {
+		return int(n), nil
+	}
+	r, err := record.WordsOf(m, at)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, c := range r.Calls {
+		n += ctxabi.Weight(c.Arguments)
+	}
+	mm.argued[at] = int32(n)
+	return n, nil
 }
 
 // foldsBetween is how many records are folded between two looks at whether somebody still waits.
@@ -153,6 +177,7 @@ func (mm *Memo) Clear() {
 	clear(mm.records)
 	clear(mm.requests)
 	clear(mm.costs)
+	clear(mm.argued)
 	clear(mm.tried)
 	mm.items, mm.digests, mm.states = nil, digests{}, nil
 }
@@ -177,7 +202,7 @@ func (mm *Memo) Size() int {
 			n += len(text) + 16
 		}
 	}
-	n += 256*len(mm.tried) + 24*len(mm.costs) + mm.digests.bytes()
+	n += 256*len(mm.tried) + 24*(len(mm.costs)+len(mm.argued)) + mm.digests.bytes()
 	if mm.items != nil {
 		n += mm.items.size()
 	}

@@ -43,8 +43,8 @@ type rendered struct {
 	role     ctxabi.Role      // of the record
 	contents []record.Portion // without their texts
 	body     int              // that it was rendered with
-	// instead are the texts that stand in the place of the record's results, in their order; "": the result itself. It is nil where
-	// no result is a reference, and where the rest of the record is shortened, too.
+	// instead are the texts that stand in the place of the record's results, in their order, or of the arguments of its calls; "": the
+	// result or the arguments themselves. It is nil where neither is so, and where the rest of the record is shortened, too.
 	instead []string
 }
 
@@ -64,7 +64,7 @@ func (mm *Memo) render(m record.Records, at, body int, refs references, c *token
 			return r, err
 		}
 		if len(refs) == 0 {
-			r.text, r.how = s.Write(body)
+			r.text, r.how, r.instead = s.WriteCalls(body)
 		} else {
 			r.text, r.how, r.instead = refer(s, refs, body)
 		}

@@ -205,6 +205,7 @@ func featuresIn(s record.Rendering) []features {
 	list := make([]features, len(s.Parts))
 	for i, p := range s.Parts {
 		switch n := len(p.Content); {
+		case p.Call != "":
 		case n >= minRepeat:
 			list[i] = featuresOf(p)
 		case n >= minExact:

@@ -13,7 +13,7 @@
 //   - Headings and marks of pack.md: framing.go, read.go. When content is fenced: framing.go
 //     (NeedsFence).
 //   - How a record is shortened: shorten.go (Rendering.Write, Rendering.shorten). Results use
-//     compress/result, other text its head and tail.
+//     compress/result, arguments of calls compress/toolcall, other text its head and tail.
 //   - Line of a compacted record: excerpt.go (Fold, FoldedResult).
 //   - Place of a tool event among the messages: timeline.go. Which events have no message as a
 //     twin: session/log/timeline.go.

@@ -78,7 +78,8 @@ func readEvent(events Records, n, body int) (s Rendering, err error) {
 		c.WriteString("[Image in " + ctxabi.LineDir + "/" + at.String() + "]\n")
 	}
 	if !ev.IsResult && !s.Alone {
-		s.Fenced = WriteCall(&c, at.String(), ev.Name, ev.Arguments) || s.Fenced
+		s.addCall(c.String(), at.String(), ev.Name, ev.Arguments)
+		c.Reset()
 	}
 	s.add(c.String(), "", false, result.Hint{})
 	return s, nil

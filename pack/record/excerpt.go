@@ -8,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/compress/result"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -174,7 +175,9 @@ func Fold(m Records, at int, r Excerpt, as string) (text string, cut bool) {
 		for i, call := range r.Calls {
 			b.WriteString(" [call " + CallRef(a, i) + "]")
 			WriteWord(&b, ShortName(call.Name))
-			short, c := compress.ClipTokens(call.Arguments, foldedCall)
+			arguments, shortened := toolcall.Shortened(call.Arguments, foldedCall, a.Path())
+			short, c := compress.ClipTokens(arguments, foldedCall)
+			c = c || shortened
 			WriteWord(&b, OneLine(short))
 			cut = cut || c
 		}

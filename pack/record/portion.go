@@ -28,7 +28,7 @@ type Portion struct {
 	Text    string // of a datum: the line that pack.md shows in its place; of a call its arguments
 	Words   string // of a thought
 	Failed  bool
-	Instead bool                 // a result in whose place a reference stands
+	Instead bool                 // a result in whose place a reference stands, or a call with shortened arguments
 	Blank   bool                 // there is nothing but blanks in text
 	Raw     []byte               // of a datum or a thought: the part as it was written; of an item: the record, if it stands in full
 	Data    [][]byte             // of a result: such parts
@@ -55,7 +55,8 @@ const (
 )
 
 // ContentsOf returns what a record shows. shown is the record as it stands in pack.md when it is cut, else "".
-// instead are the texts that stand in the place of results, where some are references.
+// instead are the texts that stand in the place of results, where some are references, or of an answer of the model in the place of
+// the arguments of its calls.
 // turn returns the number of the turn that the record belongs to.
 // It returns ctxabi.ErrIO when a record cannot be read.
 func ContentsOf(log Records, at Address, shown string, instead []string, turn func() int) (ctxabi.Role, []Portion, error) {
@@ -79,8 +80,12 @@ func ContentsOf(log Records, at Address, shown string, instead []string, turn fu
 		list = cutContents(&m, parts, at, shown)
 	} else {
 		list = wholeContents(&m, parts, at, turn)
+		kind := ResultPortion
+		if len(m.Calls) > 0 {
+			kind = CallPortion
+		}
 		for i := range list {
-			if list[i].Kind == ResultPortion && len(instead) > 0 {
+			if list[i].Kind == kind && len(instead) > 0 {
 				if instead[0] != "" {
 					list[i].Text, list[i].Instead = instead[0], true
 				}
@@ -306,7 +311,11 @@ func eventContents(raw []byte, at Address, shown string, instead []string) (ctxa
 	}
 	text := ev.Text
 	if len(instead) > 0 && instead[0] != "" {
-		text = instead[0]
+		if ev.IsResult {
+			text = instead[0]
+		} else {
+			ev.Arguments = instead[0]
+		}
 	}
 	for range ev.Images {
 		text = strings.TrimLeft(text+"\n[Image in "+ctxabi.LineDir+"/"+at.String()+"]", "\n")

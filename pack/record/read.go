@@ -78,7 +78,8 @@ func readRecord(m Records, line int) (s Rendering, err error) {
 		}
 	}
 	for i, call := range msg.Calls {
-		s.Fenced = WriteCall(&c, fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments) || s.Fenced
+		s.addCall(c.String(), fmt.Sprintf("%d.%d", line, i+1), call.Name, call.Arguments)
+		c.Reset()
 	}
 	for _, r := range msg.Results {
 		about := answered.hint(r.CallID, r.IsError)

@@ -1,11 +1,13 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/result"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -30,10 +32,19 @@ type RenderingPart struct {
 	Fenced        bool // the content stands in a fence whatever it is
 	Result        bool // it is what a tool gave
 	About         result.Hint
+	Call          string // the reference of a call, whose arguments Content is; "": it is no call
 }
 
 func (s *Rendering) add(lead, content string, result bool, about result.Hint) {
-	s.Parts = append(s.Parts, RenderingPart{lead, ctxabi.EscapeMarks(content), len(s.Parts) == 0 && s.Fenced, result, about})
+	s.Parts = append(s.Parts, RenderingPart{lead: lead, Content: ctxabi.EscapeMarks(content),
+		Fenced: len(s.Parts) == 0 && s.Fenced, Result: result, About: about})
+}
+
+// addCall adds a call behind a line of framing.
+func (s *Rendering) addCall(lead, ref, name, arguments string) {
+	arguments = ctxabi.EscapeMarks(arguments)
+	s.Fenced = WriteCall(&strings.Builder{}, ref, name, arguments) || s.Fenced
+	s.Parts = append(s.Parts, RenderingPart{lead: lead, Content: arguments, About: result.Hint{Tool: name}, Call: ref})
 }
 
 // text writes the parts, each content in a fence where it needs one.
@@ -44,6 +55,10 @@ func (s *Rendering) text() string {
 	var c strings.Builder
 	for _, p := range s.Parts {
 		c.WriteString(p.lead)
+		if p.Call != "" {
+			WriteCall(&c, p.Call, p.About.Tool, p.Content)
+			continue
+		}
 		WriteContent(&c, p.Content, p.Fenced || NeedsFence(p.Content))
 	}
 	return c.String()
@@ -53,30 +68,44 @@ func (s *Rendering) text() string {
 // all), and how it was shortened. What weighs no more than body stands whole, unless body is not 0 and it is a log that repeats a
 // few patterns.
 func (s Rendering) Write(body int) (text, how string) {
+	text, how, _ = s.WriteCalls(body)
+	return text, how
+}
+
+// WriteCalls is Write and returns, if nothing but arguments of calls was shortened, those of each call; "" for one that stands whole.
+func (s Rendering) WriteCalls(body int) (text, how string, arguments []string) {
 	var b strings.Builder
 	b.WriteString(s.heading)
 	whole := s.text()
 	if body == 0 || compress.Fits(whole, body) && !s.repeats() {
 		WriteContent(&b, whole, s.Alone && s.Fenced)
-		return b.String(), ""
+		return b.String(), "", nil
 	}
-	how = s.shorten(body)
+	limit, parts := s.limit(body), s.Parts
+	how, arguments = s.shorten(body)
 	short := s.text()
-	limit := s.limit(body)
+	for less := body * 7 / 8; how == byArguments && less > body/2 && !limit.Holds(short); less = less * 7 / 8 {
+		s.Parts = parts // weights of parts add up only nearly
+		how, arguments = s.shorten(less)
+		short = s.text()
+	}
 	if !limit.Holds(short) {
-		short = headTail(short, limit, s.At.Path())
-		if how == "" {
+		short, arguments = headTail(short, limit, s.At.Path()), nil
+		if how == "" || how == byArguments {
 			how = HeadAndTail
 		}
 	}
 	if how == "" {
 		WriteContent(&b, whole, s.Alone && s.Fenced)
-		return b.String(), ""
+		return b.String(), "", nil
 	}
 	// What kept the whole in order may now be on one side of a cut only.
 	WriteContent(&b, short, s.Fenced || unclosed(short))
-	return b.String(), how
+	return b.String(), how, arguments
 }
+
+// byArguments is how a record is shortened of which only arguments of calls were.
+const byArguments = "arguments"
 
 // headTail returns [result.HeadTail] of a text. If a line of what is left out tells of a failure, the first of these stands there, too:
 // who pastes a screen means it.
@@ -114,40 +143,60 @@ func (s *Rendering) limit(tokens int) result.Limit {
 	return result.Limit{Tokens: tokens, Count: s.Count}
 }
 
-// shorten shortens the results among the parts, each by its kind, so that all of them may fit in body tokens:
-// small ones stay whole, the others share what these leave.
-func (s *Rendering) shorten(body int) (how string) {
+// shorten shortens the results among the parts, each by its kind, and the arguments of calls, so that all of them may fit in body
+// tokens: small ones stay whole, the others share what these leave. arguments are those of the calls if no result was shortened.
+func (s *Rendering) shorten(body int) (how string, arguments []string) {
 	s.Parts = slices.Clone(s.Parts)
 	left := body
-	var results []int
+	var long []int
 	weights := make([]int, len(s.Parts))
 	for i, p := range s.Parts {
 		weights[i] = ctxabi.Weight(p.Content)
 		left -= ctxabi.Weight(p.lead)
-		if p.Result {
-			results = append(results, i)
+		if p.Result || p.Call != "" {
+			long = append(long, i)
 		} else {
 			left -= weights[i]
 		}
 	}
-	slices.SortStableFunc(results, func(a, b int) int { return weights[a] - weights[b] })
-	for k, i := range results {
-		share := left / (len(results) - k)
+	slices.SortStableFunc(long, func(a, b int) int { return weights[a] - weights[b] })
+
+	instead := map[int]string{}
+	for k, i := range long {
+		share := left / (len(long) - k)
 		if len(s.Parts) > 1 {
 			share -= 4 // fences and line ends
 		}
-		p := &s.Parts[i]
-		kind := result.Recognise(p.Content, p.About)
-		if share > 0 && (weights[i] > share || result.Repeats(p.Content, kind)) {
-			short, used, cut := result.Shorten(p.Content, kind, p.About, s.limit(share), s.At.Path())
-			if cut {
+		switch p := &s.Parts[i]; {
+		case share <= 0:
+		case p.Call != "":
+			if short, cut := toolcall.Shortened(p.Content, share-callFrame, s.At.Path()); cut {
+				p.Content, instead[i], how = short, short, cmp.Or(how, byArguments)
+			}
+		default:
+			kind := result.Recognise(p.Content, p.About)
+			if weights[i] <= share && !result.Repeats(p.Content, kind) {
+				break
+			}
+			if short, used, cut := result.Shorten(p.Content, kind, p.About, s.limit(share), s.At.Path()); cut {
 				p.Content, how = short, string(used)
 			}
 		}
 		left -= min(weights[i], max(0, share))
 	}
-	return how
+	if how != byArguments {
+		return how, nil
+	}
+	for i, p := range s.Parts {
+		if p.Call != "" {
+			arguments = append(arguments, instead[i])
+		}
+	}
+	return how, arguments
 }
+
+// callFrame is about how many tokens the line of a call has beside its arguments.
+const callFrame = 12
 
 // repeats reports whether a result among the parts is a log that is shorter if its repeated lines are counted.
 func (s *Rendering) repeats() bool {
