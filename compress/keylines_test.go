@@ -175,7 +175,7 @@ func TestSentences(t *testing.T) {
 	for _, c := range [][2]string{
 		{"# Plan\n", "Plan"},
 		{"Make the token refresh retry. Then test it.\nAnd more.", "Make the token refresh retry."},
-		{"It fails. The root cause is the cache in auth.go. Done.", "It fails. The root cause is the cache in auth.go."},
+		{"It fails. The cause is the cache in auth.go. Done.", "It fails. The cause is the cache in auth.go."},
 		{"", ""},
 		{"- We decided to keep sqlite.", "We decided to keep sqlite."},
 	} {

@@ -93,11 +93,8 @@ var searches = []string{ctxabi.SearchDir + "/", "ctxfs search "}
 
 // wordsOf returns the words of a text in lower case, each with a blank behind it.
 func wordsOf(text string) string {
-	var b strings.Builder
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		b.WriteString(word + " ")
-	}
-	return b.String()
+	isMark := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), isMark), " ") + " "
 }
 
 // group makes hits of the first N records that say different things. Calls, results and events that answer

@@ -86,8 +86,8 @@ func (n *State) bound(added kindSet) {
 	})
 }
 
-// mostRanks is the number of ranks of older rows of a summary. Each rank has half as many rows as the
-// next one.
+// mostRanks is the number of ranks of older rows of a summary. Each rank has half as many rows as
+// the next one.
 const mostRanks = 8
 
 // kindSet is which kinds of findings a record has.

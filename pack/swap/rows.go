@@ -215,15 +215,18 @@ func rangeSummary(ix record.Records, event bool, span ctxabi.Span) string {
 	}
 
 	says := func(role ctxabi.Role, from, step int) (sentence string) {
-		for line, tried := from, 0; line >= span.From && line <= span.To && sentence == "" && tried < swapTried; line += step {
+		for line, left := from, swapTried; line >= span.From && line <= span.To && left > 0; line += step {
 			if e := ix.At(line); e.Role == role && !record.IsResult(e) {
-				sentence = sentenceAt(ix, line, false)
-				tried++
+				if sentence = sentenceAt(ix, line, false); sentence != "" {
+					return sentence
+				}
+				left--
 			}
 		}
-		return sentence
+		return ""
 	}
-	first := cmp.Or(says(ctxabi.User, span.From, 1), says(ctxabi.Assistant, span.From, 1), sentenceAt(ix, span.From, true))
+	first := cmp.Or(says(ctxabi.User, span.From, 1), says(ctxabi.Assistant, span.From, 1),
+		sentenceAt(ix, span.From, true))
 	last := cmp.Or(says(ctxabi.Assistant, span.To, -1), sentenceAt(ix, span.To, true))
 	return swapSummary("", first+" … "+last)
 }
