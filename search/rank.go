@@ -88,10 +88,10 @@ func (f *finder) isOwn(h *hit, full bool) (bool, error) {
 	}), nil
 }
 
-// searches are the marks in a call behind which a query follows.
+// searches lists the texts that precede a query in a call.
 var searches = []string{ctxabi.SearchDir + "/", "ctxfs search "}
 
-// wordsOf returns the words of a text in lower case, each with a blank behind it.
+// wordsOf returns the words of a text in lower case, each followed by a blank.
 func wordsOf(text string) string {
 	isMark := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), isMark), " ") + " "
