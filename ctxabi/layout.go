@@ -81,8 +81,8 @@ var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile
 // IsView reports whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
 func IsView(rel string) bool {
 	switch rel {
-	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile, JournalFile, RequestsFile, RecentFile,
-		GCReportFile:
+	case LatestFile, CreatedFile, UpdatedFile, PackFile, PackJSONFile, ReportFile, ErrorsFile, PacksFile,
+		JournalFile, RequestsFile, RecentFile, GCReportFile:
 		return true
 	}
 	if slices.Contains(RequestFiles, rel) {

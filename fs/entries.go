@@ -13,7 +13,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
-	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
 )
 
@@ -90,8 +89,8 @@ var entries = []entry{
 	{path: ctxabi.PacksFile, kind: derivedName, mode: modeFile, always: true, node: packsNode},
 	{path: ctxabi.ServedDir, kind: protected, mode: modeDir, always: true, node: fixed(findServed, listServed)},
 	{path: ctxabi.AtDir, kind: protected, mode: modeDir, always: true, node: fixed(findMoment, nil)},
-	{path: ctxabi.JournalFile, kind: derivedName, mode: modeFile, always: true, node: journalNode(session.JournalView)},
-	{path: ctxabi.RequestsFile, kind: derivedName, mode: modeFile, always: true, node: journalNode(session.RequestsView)},
+	{path: ctxabi.JournalFile, kind: derivedName, mode: modeFile, always: true, node: journalNode},
+	{path: ctxabi.RequestsFile, kind: derivedName, mode: modeFile, always: true, node: requestsNode},
 	{path: ctxabi.SearchDir, kind: protected, mode: modeDir, always: true, node: fixed(findQuery, listQueries)},
 	{path: ctxabi.RecentFile, kind: derivedName, mode: modeFile, always: true, text: recentRows},
 	{path: ctxabi.SwapDir, kind: protected, mode: modeDir, always: true, node: fixed(findEntry, listEntries)},

@@ -22,11 +22,12 @@ type journalSource struct {
 	view *session.LogView
 }
 
-// journalNode returns the constructor of a view's node.
-func journalNode(v *session.LogView) func(*mountedSession, string) tableNode {
-	return func(p *mountedSession, rel string) tableNode {
-		return newView(&journalSource{p: p, rel: rel, view: v})
-	}
+func journalNode(p *mountedSession, rel string) tableNode {
+	return newView(&journalSource{p: p, rel: rel, view: session.JournalView})
+}
+
+func requestsNode(p *mountedSession, rel string) tableNode {
+	return newView(&journalSource{p: p, rel: rel, view: session.RequestsView})
 }
 
 func (n *journalSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {

@@ -3,7 +3,10 @@ package search
 import (
 	"math/bits"
 	"slices"
+	"strings"
+	"unicode"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/search/document"
 	"github.com/ctxfs/ctxfs/search/excerpt"
 )
@@ -65,6 +68,35 @@ func (f *finder) settle(queue []hit) (stayed bool, err error) {
 	return at == 0, nil
 }
 
+// isOwn reports whether a record is a call that asks for this query, or the answer of that call. It
+// returns false if the hits are complete and nobody read the record.
+func (f *finder) isOwn(h *hit, full bool) (bool, error) {
+	if !h.acts || full && f.docs[h.place()] == nil {
+		return false, nil
+	}
+	d, err := f.document(h)
+	if d == nil || err != nil {
+		return false, err
+	}
+	if title, _, _ := strings.Cut(d.Said, "\n"); !d.IsCall() {
+		return strings.HasPrefix(title, "# ") && strings.Contains(title, " for "+titleOf(f.q)+" ("), nil
+	}
+	query := wordsOf(f.q.Text)
+	return len(d.Calls) == 1 && slices.ContainsFunc(searches, func(mark string) bool {
+		_, asked, ok := strings.Cut(d.Words(), mark)
+		return ok && strings.Contains(wordsOf(asked), query)
+	}), nil
+}
+
+// searches lists the texts that precede a query in a call.
+var searches = []string{ctxabi.SearchDir + "/", "ctxfs search "}
+
+// wordsOf returns the words of a text in lower case, each followed by a blank.
+func wordsOf(text string) string {
+	isMark := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), isMark), " ") + " "
+}
+
 // group makes hits of the first N records that say different things. Calls, results and events that answer
 // with nearly the same lines are one hit, in the place of the best and with the text of the newest.
 func (f *finder) group(hits []hit) error {
@@ -87,6 +119,12 @@ func (f *finder) group(hits []hit) error {
 			}
 		}
 		h := &hits[n]
+		if own, err := f.isOwn(h, full); err != nil {
+			return err
+		} else if own {
+			f.count--
+			continue
+		}
 		k := key{h.of, h.event, h.print}
 		if i, same := at[k]; same {
 			f.hits[i].join(h)

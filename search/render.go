@@ -193,13 +193,16 @@ func numbers(list []int, most int) string {
 	return strings.Join(lines, ", ")
 }
 
+// titleOf returns a query as the title of its answer quotes it.
+func titleOf(q *Query) string { return "\"" + compress.Clip(oneLine(q.Text), 120) + "\"" }
+
 // title is what stands in front of the hits: how many of them there are, and what was looked at.
 func (r *Result) title(shown int) string {
 	var b strings.Builder
 	if behind := r.behind(); behind != "" {
 		b.WriteString("# incomplete: " + behind + "\n")
 	}
-	query := "\"" + compress.Clip(oneLine(r.Query.Text), 120) + "\""
+	query := titleOf(&r.Query)
 	switch {
 	case len(r.Hits) == 0:
 		fmt.Fprintf(&b, "# nothing found for %s (%s): %s\n", query, r.lookedAt(), r.Why)

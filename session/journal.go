@@ -97,7 +97,8 @@ func (p *journalPlaces) check(file string, line int, begin int64) error {
 		return nil
 	}
 	p.begins, p.lines, p.size = nil, 0, 0
-	return ctxabi.E("read", file, ctxabi.ErrIO, "the messages before message %d have changed since it was measured; read it again", line)
+	return ctxabi.E("read", file, ctxabi.ErrIO,
+		"the messages before message %d have changed since it was measured; read it again", line)
 }
 
 // journalMaker makes lines of a journal and keeps memory free for that.

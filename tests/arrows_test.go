@@ -177,7 +177,7 @@ var arrows = map[string][]string{
 		"session/log",
 	},
 	"pack/swap": {
-		"compress", "ctxabi", "pack", "pack/finds", "pack/journal", "pack/record", "pack/source",
+		"compress", "compress/notes", "ctxabi", "pack", "pack/finds", "pack/journal", "pack/record", "pack/source",
 		"session", "session/archive", "session/blob",
 	},
 	"pack/builder": {

@@ -1,6 +1,9 @@
 package notes
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // rowShare is how many bytes rows may take: a part of the history in thousandths, but at least
 // and at most so many.
@@ -76,12 +79,16 @@ func (n *State) bound(added kindSet) {
 	}
 	first := slices.IndexFunc(n.said, func(s saidRow) bool { return s.kind == FoundRequest })
 	n.said = keep(n.said, saidShare.of(n.bytes), func(s *saidRow) int { return len(s.text) + 32 }, func(s *saidRow) int {
-		if first >= 0 && s.at == n.said[first].at && s.kind == FoundRequest {
+		if first >= 0 && s.at == n.said[first].at && s.kind == FoundRequest || n.adds-s.order < newestRows {
 			return 0
 		}
-		return 1
+		return mostRanks - min(mostRanks-1, bits.TrailingZeros(uint(s.order))) // an even spread of the older ones
 	})
 }
+
+// mostRanks is the number of ranks of older rows of a summary. Each rank has half as many rows as
+// the next one.
+const mostRanks = 8
 
 // kindSet is which kinds of findings a record has.
 type kindSet uint64

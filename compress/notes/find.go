@@ -4,6 +4,8 @@ import (
 	pathpkg "path"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -137,9 +139,7 @@ func saysFailed(tail string) bool {
 func (f *finder) read(text string) {
 	f.text = text
 	if f.role == "user" {
-		if first := compress.Sentence(text, 200); strings.Contains(first, " ") { // more than "continue"
-			f.out = append(f.out, Finding{Kind: FoundRequest, Text: first})
-		}
+		f.request(text)
 	}
 	open, from := false, len(f.out)
 	prose(text, f.say, func(text string, done bool) {
@@ -159,8 +159,8 @@ func (f *finder) read(text string) {
 	}
 	if f.role == "assistant" {
 		f.propose()
-		if said := compress.Decision(text, 200); said != "" {
-			f.out = append(f.out, Finding{Kind: FoundConclusion, Text: said})
+		for _, p := range Points(text, maxSaid, 1) {
+			f.out = append(f.out, Finding{Kind: FoundConclusion, Text: p.Text})
 		}
 	}
 }
@@ -174,6 +174,31 @@ func (f *finder) statements(parts []string) {
 		if part != leftOutMark {
 			f.out = append(f.out, Finding{Kind: FoundStatement, Text: compress.Clip(part, maxStatement), N: i})
 		}
+	}
+}
+
+// maxSaid is the length of a request or conclusion that is noted, in bytes.
+const maxSaid = 200
+
+// request notes the first sentence of a message of the user, if it says something by itself. Lines
+// that begin with a mark, as of code and lists, count only without another sentence.
+func (f *finder) request(text string) {
+	if SenseOf(text) == Idle {
+		return
+	}
+	parts, _ := UserWords(text)
+	said := ""
+	for _, part := range parts {
+		first, _ := utf8.DecodeRuneInString(part)
+		plain := unicode.IsLetter(first) || unicode.IsDigit(first)
+		if strings.Contains(part, " ") && (plain || said == "") {
+			if said = part; plain {
+				break
+			}
+		}
+	}
+	if said != "" {
+		f.out = append(f.out, Finding{Kind: FoundRequest, Text: compress.Clip(said, maxSaid)})
 	}
 }
 

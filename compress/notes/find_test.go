@@ -199,10 +199,11 @@ func TestItemsHaveTheirLastState(t *testing.T) {
 		{"a part of a list", []string{`call: todo_write {"merge":true,"todos":[{"content":"A b","status":"pending"}]}`, `call: todo_write {"merge":true,"todos":[{"content":"C d","status":"pending"}]}`}, "- [ ] A b (messages:1)\n- [ ] C d (messages:2)\n"},
 		{"cancelled", []string{`call: todo_write {"merge":true,"todos":[{"content":"A b","status":"pending"}]}`, `call: todo_write {"merge":true,"todos":[{"content":"A b","status":"cancelled"}]}`}, ""},
 		{"words", []string{"user: TODO: bump the version", "user: don't forget to close the ticket"}, "- [ ] bump the version (messages:1)\n- [ ] don't forget to close the ticket (messages:2)\n"},
-		{"later", []string{"user: Later we need to add tests for the parser."}, "- [ ] Later we need to add tests for the parser. (messages:1)\n"},
-		{"kept in a list", []string{"user: please keep them in the todo list: watching the spool, removing old entries."},
-			"- [ ] watching the spool (messages:1)\n- [ ] removing old entries (messages:1)\n"},
-		{"a list that is read", []string{"user: What is in the todo list: watching the spool?", "assistant: I put it on the todo list: watching the spool."}, ""},
+		{"later", []string{"user: Later we need to add tests."}, "- [ ] Later we need to add tests. (messages:1)\n"},
+		{"kept in a list", []string{"user: please keep them in the todo list: watching the spool, removing rows."},
+			"- [ ] watching the spool (messages:1)\n- [ ] removing rows (messages:1)\n"},
+		{"a list that is read", []string{"user: What is in the todo list: watching the spool?"}, ""},
+		{"the agent's list", []string{"assistant: I put it on the todo list: watching the spool."}, ""},
 		{"no items", []string{"user: todo lists are boring", "user: did you remember to close the ticket?", "assistant: ```\n- [ ] port\n```"}, ""},
 	} {
 		if got := talk(c.turns...).Todo(); got != c.want {

@@ -241,7 +241,12 @@ func (n *State) Summary(tokens int, count func(string) int) string {
 	if first := slices.IndexFunc(rows, func(r saidRow) bool { return r.kind == FoundRequest }); first >= 0 {
 		add(first)
 	}
-	for i := len(rows) - 1; i >= 0 && add(i); i-- {
+	for i := len(rows) - 1; i >= max(0, len(rows)-newestRows) && add(i); i-- {
+	}
+	for step := 1 << 16; step > 0; step /= 2 { // evenly over the rest
+		for i := len(rows) - 1; i >= 0; i -= step {
+			add(i)
+		}
 	}
 	slices.SortFunc(lines, func(a, b line) int { return a.at - b.at })
 	var out strings.Builder
@@ -250,5 +255,8 @@ func (n *State) Summary(tokens int, count func(string) int) string {
 	}
 	return out.String()
 }
+
+// newestRows is the number of newest rows that a summary has before older ones.
+const newestRows = 8
 
 var saidNames = map[FindingKind]string{FoundRequest: "Asked", FoundConclusion: "Concluded", FoundFailure: "Failed", FoundDecision: "Decided"}

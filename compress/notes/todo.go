@@ -54,7 +54,7 @@ func (f *finder) keptItems(s *sentence) (out []Finding) {
 	if f.role != people || s.question || i < 0 || i+n >= len(s.words)-1 || s.words[i+n].text != ":" {
 		return nil
 	}
-	for part := range strings.FieldsFuncSeq(s.text[s.words[i+n].to:], func(r rune) bool { return r == ',' || r == ';' }) {
+	for part := range strings.SplitSeq(strings.ReplaceAll(s.text[s.words[i+n].to:], ";", ","), ",") {
 		part = strings.TrimPrefix(strings.TrimRight(strings.TrimSpace(part), "."), "and ")
 		if it, ok := spokenItem(part); ok && !weakItem(splitWords(part, nil)) {
 			out = append(out, it)

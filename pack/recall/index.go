@@ -31,8 +31,8 @@ type oldRecords struct {
 	segments []*segment
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
-	scores   *compress.Running // for the request
-	ended    *journal.Outcomes // of the calls in them; nil until somebody asks
+	scores   [2]*compress.Running // for the request, and for the newest records
+	ended    *journal.Outcomes    // of the calls in them; nil until somebody asks
 }
 
 // segment is some records in a row.

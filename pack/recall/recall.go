@@ -21,8 +21,8 @@ import (
 // boundary that the pack does not show otherwise, verbatim.
 //
 // The query is the last request of the user that says something, with the open todos. If it is the
-// newest record, see [Query.Answers]. The longer an agent has been working on it, the more newer
-// passages count, and those with identifiers that the pack lacks. Content that a later write of its
+// newest record, see [Query.Answers]. The longer an agent has been working on it, the more the texts
+// of the newest records ask, too, but never calls of tools. Then newer passages count more, and those with identifiers that the pack lacks. Content that a later write of its
 // file replaced is left out, and of passages with the same words all but one.
 //
 // It takes what the others after the journal and the journal itself leave, so that it never moves the
@@ -30,11 +30,13 @@ import (
 const (
 	Heading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
 
-	Least       = 60   // tokens below which it is not worth its heading
-	recallHits  = 64   // passages that are looked at
-	recallTask  = 2000 // bytes of the request
-	recallFades = 50   // records after which a passage counts for less
-	freshEnough = 3    // identifiers that stand nowhere else
+	Least        = 60   // tokens below which it is not worth its heading
+	recallHits   = 64   // passages that are looked at
+	recallTask   = 2000 // bytes of the request
+	recallNewest = 4    // records after the request that ask, too
+	recallAsks   = 750  // bytes at each end of one of these
+	recallFades  = 50   // records after which a passage counts for less
+	freshEnough  = 3    // identifiers that stand nowhere else
 )
 
 // Passage is a part of an old record as it stands in a pack.
@@ -177,7 +179,8 @@ type oldLine struct{ from, to int }
 func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
 	scores := make([]float64, len(o.passages))
-	o.addScores(scores, compress.Clip(q.Current, recallTask))
+	o.addScores(scores, 0, float64(1-float64(working/2)), compress.Clip(q.Current, recallTask))
+	o.addScores(scores, 1, working, q.newest()...)
 	o.besides(scores, float64(0.4*float64(1-working)))
 	whole := map[int]bool{}
 	for _, p := range q.Parts {
@@ -209,14 +212,27 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 	return hits, working
 }
 
-// addScores adds the score for a request to scores. The sums are kept for the next call.
-func (o *oldRecords) addScores(scores []float64, request string) {
-	if o.scores == nil {
-		o.scores = o.corpus.Running()
+// addScores adds weight times the score for texts to scores. part is the index of these texts in the
+// query; the sums of each part are kept for the next call.
+func (o *oldRecords) addScores(scores []float64, part int, weight float64, texts ...string) {
+	if o.scores[part] == nil {
+		o.scores[part] = o.corpus.Running()
 	}
-	for doc, sum := range o.scores.Set(request) {
-		scores[doc] += float64(sum) / compress.RunningUnit
+	weight = float64(weight / compress.RunningUnit)
+	for doc, sum := range o.scores[part].Set(texts...) {
+		scores[doc] += float64(weight * float64(sum))
 	}
+}
+
+// newest returns both ends of what the newest records after the request say, without their calls.
+func (q *Query) newest() (texts []string) {
+	for at := q.Fold.N; at > max(q.Fold.Last.Line, q.Fold.N-recallNewest); at-- {
+		if r, err := record.WordsOf(q.History, at); err == nil {
+			text, _ := journal.BothEnds(r.Text, recallAsks)
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }
 
 // besides makes a record that is one passage count for more where those before and after it answer.

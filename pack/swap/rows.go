@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
@@ -201,39 +202,60 @@ func outputsAt(ix record.Records, event bool, line int) (list []resultText, err 
 	return list, nil
 }
 
-// rangeSummary returns a line that tells what a range begins and ends with: the first request in it and the last answer.
+// rangeSummary returns a line about a range: its first request and its last answer that say
+// something, or a call if the range has no such record.
 func rangeSummary(ix record.Records, event bool, span ctxabi.Span) string {
-	sentence := func(line int) string {
-		raw, err := ix.Record(line)
-		if err != nil {
-			return ""
-		}
-		if event {
+	if event {
+		sentence := func(line int) string {
+			raw, _ := ix.Record(line) // an unreadable record says nothing
 			ev, _ := ctxabi.DecodeToolEvent(raw)
 			return strings.TrimSpace(ev.Name + " " + compress.Sentence(record.Ends(ev.Arguments+ev.Text), swapSentence))
 		}
-		m := ctxabi.DecodeMessage(raw)
-		if m.Text == "" && len(m.Calls) > 0 {
-			return m.Calls[0].Name + " " + compress.Clip(record.OneLine(record.Ends(m.Calls[0].Arguments)), swapSentence)
-		}
-		if m.Text == "" && len(m.Results) > 0 {
-			m.Text = m.Results[0].Text
-		}
-		return compress.Sentence(record.Ends(m.Text), swapSentence)
+		return swapSummary("", sentence(span.From)+" … "+sentence(span.To))
 	}
-	first, last := span.From, span.To
-	for line := span.To; line >= span.From; line-- {
-		if record.IsUser(ix.At(line)) {
-			first = line
+
+	says := func(role ctxabi.Role, from, step int) (sentence string) {
+		for line, left := from, swapTried; line >= span.From && line <= span.To && left > 0; line += step {
+			if e := ix.At(line); e.Role == role && !record.IsResult(e) {
+				if sentence = sentenceAt(ix, line, false); sentence != "" {
+					return sentence
+				}
+				left--
+			}
 		}
+		return ""
 	}
-	for line := span.From; line <= span.To; line++ {
-		if ix.At(line).Role == ctxabi.Assistant {
-			last = line
-		}
-	}
-	return swapSummary("", sentence(first)+" … "+sentence(last))
+	first := cmp.Or(says(ctxabi.User, span.From, 1), says(ctxabi.Assistant, span.From, 1),
+		sentenceAt(ix, span.From, true))
+	last := cmp.Or(says(ctxabi.Assistant, span.To, -1), sentenceAt(ix, span.To, true))
+	return swapSummary("", first+" … "+last)
 }
+
+// sentenceAt returns the first sentence of a message, or "" if it says nothing by itself. With any it
+// returns a greeting, the first call, or the first line of a result, too.
+func sentenceAt(ix record.Records, line int, any bool) string {
+	raw, err := ix.Record(line)
+	if err != nil {
+		return ""
+	}
+	m := ctxabi.DecodeMessage(raw)
+	text := record.Ends(m.Text)
+	switch {
+	case !any && derived.SenseOf(text) == derived.Idle:
+		return ""
+	case !any && m.Role == ctxabi.User:
+		parts, _ := derived.UserWords(text)
+		return compress.Clip(strings.Join(parts[:min(1, len(parts))], ""), swapSentence)
+	case text == "" && len(m.Calls) > 0:
+		return m.Calls[0].Name + " " + compress.Clip(record.OneLine(record.Ends(m.Calls[0].Arguments)), swapSentence)
+	case text == "" && len(m.Results) > 0:
+		text = record.Ends(m.Results[0].Text)
+	}
+	return compress.Sentence(text, swapSentence)
+}
+
+// swapTried is the number of messages of a speaker that rangeSummary reads at most.
+const swapTried = 32
 
 // swapSummary makes one line of a summary.
 func swapSummary(name, text string) string {

@@ -50,15 +50,15 @@ func (d *Document) Who() string {
 }
 
 // Terms calls emit with the document's terms, repeated ones again and again.
-func (d *Document) Terms(emit func(term uint64)) { compress.Terms(d.words(), emit) }
+func (d *Document) Terms(emit func(term uint64)) { compress.Terms(d.Words(), emit) }
 
 // Holds reports whether the document has a text verbatim.
 func (d *Document) Holds(text string) bool {
-	return strings.Contains(d.Said, text) || d.escaped() && strings.Contains(d.words(), text)
+	return strings.Contains(d.Said, text) || d.escaped() && strings.Contains(d.Words(), text)
 }
 
-// words returns what the document holds, with JSON as its program reads it: \n is a line end.
-func (d *Document) words() string {
+// Words returns what the document holds, with JSON as its program reads it: \n is a line end.
+func (d *Document) Words() string {
 	if d.JSON {
 		return excerpt.Unescape(d.Said)
 	}
@@ -71,7 +71,7 @@ func (d *Document) words() string {
 	return words
 }
 
-// escaped reports whether words differs from said.
+// escaped reports whether Words differs from said.
 func (d *Document) escaped() bool {
 	if d.JSON {
 		return hasEscape(d.Said)

@@ -86,12 +86,12 @@ func TestNativeQuestionToolAnswersAreTheUsers(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	for tool, own := range map[string]bool{
-		"AskUserQuestion": true, "question": true, "mcp__x__AskUserQuestion": false, "x_question": false, "ask_user": false,
+		"AskUserQuestion": true, "question": true,
+		"mcp__x__AskUserQuestion": false, "x_question": false, "ask_user": false,
 	} {
 		s := m.NewSession(t)
 		s.Append(ctxabi.MessagesFile, harness.Message("user", "Build it."))
-		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":%q,"arguments":%q}}]}`+"\n", tool, tierAsked))
-		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c1","name":"AskUserQuestion","content":%q}`+"\n", quotedTier))
+		s.Append(ctxabi.MessagesFile, harness.Called("c1", tool, tierAsked, quotedTier))
 		if got := mustAgree(t, s, ctxabi.DecisionsFile); (got != "") != own {
 			t.Errorf("%s: the decisions are %q", tool, got)
 		}

@@ -406,7 +406,8 @@ func TestDryRunCountsLikeRun(t *testing.T) {
 	s.Write(ctxabi.PolicyFile, "delete_after=1ns\nkeep_messages=0\nkeep_events=0\n")
 	bytes := func(args ...string) (n int64) {
 		var reports []gc.Report
-		if err := json.Unmarshal([]byte(m.CLI(t, append(args, "--json", s.Dir)...).OK()), &reports); err != nil || len(reports) != 1 {
+		printed := m.CLI(t, append(args, "--json", s.Dir)...).OK()
+		if err := json.Unmarshal([]byte(printed), &reports); err != nil || len(reports) != 1 {
 			t.Fatalf("%v: %v", reports, err)
 		}
 		return reports[0].Waiting.Bytes + reports[0].Removed.Bytes

@@ -181,3 +181,11 @@ func BlobID(content string) string {
 	sum := sha256.Sum256([]byte(content))
 	return "sha256-" + hex.EncodeToString(sum[:])
 }
+
+// Called returns a call of a tool and its result, as lines of messages.jsonl.
+func Called(id, tool, arguments, result string) string {
+	call := `{"role":"assistant","content":"","tool_calls":[{"id":%q,"type":"function",` +
+		`"function":{"name":%q,"arguments":%q}}]}` + "\n"
+	answer := `{"role":"tool","tool_call_id":%q,"content":%q}` + "\n"
+	return fmt.Sprintf(call, id, tool, arguments) + fmt.Sprintf(answer, id, result)
+}

@@ -58,17 +58,12 @@ func TestRecallThroughTheMount(t *testing.T) {
 	}
 }
 
-// called returns a call of a tool and its result, as lines of messages.jsonl.
-func called(id, tool, arguments, result string) string {
-	return fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":%q,"type":"function","function":{"name":%q,"arguments":%q}}]}`+"\n"+
-		`{"role":"tool","tool_call_id":%q,"content":%q}`+"\n", id, tool, arguments, id, result)
-}
-
 // filler returns ordinary work that no test asks for.
 func filler(n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(harness.Message("assistant", fmt.Sprintf("Crate %d is packed: %d pens, %d rulers, and %d envelopes of the large kind.", i, i*7, i*11, i*13)))
+		text := fmt.Sprintf("Crate %d is packed: %d pens, %d rulers, and %d large envelopes.", i, i*7, i*11, i*13)
+		b.WriteString(harness.Message("assistant", text))
 	}
 	return b.String()
 }
@@ -84,18 +79,19 @@ func recalled(s *harness.Session) string {
 func TestThanksRecallNothing(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	for newest, want := range map[string]bool{
-		"Great, thank you for your help!":              false,
-		"Thank you so much for your help! ###STOP###":  false,
-		"###STOP###":                                   false,
-		"ok":                                           false,
-		"go on":                                        false,
+		"Great, thank you for your help!":             false,
+		"Thank you so much for your help! ###STOP###": false,
+		"###STOP###": false,
+		"ok":         false,
+		"go on":      false,
 		"What did the customer say about the help?":    true,
 		"Thank the customer for the help with the pen": true,
 	} {
 		s := m.NewSession(t)
 		s.Write("context/budget", "3000\n")
 		for i := range 8 {
-			s.Append("messages.jsonl", harness.Message("assistant", fmt.Sprintf("Thank you so much for your help, the customer said go on and stop with order %d ok!", i))+filler(20))
+			text := "Thank you so much for your help, the customer said go on and stop with order %d ok!"
+			s.Append("messages.jsonl", harness.Message("assistant", fmt.Sprintf(text, i))+filler(20))
 		}
 		s.Append("messages.jsonl", harness.Message("user", newest))
 		if got := recalled(s); (got != "") != want {
@@ -112,11 +108,13 @@ func TestReadingRecallsNoOldReads(t *testing.T) {
 	fact := "The seal of the observatory pump is made of graphite."
 	s.Append("messages.jsonl", harness.Message("user", "Look after the station.")+harness.Message("assistant", fact))
 	for i := range 60 {
-		s.Append("messages.jsonl", called(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command": "cat f%d"}`, i), strings.Repeat(fmt.Sprint(i, " pens are there. "), 12)))
+		text := strings.Repeat(fmt.Sprint(i, " pens are there. "), 12)
+		s.Append("messages.jsonl", harness.Called(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command": "cat f%d"}`, i), text))
 	}
 	s.Append("messages.jsonl", harness.Message("user", "Write a page about the seal of the observatory pump."))
 	for i := range 4 {
-		s.Append("messages.jsonl", called(fmt.Sprint("d", i), "bash", fmt.Sprintf(`{"command": "cat f%d"}`, i), "It is empty."))
+		command := fmt.Sprintf(`{"command": "cat f%d"}`, i)
+		s.Append("messages.jsonl", harness.Called(fmt.Sprint("d", i), "bash", command, "It is empty."))
 	}
 	if got := recalled(s); strings.Contains(got, "cat f") || !strings.Contains(s.Read("context/pack.md"), fact) {
 		t.Errorf("recalled %q", got)
@@ -132,13 +130,14 @@ func TestReplacedContentIsNotRecalled(t *testing.T) {
 		for _, tool := range []string{"write_file", "read_file"} {
 			s := m.NewSession(t)
 			s.Write("context/budget", "3000\n")
-			first := called("a", tool, `{"path":"notes.md","content":"# Notes\n`+old+`"}`, "written")
+			first := harness.Called("a", tool, `{"path":"notes.md","content":"# Notes\n`+old+`"}`, "written")
 			if tool == "read_file" {
-				first = called("a", tool, `{"path":"notes.md"}`, "# Notes\n"+old)
+				first = harness.Called("a", tool, `{"path":"notes.md"}`, "# Notes\n"+old)
 			}
 			s.Append("messages.jsonl", harness.Message("user", "Keep notes.")+first+filler(120))
 			if name != "" {
-				s.Append("messages.jsonl", called("b", "write_file", `{"path":"`+name+`","content":"# Notes\nThe gate opens at eight."}`, "written")+filler(60))
+				arguments := `{"path":"` + name + `","content":"# Notes\nThe gate opens at eight."}`
+				s.Append("messages.jsonl", harness.Called("b", "write_file", arguments, "written")+filler(60))
 			}
 			s.Append("messages.jsonl", harness.Message("user", "When does the gate of the lighthouse open?"))
 			got, pack := recalled(s), s.Read("context/pack.md")
@@ -155,11 +154,12 @@ func TestEqualPassagesAreRecalledOnce(t *testing.T) {
 	s := m.NewSession(t)
 	s.Write("context/budget", "3000\n")
 	s.Append("messages.jsonl", harness.Message("user", "Look after the tower."))
-	for _, text := range []string{"The lamp of the lighthouse is green.", "the lamp of the lighthouse is green", "THE LAMP OF THE LIGHTHOUSE IS GREEN!"} {
-		s.Append("messages.jsonl", called("c", "look", "{}", text)+filler(100))
+	const fact = "the lamp of the lighthouse is green"
+	for _, text := range []string{fact + ".", fact, strings.ToUpper(fact) + "!"} {
+		s.Append("messages.jsonl", harness.Called("c", "look", "{}", text)+filler(100))
 	}
 	s.Append("messages.jsonl", harness.Message("user", "Which color has the lamp of the lighthouse?"))
-	if got := recalled(s); strings.Count(strings.ToLower(got), "the lamp of the lighthouse is green") != 1 {
+	if got := recalled(s); strings.Count(strings.ToLower(got), fact) != 1 {
 		t.Errorf("recalled %q", got)
 	}
 }
