@@ -56,3 +56,24 @@ func (s *Setting) Replaces(t *Setting) bool {
 		return !slices.ContainsFunc(t.fields, func(old leaf) bool { return old.path == l.path && old.value != l.value })
 	})
 }
+
+// reading are verbs in the names of tools that change nothing.
+var reading = compress.WordSet(`get list search find read fetch query lookup view show check calculate compute think reason plan describe count
+	browse open ask retrieve grep glob ls cat web status info help load select inspect watch wait sleep recall remember todo todos task tasks screenshot
+	snapshot validate verify test tests estimate compare summarize translate measure scan sample poll ping trace profile benchmark analyze analyse`)
+
+// making are verbs of tools that make something, whose id the call does not know.
+var making = compress.WordSet("add book create insert make new order post register send start submit")
+
+// verbsOf returns the words in the name of a tool among which its verb is. A tool with a name of one word is a program (python, think):
+// it has none.
+func verbsOf(tool string) []string {
+	if i := strings.LastIndex(tool, "__"); i >= 0 { // mcp__server__tool
+		tool = tool[i+2:]
+	}
+	words := wordsOf(tool)
+	if len(words) < 2 {
+		return nil
+	}
+	return words[:2]
+}

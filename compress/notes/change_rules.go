@@ -1,8 +1,10 @@
 package notes
 
 import (
+	_ "embed" // changes.txt
 	"slices"
 	"strings"
+	"sync"
 )
 
 // changeEffect is what a sentence does to the statement that it changes.
@@ -29,67 +31,37 @@ type changeRule struct {
 	kept, idle     string // counterexample: idle resembles a change of kept
 }
 
-var changeRules = []changeRule{
-	{name: "make that", language: "en", effect: takesBack, says: "^make that X",
-		was: "Set the timeout to 30 seconds.", now: "Make that 45 instead of 30.", kept: "Write the report.", idle: "Make that two."},
-	{name: "scratch that", language: "en", effect: takesBack, says: "^scratch|strike|ignore that; ^forget that|it; ^never mind that; ^vergiss das",
-		was: "Rename the table everywhere.", now: "Scratch that, rename the menu.", kept: "Rename the table everywhere.", idle: "He wants to scratch that surface."},
-	{name: "instead", language: "en", effect: replaces, noun: true, says: "instead of X; rather than X; in place of X",
-		was: "Serve the preview on port 8443.", now: "Use port 9127 instead of 8443.", kept: "Serve the preview on port 8443.", idle: "For the docs, use port 9127 instead of 8443."},
-	{name: "now, not", language: "en", effect: replaces, noun: true, says: "now , not X",
-		was: "The port is 8443.", now: "The port is 9443 now, not 8443.", kept: "The port is 8443.", idle: "Tabs now, not spaces."},
-	{name: "switch from", language: "en", effect: replaces, says: "switch|switched|move|moved|change|changed from X to|over",
-		was: "We store the blobs in MinIO.", now: "We switched from MinIO blobs to Ceph.", kept: "We store the blobs in MinIO.", idle: "We moved from Rome to Bonn."},
-	{name: "no longer", language: "en", effect: replaces, says: "no longer X",
-		was: "Always run the full suite.", now: "You no longer have to run the full suite.", kept: "Always run the full suite.", idle: "The full moon is no longer visible."},
-	{name: "not any more", language: "en", effect: replaces,
-		says: "not|don't|dont|doesn't|isn't|aren't|won't|can't|cannot X anymore; not|don't|dont|doesn't|isn't|aren't|won't|can't|cannot X any more|longer",
-		was:  "Post the builds to harbour-feed.", now: "Don't post the builds to harbour-feed any more.",
-		kept: "Do not delete the dumps in /srv/dumps.", idle: "The thumbs in /srv/thumbs are not needed any more."},
-	{name: "forget", language: "en", effect: revokes, noun: true, says: "^forget about X; ^forget X; ^scrap X; ^never mind X",
-		was: "We move the catalogue to Postgres.", now: "Forget the Postgres move.", kept: "We move the catalogue to Postgres.", idle: "Don't forget the Postgres move."},
-	{name: "off", language: "en", effect: replaces, says: "^take X off",
-		was: "Reviewers of the payment code are Ada and Bo.", now: "Take Bo off the reviewers.", kept: "Ada reviews the code.", idle: "Take the day off."},
-	{name: "back to", language: "en", effect: returns, noun: true, says: "^back to X; go|switch|revert|return back to X; go|return|revert to X",
-		was: "Switch the kiosk app to Rspack.", now: "Back to Vite for the kiosk app.", kept: "Switch the kiosk app to Rspack.", idle: "Back to work on the parser."},
-	{name: "may", language: "en", effect: lifts, marked: true,
-		says: "you|we|they may|can|could X; it's ok|okay|fine|allowed to X; it is ok|okay|fine|allowed to X; ^feel free to X; you're|we're allowed to X; you|we are allowed to X; ^X is|are allowed|fine|ok",
-		was:  "Never push to main.", now: "You may push to main now.", kept: "Never push to main.", idle: "You may push to main."},
+// changesFile holds the rules; its head explains the form.
+//
+//go:embed changes.txt
+var changesFile string
 
-	{name: "statt", language: "de", effect: replaces, noun: true, says: "statt X; anstatt X; anstelle von X",
-		was: "Nimm den Port 8443.", now: "Nimm Port 9127 statt 8443.", kept: "Nimm den Port 8443.", idle: "Nimm für die Doku Port 9127 statt 8443."},
-	{name: "nicht mehr", language: "de", effect: replaces, whole: true, says: "nicht mehr",
-		was: "Poste die Builds in harbour-feed.", now: "Poste die Builds nicht mehr.", kept: "Poste die Builds in harbour-feed.", idle: "Der Kanal geht nicht mehr."},
-	{name: "vergiss", language: "de", effect: revokes, noun: true, says: "^vergiss X; ^vergesst X",
-		was: "Wir ziehen nach Postgres um, der Umzug ist im Mai.", now: "Vergiss den Umzug nach Postgres.", kept: "Der Umzug nach Postgres ist im Mai.", idle: "Vergiss nicht den Umzug nach Postgres."},
-	{name: "zurück zu", language: "de", effect: returns, noun: true, says: "zurück zu|zum|zur X",
-		was: "Stell die Kiosk App auf Rspack um.", now: "Zurück zu Vite bei der Kiosk App.", kept: "Stell die Kiosk App auf Rspack um.", idle: "Zurück zum Thema."},
-	{name: "darfst", language: "de", effect: lifts, marked: true, says: "du darfst X; ihr dürft X; sie dürfen X",
-		was: "Niemals auf main pushen.", now: "Du darfst jetzt auf main pushen.", kept: "Niemals auf main pushen.", idle: "Nur heute darfst du auf main pushen."},
-
-	{name: "en lugar", language: "es", effect: replaces, noun: true, says: "en lugar|vez de X; en lugar|vez del X",
-		was: "Usa el puerto 8443.", now: "Usa el puerto 9127 en lugar de 8443.", kept: "Para mí siempre asiento de pasillo.", idle: "Para ella, asiento de ventana en lugar de pasillo."},
-	{name: "ya no", language: "es", effect: replaces, whole: true, says: "ya no",
-		was: "Publica el resumen en harbour.", now: "Ya no publica el resumen en harbour.", kept: "Publica el resumen en harbour.", idle: "Ya no llueve."},
-	{name: "mejor no", language: "es", effect: replaces, says: "^mejor no X",
-		was: "Reserva tres noches en el hotel Miramonte.", now: "Mejor no vamos al Miramonte; reserva otro hotel.", kept: "Reserva tres noches en el hotel Miramonte.", idle: "Mejor no salgas."},
-	{name: "olvida", language: "es", effect: revokes, noun: true, says: "^olvida X; ^olvide X",
-		was: "La mudanza a Postgres empieza hoy.", now: "Olvida la mudanza a Postgres.", kept: "La mudanza a Postgres empieza hoy.", idle: "Se olvida de todo."},
-
-	{name: "au lieu", language: "fr", effect: replaces, noun: true, says: "au lieu de|du|des X; à la place de|du|des X",
-		was: "Le plafond est de 1 200 euros.", now: "Le plafond : 1 650 euros au lieu de 1 200.", kept: "Appelle toujours Monsieur Delcourt.", idle: "Pendant ses vacances, appelle Madame Pruvost au lieu de Monsieur Delcourt."},
-	{name: "ne plus", language: "fr", effect: replaces, whole: true, says: "ne ~ plus",
-		was: "Publie les builds dans harbour.", now: "Ne publie plus les builds.", kept: "Publie les builds dans harbour.", idle: "Il ne pleut plus."},
-	{name: "oublie", language: "fr", effect: revokes, noun: true, says: "^oublie X; ^oubliez X",
-		was: "La migration vers Postgres commence.", now: "Oublie la migration Postgres.", kept: "La migration vers Postgres commence.", idle: "Il oublie la migration Postgres."},
-
-	{name: "em vez", language: "pt", effect: replaces, noun: true, says: "em vez de|do|da X",
-		was: "Usa a porta 8443.", now: "Usa a porta 9127 em vez de 8443.", kept: "Usa a porta 8443.", idle: "Para ela, usa a porta 9127 em vez de 8443."},
-	{name: "já não", language: "pt", effect: replaces, whole: true, says: "já não; não ~ mais",
-		was: "Publica o resumo na harbour.", now: "Não publica mais o resumo.", kept: "Publica o resumo na harbour.", idle: "Já não chove."},
-	{name: "esquece", language: "pt", effect: revokes, noun: true, says: "^esquece X; ^esqueça X",
-		was: "A mudança para Postgres começa hoje.", now: "Esquece a mudança Postgres.", kept: "A mudança para Postgres começa hoje.", idle: "Ele esquece a mudança Postgres."},
+var effects = map[string]changeEffect{
+	"replaces": replaces, "revokes": revokes, "lifts": lifts, "takesBack": takesBack, "returns": returns,
 }
+
+// changeRules returns the rules of changesFile, in their order.
+var changeRules = sync.OnceValue(func() (rules []changeRule) {
+	for paragraph := range strings.SplitSeq(changesFile, "\n\n") {
+		lines := strings.Split(strings.TrimSpace(paragraph), "\n")
+		name, rest, ok := strings.Cut(strings.TrimPrefix(lines[0], "["), "] ")
+		if !ok || len(lines) != 4 {
+			continue
+		}
+
+		options := strings.Fields(rest)
+		r := changeRule{name: name, language: options[0], says: lines[1]}
+		for _, option := range options[1:] {
+			r.effect = max(r.effect, effects[option])
+		}
+		has := func(option string) bool { return slices.Contains(options, option) }
+		r.noun, r.whole, r.marked = has("noun"), has("whole"), has("marked")
+		r.was, r.now, _ = strings.Cut(strings.TrimPrefix(lines[2], "+ "), " / ")
+		r.kept, r.idle, _ = strings.Cut(strings.TrimPrefix(lines[3], "- "), " / ")
+		rules = append(rules, r)
+	}
+	return rules
+})
 
 // scopeWords begin the phrase that says where or when something holds, by language.
 var scopeWords = map[string][]string{
@@ -108,38 +80,58 @@ var (
 	bare          = stemSet("bare")
 	clauseBreaks  = wordSet("clauseBreaks")
 	conditionally = wordSet("conditionally")
+	pointers      = wordSet("pointers")
 )
 
 // changePhrase is one phrase of a rule.
 type changePhrase struct {
 	rule   *changeRule
-	begins bool // where a clause begins
-	pre    []string
-	object bool // it has an X
-	post   []string
+	begins bool       // where a clause begins
+	pre    [][]string // of each word its alternatives; see changeRule
+	object bool       // it has an X
+	post   [][]string
+	needs  []string // a text without all of these does not have the phrase
 }
 
 // changePhrases are those of all rules, in their order.
-var changePhrases = func() (all []changePhrase) {
-	for i := range changeRules {
-		for says := range strings.SplitSeq(changeRules[i].says, "; ") {
-			p := changePhrase{rule: &changeRules[i]}
+var changePhrases = sync.OnceValue(func() (all []changePhrase) {
+	rules := changeRules()
+	for i := range rules {
+		if rules[i].language == runs {
+			continue
+		}
+		for says := range strings.SplitSeq(rules[i].says, "; ") {
+			p := changePhrase{rule: &rules[i]}
 			says, p.begins = strings.CutPrefix(says, "^")
 			pre, post, object := strings.Cut(says, "X")
-			p.pre, p.object, p.post = strings.Fields(pre), object, strings.Fields(post)
+			p.pre, p.object, p.post = alternatives(pre), object, alternatives(post)
+			for _, words := range slices.Concat(p.pre, p.post) {
+				fewer := len(words) < len(p.needs) || len(words) == len(p.needs) && len(words[0]) > len(p.needs[0])
+				if words[0] != "~" && (p.needs == nil || fewer) {
+					p.needs = words
+				}
+			}
 			all = append(all, p)
 		}
 	}
 	return all
-}()
+})
+
+// alternatives returns the words of a phrase, of each its alternatives.
+func alternatives(phrase string) (words [][]string) {
+	for word := range strings.FieldsSeq(phrase) {
+		words = append(words, strings.Split(word, "|"))
+	}
+	return words
+}
 
 // phraseAt returns how many words a phrase takes at word i; 0 if it does not begin there.
-func phraseAt(phrase []string, w []noteWord, i int) int {
+func phraseAt(phrase [][]string, w []noteWord, i int) int {
 	if len(phrase) == 0 || i+len(phrase) > len(w) {
 		return 0
 	}
 	for k, want := range phrase {
-		if got := w[i+k]; want != got.text && (want != "~" || got.mark) && !slices.Contains(strings.Split(want, "|"), got.text) {
+		if got := &w[i+k]; !slices.Contains(want, got.text) && (want[0] != "~" || got.mark) {
 			return 0
 		}
 	}
@@ -161,7 +153,8 @@ func (p *changePhrase) find(w []noteWord) (at, end, from, to int, ok bool) {
 			continue
 		}
 		for to = from; p.object && to < len(w) && !w[to].mark && phraseAt(p.post, w, to) == 0; to++ {
-			if len(p.post) == 0 && (clauseBreaks.has(w[to].text) || p.rule.noun && to > from && slices.Contains(scopeWords[p.rule.language], w[to].text)) {
+			scope := p.rule.noun && to > from && slices.Contains(scopeWords[p.rule.language], w[to].text)
+			if len(p.post) == 0 && (scope || clauseBreaks.has(w[to].text)) {
 				break
 			}
 		}
@@ -179,16 +172,21 @@ func changeIn(text, before, next string) *changing {
 	if ch := changeInRuns(text); ch != nil {
 		return ch
 	}
-	w := splitWords(text, nil)
-	markDoubts(w)
-	if strings.HasSuffix(strings.TrimRight(text, `.!")*`), "?") || unsaid.has(w) || asksBack(w) || onces.has(w) || limits.has(w) || limitsIt(splitWords(next, nil)) {
-		return nil
-	}
-	if slices.ContainsFunc(w, func(w noteWord) bool { return conditionally.has(w.text) }) {
-		return nil
-	}
-	for i := range changePhrases {
-		p := &changePhrases[i]
+	var w []noteWord
+	lower := lowerWord(text)
+	phrases := changePhrases()
+	for i := range phrases {
+		p := &phrases[i]
+		if !slices.ContainsFunc(p.needs, func(word string) bool { return strings.Contains(lower, word) }) {
+			continue
+		}
+		if w == nil {
+			w = splitWords(text, nil)
+			if mayNotChange(w) || limitsIt(splitWords(next, nil)) || asks(text) {
+				return nil
+			}
+			markDoubts(w)
+		}
 		at, end, from, to, ok := p.find(w)
 		if !ok || strings.Count(text[:w[max(at, end-1)].to], `"`)%2 == 1 {
 			continue
@@ -199,6 +197,15 @@ func changeIn(text, before, next string) *changing {
 		}
 	}
 	return nil
+}
+
+// asks reports whether a sentence ends with a question mark.
+func asks(text string) bool { return strings.HasSuffix(strings.TrimRight(text, `.!")*`), "?") }
+
+// mayNotChange reports whether a sentence is a question, a condition, a guess, or an exception.
+func mayNotChange(w []noteWord) bool {
+	return len(w) == 0 || unsaid.has(w) || asksBack(w) || onces.has(w) || limits.has(w) ||
+		slices.ContainsFunc(w, func(w noteWord) bool { return conditionally.has(w.text) })
 }
 
 // changing returns the change that a phrase asks for; nil if it names nothing.
@@ -256,7 +263,7 @@ func (ch *changing) readScopes(w []noteWord) bool {
 			end++
 		}
 		scope := tokensIn(w[i+1 : end])
-		if len(scope) == 0 || isOneOf(w[i+1].text, "this", "that", "these", "those", "diese", "diesen", "dieses", "este", "esta", "ce", "cette") {
+		if len(scope) == 0 || pointers.has(w[i+1].text) {
 			return false
 		}
 		ch.scopes = append(ch.scopes, scope)

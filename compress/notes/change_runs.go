@@ -6,26 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// runRule is a way to change a statement in a script without spaces. The object stands before or
-// after the phrase.
-type runRule struct {
-	says       string
-	before     bool
-	was, now   string
-	kept, idle string
-}
-
-var runRules = []runRule{
-	{says: "ではなく", before: true, was: "売上レポートは毎週火曜日の朝に作成してください。", now: "売上レポートは火曜日ではなく、木曜日に変更してください。",
-		kept: "本番環境のレプリカ数は六つに固定してください。", idle: "検証環境のレプリカ数は一つに変更してください。"},
-	{says: "じゃなくて", before: true, was: "会議室は青山を予約してください。", now: "会議室は青山じゃなくて赤坂にしてください。", kept: "会議室は青山を予約してください。", idle: "青山に行きます。"},
-	{says: "の代わりに", before: true, was: "報告書は英語で書いてください。", now: "報告書は英語の代わりに日本語で。", kept: "報告書は英語で書いてください。", idle: "今回だけ報告書は英語の代わりに日本語で。"},
-	{says: "不要再", was: "实验数据的文件名一律用拼音。", now: "文件名以后不要再用拼音了，改用英文。", kept: "中文版报告里的面积一律用亩。", idle: "英文版报告里的面积改用公顷，不用亩。"},
-	{says: "别再", was: "日报每天发到港口群。", now: "日报别再发到港口群了。", kept: "日报每天发到港口群。", idle: "别再等了。"},
-	{says: "而不是", was: "预览服务用端口八四四三。", now: "预览服务用九一二七而不是八四四三。", kept: "预览服务用端口八四四三。", idle: "如果失败，预览服务用九一二七而不是八四四三。"},
-	{says: " 대신", before: true, was: "보고서는 화요일 아침에 작성해 주세요.", now: "보고서는 화요일 대신 목요일에 작성해 주세요.", kept: "보고서는 화요일 아침에 작성해 주세요.", idle: "이번만 보고서는 화요일 대신 목요일에 작성해 주세요."},
-	{says: "이 아니라", before: true, was: "보고서는 화요일 아침에 작성해 주세요.", now: "보고서는 화요일이 아니라 목요일에 작성해 주세요.", kept: "보고서는 화요일 아침에 작성해 주세요.", idle: "화요일은 휴일이다."},
-}
+// runs is the language of rules for scripts without spaces, and for Korean. In them the object
+// stands directly before or after the phrase.
+const runs = "run"
 
 // runsLimit are texts that limit a sentence to a case, or make it a condition or a question.
 var runsLimit = strings.Fields("だけ 今回 もし 場合 なら ですか 只在 仅 这次 本次 如果 要是 吗 이번만 만약 ? ？")
@@ -43,30 +26,31 @@ func changeInRuns(text string) *changing {
 			return nil
 		}
 	}
-	for i := range runRules {
-		r := &runRules[i]
-		before, after, found := strings.Cut(text, r.says)
-		if !found {
+	rules := changeRules()
+	for i := range rules {
+		phrase, objectFirst := strings.CutPrefix(rules[i].says, "X")
+		before, after, found := strings.Cut(text, strings.TrimSuffix(phrase, "X"))
+		if rules[i].language != runs || !found {
 			continue
 		}
-		ch := &changing{rule: &changeRule{effect: replaces}}
-		runs := runsOf(after)
-		ch.rest = before
-		if r.before {
-			runs, ch.rest = runsOf(before), after
-			if n := len(runs); n > 0 {
-				ch.rest += " " + before[:strings.LastIndex(before, runs[n-1])]
-				runs = runs[n-1:]
+
+		ch := &changing{rule: &rules[i], rest: before}
+		list := runsOf(after)
+		if objectFirst {
+			list, ch.rest = runsOf(before), after
+			if n := len(list); n > 0 {
+				ch.rest += " " + before[:strings.LastIndex(before, list[n-1])]
+				list = list[n-1:]
 			}
 		}
-		if len(runs) == 0 {
+		if len(list) == 0 {
 			return nil
 		}
-		if ch.object2 = runs[0]; !r.before {
-			ch.object2 = strings.TrimLeft(ch.object2, runVerbs)
-			ch.object2 = strings.TrimSuffix(ch.object2, "了")
+		if ch.run = list[0]; !objectFirst {
+			ch.run = strings.TrimLeft(ch.run, runVerbs)
+			ch.run = strings.TrimSuffix(ch.run, "了")
 		}
-		if utf8.RuneCountInString(ch.object2) < 2 {
+		if utf8.RuneCountInString(ch.run) < 2 {
 			return nil
 		}
 		return ch
@@ -76,10 +60,10 @@ func changeInRuns(text string) *changing {
 
 // endsRun reports whether a text has the object, and two more characters in a row of the rest.
 func (ch *changing) endsRun(text string) bool {
-	if !strings.Contains(text, ch.object2) {
+	if !strings.Contains(text, ch.run) {
 		return false
 	}
-	text = strings.ReplaceAll(text, ch.object2, " ")
+	text = strings.ReplaceAll(text, ch.run, " ")
 	for _, run := range runsOf(ch.rest) {
 		runes := []rune(run)
 		for i := 0; i+1 < len(runes); i++ {

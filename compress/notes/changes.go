@@ -41,20 +41,21 @@ type statementSaid struct {
 	by      Position // zero: it is in force
 	mask    uint64   // of its tokens
 	changes bool     // it asks for a change
+	demands bool
 }
 
-var statementShare = rowShare{25, 8 << 10, 64 << 10}
+var statementShare = rowShare{500, 8 << 10, 64 << 10}
 
 // maxStatement is the number of bytes of a statement that count.
 const maxStatement = longSentence
 
 // changing is a sentence that changes an earlier statement.
 type changing struct {
-	rule          *changeRule
-	object        []token // what no longer holds
-	beside        []token // the rest of the sentence and the sentence before it
-	scopes        [][]token
-	object2, rest string // the object and the rest, in a script without spaces
+	rule      *changeRule
+	object    []token // what no longer holds
+	beside    []token // the rest of the sentence and the sentence before it
+	scopes    [][]token
+	run, rest string // the object and the rest, in a script without spaces
 }
 
 // Add adds the statements of one message and returns what they change. change returns, for each
@@ -64,48 +65,55 @@ func (c *Changes) Add(at Position, parts []Statement) (changed []Change, ends []
 	for i, p := range parts {
 		p.Text = compress.Clip(p.Text, maxStatement)
 		inside := quoted
-		if n := strings.Count(p.Text, `"`); n%2 == 1 {
-			quoted = !quoted
-		}
+		quoted = quoted != (strings.Count(p.Text, `"`)%2 == 1)
 		if inside || p.Text == leftOutMark {
 			continue
 		}
+
 		row := statementSaid{Statement: p, at: at}
 		if p.Question != "" {
 			changed = append(changed, c.replyAgain(&row)...)
 		}
-		if before := ""; !p.Mute {
-			if i > 0 {
-				before = parts[i-1].Text
-			}
-			next := ""
-			if i+1 < len(parts) {
-				next = parts[i+1].Text
-			}
-			if ch := changeIn(p.Text, before, next); ch != nil {
-				row.changes = true
-				changed = append(changed, c.apply(ch, at)...)
-				if ch.rule.effect != returns && ch.rule.effect != takesBack {
-					ends = append(ends, func(text string) bool { return ch.ends(text) })
-				}
+		if ch := changeAt(parts, i); ch != nil {
+			row.changes = true
+			changed = append(changed, c.apply(ch, at)...)
+			if ch.rule.effect != returns && ch.rule.effect != takesBack {
+				ends = append(ends, ch.ends)
 			}
 		}
-		if strings.HasSuffix(strings.TrimRight(p.Text, `.!")*`), "?") {
+		if asks(p.Text) {
 			continue
 		}
 		for _, t := range tokensOf(p.Text + " " + p.Asked) {
 			row.mask |= t.bit()
 		}
+		row.demands = row.changes || demands(p.Text)
 		c.bytes += len(p.Text)
 		c.said = append(c.said, row)
 	}
-	c.said = keep(c.said, statementShare.of(20*c.bytes), func(s *statementSaid) int { return len(s.Text) + rowFrame }, func(s *statementSaid) int {
-		if s.by != (Position{}) || s.changes || demands(s.Text) {
+	size := func(s *statementSaid) int { return len(s.Text) + rowFrame }
+	c.said = keep(c.said, statementShare.of(c.bytes), size, func(s *statementSaid) int {
+		if s.demands || s.by != (Position{}) {
 			return 0
 		}
 		return 1
 	})
 	return changed, ends
+}
+
+// changeAt returns the change that one of the statements of a message asks for, or nil.
+func changeAt(parts []Statement, i int) *changing {
+	before, next := "", ""
+	if i > 0 {
+		before = parts[i-1].Text
+	}
+	if i+1 < len(parts) {
+		next = parts[i+1].Text
+	}
+	if parts[i].Mute {
+		return nil
+	}
+	return changeIn(parts[i].Text, before, next)
 }
 
 // All returns the changes, in the order of the changed statements.
@@ -131,7 +139,8 @@ func (c *Changes) Asks() (out []Statement) {
 // end notes that a message changed the statement with index i and all equal ones.
 func (c *Changes) end(i int, by Position) (changed []Change) {
 	for k := range c.said {
-		if s := &c.said[k]; k == i || s.by == (Position{}) && ItemKey(s.Text) == ItemKey(c.said[i].Text) && s.Asked == c.said[i].Asked {
+		s := &c.said[k]
+		if k == i || s.by == (Position{}) && s.Asked == c.said[i].Asked && ItemKey(s.Text) == ItemKey(c.said[i].Text) {
 			s.by = by
 			changed = append(changed, Change{At: s.at, Part: s.Part, Text: s.Text, By: by})
 		}
@@ -231,7 +240,7 @@ func (ch *changing) mayEnd(mask uint64) bool {
 // the sentence, or of the sentence before it, must be in the text as well: the unit or the subject
 // of a number, and any word beside another name. A compound identifier counts as two words.
 func (ch *changing) ends(text string) bool {
-	if ch.object2 != "" {
+	if ch.run != "" {
 		return ch.endsRun(text)
 	}
 	tokens := tokensOf(text)
@@ -263,7 +272,8 @@ func (ch *changing) ends(text string) bool {
 		return true
 	}
 	return slices.ContainsFunc(ch.beside, func(b token) bool {
-		return !hasAll(ch.object, []token{b}) && !(number && (b.number() || changeVerbs.has(b.stem))) && hasAll(tokens, []token{b})
+		idle := number && (b.number() || changeVerbs.has(b.stem))
+		return !idle && !hasAll(ch.object, []token{b}) && hasAll(tokens, []token{b})
 	})
 }
 
@@ -362,23 +372,45 @@ func tokensIn(words []noteWord) (out []token) {
 			continue
 		}
 		denied = denied || negations.has(text) || strings.HasSuffix(text, "n't")
-		if at := strings.LastIndexByte(text, '\''); at >= 0 && at <= 2 { // French: l'eau
-			text = text[at+1:]
-		}
+		text = withoutElision(text)
 		if isNumber(text) && len(text) == 3 && digits {
 			out[len(out)-1].stem += text
 			continue
 		}
 		digits = isNumber(text) && len(text) <= 3
-		letter := len(w.raw) == 1 && unicode.IsUpper(rune(w.raw[0])) && w.raw != "I" && i > 0 && !words[i-1].mark
-		if !letter && (len(text) < 2 && !isNumber(text) || compress.IsStopWord(text) || changeIdle.has(text) || strings.Contains(text, "'")) {
-			continue
+		if isLabelWord(words, i) || counts(text) {
+			out = append(out, token{stem: string(compress.Stem([]byte(withoutUnit(text))))})
 		}
-		if unit := strings.TrimLeft(text, "0123456789"); len(unit) < len(text) && len(unit) <= 3 && strings.IndexFunc(unit, unicode.IsLetter) == 0 {
-			text = text[:len(text)-len(unit)]
-		}
-		out = append(out, token{stem: string(compress.Stem([]byte(text)))})
 	}
 	closeClause()
 	return out
+}
+
+// counts reports whether a word says what a statement is about.
+func counts(text string) bool {
+	short := len(text) < 2 && !isNumber(text)
+	return !short && !compress.IsStopWord(text) && !changeIdle.has(text) && !strings.Contains(text, "'")
+}
+
+// isLabelWord reports whether a word is a capital letter behind another word: "plan B".
+func isLabelWord(words []noteWord, i int) bool {
+	raw := words[i].raw
+	return len(raw) == 1 && 'A' <= raw[0] && raw[0] <= 'Z' && raw != "I" && i > 0 && !words[i-1].mark
+}
+
+// withoutElision returns a French word without its article: l'eau.
+func withoutElision(text string) string {
+	if at := strings.IndexByte(text, '\''); at >= 0 && at <= 2 {
+		return text[at+1:]
+	}
+	return text
+}
+
+// withoutUnit returns a number without its unit: 30s.
+func withoutUnit(text string) string {
+	unit := strings.TrimLeft(text, "0123456789")
+	if len(unit) < len(text) && len(unit) <= 3 && strings.IndexFunc(unit, unicode.IsLetter) == 0 {
+		return text[:len(text)-len(unit)]
+	}
+	return text
 }

@@ -51,11 +51,14 @@ func (c *Changed) States(at int, text string) bool {
 		return false
 	}
 	text = strings.Join(strings.Fields(text), " ")
-	return slices.ContainsFunc(changes, func(one derived.Change) bool { return strings.Contains(text, one.Text) })
+	return slices.ContainsFunc(changes, func(one derived.Change) bool { return strings.Contains(text, begins(one.Text)) })
 }
 
 // pairs reports whether the message at a place changed a statement or has one that changed.
 func (c *Changed) pairs(at int) bool { return len(c.of[at]) > 0 || c.by[at] }
+
+// begins returns a statement without the sign that its end is cut off.
+func begins(text string) string { return strings.TrimSuffix(text, "…") }
 
 // mark returns the mark that follows a changed statement.
 func mark(by derived.Position) string { return " [changed at " + addressOf(by).String() + "]" }
@@ -92,7 +95,7 @@ func (b *zoner) restated(span ctxabi.Span) (list []saying) {
 	for at, changes := range b.changed.of {
 		for _, one := range changes {
 			marked := one.Text + mark(one.By)
-			bare := b.staysWhole(at) || at < span.From && b.before.show(one.Text)
+			bare := b.staysWhole(at) || at < span.From && b.before.show(begins(one.Text))
 			if bare && !b.before.show(marked) {
 				list = append(list, saying{at: at, parts: []string{marked}, pair: true})
 			}
@@ -120,7 +123,7 @@ func (b *zoner) pair(list []saying, lines []string, most int) {
 		kept := *s
 		kept.parts = slices.DeleteFunc(slices.Clone(s.parts), func(part string) bool {
 			return slices.ContainsFunc(b.changed.of[s.at], func(one derived.Change) bool {
-				return part == one.Text+mark(one.By) && !b.shows(one.By, list, lines)
+				return strings.HasSuffix(part, mark(one.By)) && !b.shows(one.By, list, lines)
 			})
 		})
 		switch {

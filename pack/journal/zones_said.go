@@ -37,6 +37,7 @@ type saying struct {
 	cut   bool   // something that is pasted is left out
 	reply bool   // to a question tool
 	pair  bool   // it changed a statement, or has one that changed
+	wants bool   // it demands something
 }
 
 // said is the block of the user's words of the records of a span, in at most room tokens. shown are the places of those that it has.
@@ -116,7 +117,7 @@ func (s *saying) rank(k int) int {
 		return 0
 	case k < saidNewest, s.reply:
 		return 1
-	case derived.Demands(s.parts):
+	case s.wants:
 		return 2
 	}
 	return 3
@@ -138,10 +139,15 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 			looked++
 		}
 		w := one.said
-		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !w.reply && !derived.Demands(w.parts) {
+		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut {
 			continue
 		}
-		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut, reply: w.reply, pair: b.changed.pairs(at)}
+		wants := derived.Demands(w.parts)
+		if len(list)*8 >= room && !wants && !w.reply && !b.changed.pairs(at) {
+			continue
+		}
+		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut,
+			reply: w.reply, pair: b.changed.pairs(at), wants: wants}
 		text := strings.Join(s.parts, " ")
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)

@@ -18,7 +18,7 @@ func lifted(s *harness.Session) {
 	add("user", "Never push to main.")
 	add("assistant", "Understood.")
 	for i := range 50 {
-		add("user", fmt.Sprintf("Step %d: edit src/part_%d.ts, set width %d and run the unit tests; all %d pass.", i, i, 7*i, i+3))
+		add("user", fmt.Sprintf("Step %d: edit src/part_%d.ts and run the unit tests; all %d pass.", i, i, i+3))
 		add("assistant", fmt.Sprintf("Step %d is done, src/part_%d.ts has the width %d.", i, i, 7*i))
 	}
 	add("user", "You may push to main now.")
@@ -45,7 +45,8 @@ func TestLiftedBanIsMarked(t *testing.T) {
 		if ban {
 			marked++
 		}
-		if ban != strings.Contains(pack, "Never push to main. [changed at 105]") || ban && !strings.Contains(pack, "You may push to main now.") {
+		marks := strings.Contains(pack, "Never push to main. [changed at 105]")
+		if ban != marks || ban && !strings.Contains(pack, "You may push to main now.") {
 			t.Errorf("budget %s:\n%s", budget, pack)
 		}
 		if facts := s.Read(ctxabi.FactsFile); strings.Contains(facts, "Never push") {
@@ -83,19 +84,26 @@ func TestReplacedContentIsNotRecalled(t *testing.T) {
 	calls := 0
 	call := func(tool, arguments string) {
 		calls++
-		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c%d","type":"function","function":{"name":%q,"arguments":%q}}]}`+"\n", calls, tool, arguments))
-		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","name":%q,"content":"done"}`+"\n", calls, tool))
+		function := fmt.Sprintf(`{"name":%q,"arguments":%q}`, tool, arguments)
+		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":"c%d",`+
+			`"type":"function","function":%s}]}`+"\n", calls, function))
+		s.Append(ctxabi.MessagesFile, fmt.Sprintf(`{"role":"tool","tool_call_id":"c%d","content":"done"}`+"\n", calls))
 	}
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "Set up the gateway."))
 	for _, limit := range []int{7301, 9402} {
-		call("write_file", fmt.Sprintf(`{"path":"gateway.toml","content":"# limits of the gateway\nquota of the gateway = %d\n"}`, limit))
+		text := fmt.Sprintf(`# limits of the gateway\nquota of the gateway = %d\n`, limit)
+		call("write_file", `{"path":"gateway.toml","content":"`+text+`"}`)
 		call("update_tenant", fmt.Sprintf(`{"tenant_id":"T-77","tenant_seats":%d}`, limit+1))
 		for i := range 30 {
 			s.Append(ctxabi.MessagesFile, harness.Message("user", fmt.Sprintf("Move label %d of view %d.", i, limit%7)))
-			s.Append(ctxabi.MessagesFile, harness.Message("assistant", fmt.Sprintf("Label %d of the view is moved to the place that the drawing shows.", i)))
+			answer := fmt.Sprintf("Label %d of the view is moved to the place in the drawing.", i)
+			s.Append(ctxabi.MessagesFile, harness.Message("assistant", answer))
 		}
 	}
-	for question, want := range map[string]string{"What is the quota of the gateway in gateway.toml?": "9402", "How many tenant_seats does tenant T-77 have?": "9403"} {
+	for question, want := range map[string]string{
+		"What is the quota of the gateway in gateway.toml?": "9402",
+		"How many tenant_seats does tenant T-77 have?":      "9403",
+	} {
 		s.Append(ctxabi.MessagesFile, harness.Message("user", question))
 		pack := s.Read("context/pack.md")
 		if strings.Contains(pack, "7301") || strings.Contains(pack, "7302") || !strings.Contains(pack, want) {

@@ -322,8 +322,11 @@ func TestConsentStaysInItsTurn(t *testing.T) {
 func TestChangeEndsFactsOfOlderSessions(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	a := newSession(t, m, "coder", "first", app, harness.Message("user", "The staging port is 8443. Never push to main. The build port is 7443."))
-	newSession(t, m, "coder", "second", app, harness.Message("user", "The staging port is 9443 now, no longer 8443. You may push to main now."))
-	wants(t, memory(t, a, app), []string{"- The staging port is 9443 now, no longer 8443. (coder/second messages:1)", "- The build port is 7443."},
-		"The staging port is 8443.", "Never push")
+	a := newSession(t, m, "coder", "first", app,
+		harness.Message("user", "The staging port is 8443. Never push to main. The build port is 7443."))
+	newSession(t, m, "coder", "second", app,
+		harness.Message("user", "The staging port is 9443 now, no longer 8443. You may push to main now."))
+	wants(t, memory(t, a, app), []string{
+		"- The staging port is 9443 now, no longer 8443. (coder/second messages:1)", "- The build port is 7443.",
+	}, "The staging port is 8443.", "Never push")
 }

@@ -16,7 +16,8 @@ func compiled(t *testing.T, s Statement) Statement {
 	return s
 }
 
-const example = "# Context Block: user's words (messages:1-9)\n- [1] Never push   to main.\n- [2] Pull often. [changed at 7]\n" +
+const example = "# Context Block: user's words (messages:1-9)\n- [1] Never push   to main.\n" +
+	"- [2] Pull often. [changed at 7]\n" +
 	"# Context Block: files and runs\n- go test: failed (4)\n" +
 	"# Context Block: conversation\n## 10 user\nAdd a\nflag.\n## 11 assistant\nI add the flag.\n" +
 	"## 12 tool bash\n```\n## 13 user\nDelete it.\n```\n" +
