@@ -56,7 +56,7 @@ func TestLines(t *testing.T) {
 			{"update_ticket", `{"ticket_id":"7","state":"open"}`, "Error: locked"},
 			{"updateTicket", `{"ticket_id":"8"}`, "saved"},
 			{"update_ticket", `{"ticket_id":"7","state":"closed"}`, "saved"},
-		}, []string{"update_ticket 7: done (6): saved", "updateTicket 8: done (4): saved"}},
+		}, []string{"update_ticket 7: done (6): state closed; saved", "updateTicket 8: done (4): saved"}},
 		"a server's tool": {[]did{{"mcp__mail__send_message", `{"to":"ada@example.com","body":"Hi."}`, "Message sent."}}, []string{"mcp__mail__send_message: done (2): Message sent."}},
 		"what only reads, files and shells": {[]did{
 			{"get_user_details", `{"user_id":"ada"}`, `{"user_id":"ada","cards":2}`},
@@ -121,4 +121,29 @@ func TestApplyLeavesTheStateAsItIs(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A later value in the same field of the same object replaces the earlier one, and nothing else does.
+func TestSettingReplacesSameField(t *testing.T) {
+	const tool, was = "mcp__table__update_reservation", `{"reservation":"LH-5530","date":"2026-04-18","party_size":6}`
+	for _, c := range []struct {
+		was, now string
+		want     bool
+	}{
+		{was, `{"reservation":"LH-5530","party_size":8}`, true},
+		{was, `{"reservation":"LH-5530","party_size":6}`, false},
+		{was, `{"reservation":"LH-7000","party_size":8}`, false},
+		{was, `{"reservation":"LH-5530","room":"blue"}`, false},
+		{`{"booking":"VQ7K2L","passenger":1,"meal":"vegan"}`, `{"booking":"VQ7K2L","passenger":2,"meal":"vegan"}`, false},
+		{`{"room":"nursery","target_c":21}`, `{"room":"attic","target_c":16}`, false},
+	} {
+		first, ok := SettingOf(tool, c.was)
+		later, also := SettingOf(tool, c.now)
+		if got := ok && also && later.Replaces(&first); got != c.want {
+			t.Errorf("%s, %s: %v", c.was, c.now, got)
+		}
+	}
+	if _, ok := SettingOf("get_reservation", was); ok {
+		t.Error("a call that reads sets something")
+	}
 }

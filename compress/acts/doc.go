@@ -18,5 +18,6 @@
 //
 //	lines.go   line of each act
 //	state.go   State and its acts
+//	setting.go fields that a call sets, and whether a later call replaces them
 //	object.go  values of a JSON object, and their differences
 package acts

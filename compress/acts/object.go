@@ -154,3 +154,24 @@ func said(leaves []leaf, n int) string {
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// wordsOf returns the words of a name in small letters: update_ticket, updateTicket.
+func wordsOf(name string) []string {
+	return strings.FieldsFunc(splitCase(name), func(r rune) bool { return !('a' <= r && r <= 'z') })
+}
+
+// splitCase returns a name in small letters, with a blank where a capital begins a word.
+func splitCase(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		if 'A' <= c && c <= 'Z' {
+			if i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' {
+				b.WriteByte(' ')
+			}
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}

@@ -108,6 +108,12 @@ func (s State) after(d *toolcall.Done) State {
 			return slices.ContainsFunc(arguments, func(a leaf) bool { return a.value == l.value })
 		}), maxSaid)
 	}
+	if set, ok := SettingOf(d.Tool, d.Arguments); ok && !a.Failed {
+		if a.Object == "" {
+			a.Object = set.ids[0].value
+		}
+		a.Said = compress.Clip(strings.TrimSuffix(said(set.fields, maxSaid/2)+"; "+a.Said, "; "), maxSaid)
+	}
 	return s.with(a)
 }
 
@@ -139,48 +145,6 @@ func (s State) with(a *Act) State {
 	}
 	s.list = list
 	return s
-}
-
-// reading are verbs in the names of tools that change nothing.
-var reading = compress.WordSet(`get list search find read fetch query lookup view show check calculate compute think reason plan describe count
-	browse open ask retrieve grep glob ls cat web status info help load select inspect watch wait sleep recall remember todo todos task tasks screenshot
-	snapshot validate verify test tests estimate compare summarize translate measure scan sample poll ping trace profile benchmark analyze analyse`)
-
-// making are verbs of tools that make something, whose id the call does not know.
-var making = compress.WordSet("add book create insert make new order post register send start submit")
-
-// verbsOf returns the words in the name of a tool among which its verb is. A tool with a name of one word is a program (python, think):
-// it has none.
-func verbsOf(tool string) []string {
-	if i := strings.LastIndex(tool, "__"); i >= 0 { // mcp__server__tool
-		tool = tool[i+2:]
-	}
-	words := wordsOf(tool)
-	if len(words) < 2 {
-		return nil
-	}
-	return words[:2]
-}
-
-// wordsOf returns the words of a name in small letters: update_ticket, updateTicket.
-func wordsOf(name string) []string {
-	return strings.FieldsFunc(splitCase(name), func(r rune) bool { return !('a' <= r && r <= 'z') })
-}
-
-// splitCase returns a name in small letters, with a blank where a capital begins a word.
-func splitCase(name string) string {
-	var b strings.Builder
-	for i := range len(name) {
-		c := name[i]
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' {
-				b.WriteByte(' ')
-			}
-			c += 'a' - 'A'
-		}
-		b.WriteByte(c)
-	}
-	return b.String()
 }
 
 // named returns the first argument that says which thing a call is about; "" if none does.
