@@ -158,7 +158,7 @@ var arrows = map[string][]string{
 	"session/log":     {"ctxabi", "session/archive", "session/arrival", "session/disk", "internal/vfs", "internal/handles", "internal/memory"},
 	"session/disk":    {"ctxabi", "internal/vfs"},
 	"internal/vfs":    {"ctxabi", "internal/handles"},
-	"pack/project":    {"compress"},
+	"pack/project":    {"compress", "compress/notes"},
 	"pack/packtest":   {"ctxabi", "internal/suite", "session", "session/log"},
 	"pack/finds":      {"pack/record", "ctxabi", "compress/notes"},
 	"pack/journal":    {"internal/coder", "pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},

@@ -40,7 +40,7 @@ const maxFailures = 12
 // bound removes rows of the kinds that were added, as far as these exceed their share: first the
 // oldest, the least specific, and what the assistant said.
 func (n *State) bound(added kindSet) {
-	if added.has(FoundFact, FoundUndo) {
+	if added.has(FoundFact) {
 		n.facts = keep(n.facts, factShare.of(n.bytes), func(f *factRow) int { return len(f.Text) + rowFrame }, func(f *factRow) int {
 			rank := 0
 			if f.own {

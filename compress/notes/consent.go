@@ -133,19 +133,16 @@ func limitsIt(w []noteWord) bool {
 	return isOneOf(w[i].text, "only", "just", "nur") || limits.at(w, i) > 0 || onces.at(w, i) > 0 || i+1 < len(w) && onces.at(w, i+1) > 0
 }
 
-// limit appends a limiting sentence to the finding of the previous sentence. If it limits a
-// permission to one time, limit drops the finding, because the rule stays in force.
+// limit appends a limiting sentence to the finding of the previous sentence. It drops a permission
+// for one time, because the rule stays in force.
 func (f *finder) limit(s *sentence) {
 	if f.stated < 0 || f.stated >= len(f.out) || s.question || len(s.words) > 20 || !limitsIt(s.words) {
 		return
 	}
 	last := &f.out[f.stated]
-	if last.Kind == FoundUndo {
-		if onces.has(s.words) {
-			f.out = f.out[:f.stated]
-			return
-		}
-		last.Kind, last.Text = FoundFact, f.statedText
+	if last.State == factAllows && onces.has(s.words) {
+		f.out = f.out[:f.stated]
+		return
 	}
 	last.Text += " " + s.text
 }

@@ -146,7 +146,7 @@ func TestOnePermissionEndsNoRule(t *testing.T) {
 		"You may push to main. Just this once.":          {"Never push to main."},
 		"You may push to main until Friday.":             {"Never push to main.", "You may push to main until Friday."},
 		"You may push to main for now.":                  {"Never push to main.", "You may push to main for now."},
-		"You may push to main. But only until Friday.":   {"Never push to main.", "You may push to main. But only until Friday."},
+		"You may push to main. But only until Friday.":   {"Never push to main."},
 		"You may push to main now.":                      nil,
 		"You can push to main again":                     {"You can push to main again"},
 		"Yes, you may push to main, but only this time.": {"Never push to main."},

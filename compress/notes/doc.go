@@ -16,7 +16,9 @@
 //     replies.go.
 //   - Sentences without a statement (questions, guesses, quotations, code, logs): clauses.go,
 //     prose.go.
-//   - Which rows replace each other, and how many stay: state.go (supersedes), topics.go, bound.go.
+//   - Which statements of the user a later one changes: changes.go, and its rules: change_rules.go,
+//     change_runs.go (scripts without spaces). Nothing else decides that. How many rows stay:
+//     bound.go.
 //   - Changes of files: files.go, touched.go. Statements of events: events.go.
 //   - Whether a success makes up for a failure: action.go (Action.Mends). Purpose of a script:
 //     what.go. Commands of a script: script.go.

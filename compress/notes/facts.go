@@ -7,7 +7,7 @@ const (
 	factRule   = "c" // a constraint
 	factTaste  = "p" // a preference, a way of working
 	factValue  = "v" // a value that stays
-	factAllows = "a" // a permission that ends a constraint
+	factAllows = "a" // a permission
 )
 
 var (
@@ -35,8 +35,6 @@ var (
 	tasteStarts = phraseSet("tasteStarts")
 	tasteFor    = phraseSet("tasteFor")
 	tastesIdle  = phraseSet("tastesIdle")
-	noLonger    = phraseSet("noLonger")
-	ruledOut    = phraseSet("ruledOut")
 )
 
 // constraints are the ways to state what must, must not or may be done. Sentences of the assistant
@@ -142,41 +140,27 @@ func (f *finder) preference(s *sentence) (found Finding, ok bool) {
 		return Finding{}, false
 	}
 	found = Finding{Kind: FoundFact, State: factTaste, Text: s.text, Key: content(s.words, true)}
-	if i, n := ruledOut.in(s.words); i >= 0 {
-		found.Not = content(s.words[min(i+n, len(s.words)):], true)
-		found.Key = content(s.words[:i], true)
-	}
-	if subject, ok := f.valueOf(s); ok {
-		found.Value = content(subject, false)
-	}
-	return found, found.Key != "" || found.Not != ""
+	return found, found.Key != ""
 }
 
-// permission returns what a sentence allows that was ruled out before, or what it says is over;
-// ok is false for another sentence.
+// permission returns what a sentence allows for a while, or again; ok is false for another sentence.
+// A permission for one turn is no finding, but ok is true.
 func (f *finder) permission(s *sentence) (found Finding, ok bool) {
 	if f.role == models || s.question || unsaid.has(s.words) || asksBack(s.words) {
 		return Finding{}, false
 	}
-	if at, n := allows.in(s.words); at >= 0 && clauseStart(s.words, at) {
-		key := content(s.words[min(at+n, len(s.words)):], true)
-		found = Finding{Kind: FoundUndo, Key: key, State: factAllows}
-		switch {
-		case onces.has(s.words): // a permission for one turn ends no rule
-			return Finding{}, true
-		case againNow.has(s.words):
-			found.Text = s.text // it stands, where something is taken back
-		case limits.has(s.words):
-			found.Kind, found.Text = FoundFact, s.text // keep it next to the rule, which stays in force
-		}
-		return found, strings.Contains(key, " ")
-	}
-	at, n := noLonger.in(s.words)
-	if at < 0 {
+	at, n := allows.in(s.words)
+	if at < 0 || !clauseStart(s.words, at) {
 		return Finding{}, false
 	}
-	key, _, _ := strings.Cut(content(s.words[min(at+n, len(s.words)):], true), " ")
-	return Finding{Kind: FoundUndo, Key: key, State: factTaste}, key != ""
+	key := content(s.words[min(at+n, len(s.words)):], true)
+	switch {
+	case onces.has(s.words):
+		return Finding{}, true
+	case !againNow.has(s.words) && !limits.has(s.words):
+		return Finding{}, false
+	}
+	return Finding{Kind: FoundFact, State: factAllows, Text: s.text, Key: key}, strings.Contains(key, " ")
 }
 
 // reaches reports whether a clause begins at word i with a phrase of who, and a few words behind

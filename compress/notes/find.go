@@ -75,8 +75,10 @@ func Find(s Record) []Finding {
 		}
 	case s.Role == "user":
 		f.attached(s)
+		parts, _ := UserWords(s.Text)
 		s.Text = WithoutMemory(withoutOwn(OwnWords(s.Text)))
 		f.read(s.Text)
+		f.statements(parts)
 	case s.Role == "assistant" && !noAnswer(s.Text):
 		f.read(WithoutMemory(s.Text))
 	}
@@ -163,6 +165,18 @@ func (f *finder) read(text string) {
 	}
 }
 
+// maxStatements is the number of statements of a message that later ones may change.
+const maxStatements = 64
+
+// statements notes the parts of a user's message.
+func (f *finder) statements(parts []string) {
+	for i, part := range parts[:min(len(parts), maxStatements)] {
+		if part != leftOutMark {
+			f.out = append(f.out, Finding{Kind: FoundStatement, Text: compress.Clip(part, maxStatement), N: i})
+		}
+	}
+}
+
 // items returns how many items were found.
 func (f *finder) items() (n int) {
 	for i := range f.out {
@@ -184,7 +198,7 @@ func (f *finder) say(s *sentence) {
 		}
 		f.limit(s)
 		f.stated = -1
-	case f.role == "user" && isOneOf(string(f.out[len(f.out)-1].Kind), string(FoundFact), string(FoundDecision), string(FoundUndo)):
+	case f.role == "user" && isOneOf(string(f.out[len(f.out)-1].Kind), string(FoundFact), string(FoundDecision)):
 		f.stated, f.statedText = len(f.out)-1, s.text
 	default:
 		f.stated = -1
@@ -196,13 +210,11 @@ func (f *finder) say(s *sentence) {
 func (f *finder) find(s *sentence) {
 	accepted := f.accept(s)
 	f.asks = s.question || asksWhich.has(s.words)
-	if u, ok := f.permission(s); ok {
-		if u.Kind != "" {
-			f.out = append(f.out, u)
+	if allowed, ok := f.permission(s); ok {
+		if allowed.Kind != "" {
+			f.out = append(f.out, allowed)
 		}
-		if u.Kind == "" || u.Text != "" {
-			return
-		}
+		return
 	}
 	if it, ok := f.todo(s); ok && f.items() < maxItems {
 		f.out = append(f.out, it)

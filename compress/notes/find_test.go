@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // foundTexts returns the texts of what was found of some kinds.
@@ -93,7 +95,13 @@ func TestWordsOfAProgramAreNoNotes(t *testing.T) {
 			t.Errorf("%s %q: %+v", s.Role, s.Text, found)
 		}
 	}
+	told := ctxabi.Told("Never push to main.\nThe port is 8443.")
 	for text, want := range map[string]string{
+		told + "Fix the parser.":                   "Fix the parser.",
+		"Fix the parser.\n" + told:                 "Fix the parser.\n",
+		"Fix it.\n" + told + "Then rest.\n" + told: "Fix it.\nThen rest.\n",
+		told[:40]:                            "",
+		"What is " + ctxabi.ToldBegins + "?": "What is " + ctxabi.ToldBegins + "?",
 		"<system-reminder>\nx\n</system-reminder>\nNever push to main.":                                                            "Never push to main.",
 		"<command-name>/review</command-name>\n<command-message>review</command-message>\n<command-args>Look at 12</command-args>": "Look at 12",
 		"<div>x</div> is broken": "<div>x</div> is broken",
@@ -265,19 +273,21 @@ func TestRefsAreFilesAndLargeOutputs(t *testing.T) {
 	}
 }
 
-func TestLaterFactsSupersede(t *testing.T) {
+func TestExplicitChangesRemoveFacts(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		turns []string
 		want  []string // ids
 	}{
-		{"a value", []string{"user: the port is 8443", "user: sorry, the port is 9443"}, []string{"f2"}},
+		{"another value", []string{"user: the port is 8443", "user: sorry, the port is 9443"}, []string{"f1", "f2"}},
+		{"a value that changed", []string{"user: the port is 8443", "user: the port is 9443 now, no longer 8443"}, []string{"f2"}},
 		{"two values", []string{"user: the port is 8443", "user: the staging port is 9443"}, []string{"f1", "f2"}},
-		{"a number", []string{"user: the total must never exceed 500 dollars", "user: the total must never exceed 800 dollars"}, []string{"f2"}},
+		{"a number", []string{"user: the total must never exceed 500 dollars", "user: the total must never exceed 800 dollars"}, []string{"f1", "f2"}},
 		{"the same again", []string{"user: never push to main", "user: NEVER push to main!"}, []string{"f2"}},
 		{"other constraints", []string{"user: never push to main", "user: never push to release"}, []string{"f1", "f2"}},
 		{"a permission", []string{"user: never push to main", "user: you can push to main again"}, []string{"f2"}},
-		{"a preference turned round", []string{"user: use tabs, not spaces", "user: use spaces, not tabs"}, []string{"f2"}},
+		{"a preference turned round", []string{"user: use tabs, not spaces", "user: use spaces, not tabs"}, []string{"f1", "f2"}},
+		{"the user corrects the assistant", []string{"assistant: The port is 8443.", "user: the port is 9443 now, no longer 8443"}, []string{"f2"}},
 		{"no longer used", []string{"user: we use zap for logging", "user: we no longer use zap"}, []string{"f2"}},
 		{"the assistant does not overrule", []string{"user: the port is 8443", "assistant: The port is 9443."}, []string{"f1", "f2"}},
 		{"several of a record", []string{"user: never push to main\nthe port is 8443"}, []string{"f1", "f1.2"}},

@@ -2,6 +2,7 @@ package notes
 
 import (
 	_ "embed"
+	"github.com/ctxfs/ctxfs/compress"
 	"strings"
 	"sync"
 )
@@ -66,5 +67,17 @@ func wordSet(name string) wordList {
 			set[w] = true
 		}
 		return set
+	})
+}
+
+// stemSet returns the stems of the set of that name in phrasesFile.
+func stemSet(name string) wordList {
+	words := wordSet(name)
+	return sync.OnceValue(func() map[string]bool {
+		stems := map[string]bool{}
+		for w := range words() {
+			stems[string(compress.Stem([]byte(w)))] = true
+		}
+		return stems
 	})
 }

@@ -30,7 +30,7 @@ type Answer struct {
 
 // FindVersion is raised with whatever makes Find return other findings for the same record, or
 // [State] read them in another way. Findings of another version are of no use.
-const FindVersion = 9
+const FindVersion = 10
 
 // FindingKind is what a finding is. Kinds are letters, since findings are kept on disk.
 type FindingKind string
@@ -41,11 +41,11 @@ const (
 	FoundDecision   FindingKind = "d" // Text is a sentence that chooses
 	FoundProposal   FindingKind = "p" // Text is a sentence that somebody may say yes to; Key the label of an option
 	FoundAcceptance FindingKind = "y" // an acceptance, in the words of Text; Key the label of the option it takes
-	FoundUndo       FindingKind = "u" // Key is what no longer holds
+	FoundStatement  FindingKind = "s" // Text is part N of a user's message; see [UserWords]
 	FoundTodo       FindingKind = "t" // Text is an item, State how far it is
 	FoundFile       FindingKind = "r" // Path and State of a file
 	FoundOutput     FindingKind = "o" // an output of N bytes
-	FoundReply      FindingKind = "w" // Text is a tool's question and the user's answer; Key and Value hold the words of each
+	FoundReply      FindingKind = "w" // Text is a tool's question and the user's answer; Key has the words of the question
 	FoundRequest    FindingKind = "q" // Text is the first sentence of a request
 	FoundConclusion FindingKind = "c" // Text is a sentence that concludes
 	FoundFailure    FindingKind = "x" // Text is the line that says what failed
@@ -57,12 +57,10 @@ type Finding struct {
 	Kind  FindingKind `json:"k"`
 	Text  string      `json:"t,omitempty"`
 	Key   string      `json:"s,omitempty"` // what it is about: stemmed words in their order; of an item its number
-	Not   string      `json:"x,omitempty"` // stemmed words of the rejected alternative; a reply may have several, each followed by ;
-	Value string      `json:"v,omitempty"` // of a fact: stemmed words of whose value it states
 	Path  string      `json:"p,omitempty"` // of an item: the call that created it; of an event's statement: the source it names
 	State string      `json:"w,omitempty"`
 	Tool  string      `json:"l,omitempty"`
-	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever
+	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever; of a statement its index
 	Of    int         `json:"b,omitempty"` // of a record's first finding: the bytes of the record
 }
 

@@ -31,6 +31,7 @@ func OwnWords(text string) string {
 	if _, _, ok := ctxabi.ParseAttached(text); ok {
 		return ""
 	}
+	text = withoutTold(text)
 	if strings.IndexByte("<#C[TY", first(strings.TrimLeft(text, " \t\r\n"))) < 0 {
 		return text
 	}
@@ -67,6 +68,23 @@ next:
 			return "" // its end is cut off
 		}
 		text = rest
+	}
+}
+
+// withoutTold removes what a hook told the conversation of its memory. A mark counts at the
+// beginning of a line. Without an end mark, the rest of the text was told.
+func withoutTold(text string) string {
+	for from := 0; ; {
+		at := strings.Index(text[from:], ctxabi.ToldBegins)
+		if at < 0 {
+			return text
+		}
+		if at += from; at > 0 && text[at-1] != '\n' {
+			from = at + len(ctxabi.ToldBegins)
+			continue
+		}
+		_, rest, _ := strings.Cut(text[at:], "\n"+ctxabi.ToldEnds)
+		text, from = text[:at]+strings.TrimPrefix(rest, "\n"), at
 	}
 }
 

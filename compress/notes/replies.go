@@ -2,7 +2,6 @@ package notes
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -30,25 +29,15 @@ func (r UserAnswer) String() string { return r.Question + " → " + r.Answer }
 func (f *finder) replied(replies []UserAnswer) {
 	for _, r := range replies[:min(len(replies), maxProposals)] {
 		words := splitWords(r.Question, nil)
-		found := Finding{Kind: FoundReply, Text: compress.Clip(r.String(), maxStated), Key: content(words, true), Value: content(splitWords(r.Answer, nil), true)}
+		found := Finding{Kind: FoundReply, Text: compress.Clip(r.String(), maxStated), Key: content(words, true)}
 		if f.consented(words, r) {
 			found.State = proposedAct
-		}
-		gone := r.Passed
-		answer := splitWords(r.Answer, nil)
-		if i, n := ruledOut.in(answer); i >= 0 {
-			gone = append(slices.Clip(gone), r.Answer[answer[min(i+n, len(answer))-1].to:])
-		}
-		for _, passed := range gone {
-			if key := content(splitWords(passed, nil), true); key != "" {
-				found.Not += key + ";"
-			}
 		}
 		f.out = append(f.out, found)
 		g := finder{role: people, stated: -1}
 		prose(r.Answer, g.say, func(string, bool) {})
 		for _, fact := range g.out {
-			if fact.Kind == FoundFact || fact.Kind == FoundUndo {
+			if fact.Kind == FoundFact {
 				f.out = append(f.out, fact)
 			}
 		}
@@ -75,22 +64,13 @@ func (f *finder) consented(question []noteWord, r UserAnswer) bool {
 	return i >= 0 && proposesAct(question, i+n)
 }
 
-// reply adds a reply of the user. A choice replaces an earlier reply to the same question, and also
-// decisions for the options that the user did not choose.
+// reply adds a reply of the user. Unless it only permits a single act, it is a decision.
 func (n *State) reply(f *Finding, r *adding) {
 	n.replies = append(last(n.replies, maxReplies-1), Replied{r.at, f.Text})
-	if f.State == proposedAct {
-		return
+	said := Statement{Text: f.Text, Part: r.replies}
+	if r.replies++; f.State != proposedAct {
+		said.Question = f.Key
+		n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: people}, at: r.at, said: f.Text})
 	}
-	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
-		if old.question != "" && old.question == f.Key {
-			return true
-		}
-		return slices.ContainsFunc(strings.Split(f.Not, ";"), func(gone string) bool {
-			both, _ := overlap(gone, old.key.words)
-			about, _ := overlap(f.Key, old.key.words)
-			return gone != "" && both == countWords(gone) && (both > 1 || about > 0)
-		})
-	})
-	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: people}, key: topicOf(f.Key + " " + f.Value), at: r.at, question: f.Key})
+	r.said = append(r.said, said)
 }

@@ -22,12 +22,9 @@ func TestQuestionToolReplyDecides(t *testing.T) {
 	} {
 		n := talk("user: let's use the paid tier for now")
 		n.Add(Position{Line: 2}, "tool", Find(Record{Role: "tool", Result: true, Tool: "q", Text: "x", Replies: []UserAnswer{{c.question, c.answer, []string{c.passed}}}}))
-		got, want := "", ""
+		got, want := "", "d1 user messages:1 let's use the paid tier for now\n"
 		for _, d := range n.Decisions() {
 			got += fmt.Sprintln(d.ID, d.By, d.Source, d.Decision)
-		}
-		if c.passed != "Paid tier" {
-			want = "d1 user messages:1 let's use the paid tier for now\n"
 		}
 		if c.decision != "" {
 			want += "d2 user messages:2 " + c.decision + "\n"
@@ -41,5 +38,20 @@ func TestQuestionToolReplyDecides(t *testing.T) {
 		if all := n.Replies(); len(all) != 1 || all[0].At.Line != 2 || all[0].Text != c.question+" → "+c.answer {
 			t.Errorf("%s %s: the replies are %v", c.question, c.answer, all)
 		}
+	}
+}
+
+// A later reply to the same question takes the place of the earlier one.
+func TestQuestionAnsweredAgainChangesReply(t *testing.T) {
+	var n State
+	for line, answer := range []string{"hourly", "weekly"} {
+		reply := UserAnswer{"How often do you want the digest?", answer, nil}
+		n.Add(Position{Line: line + 1}, "tool", Find(Record{Role: "tool", Result: true, Tool: "q", Text: "x", Replies: []UserAnswer{reply}}))
+	}
+	if got := n.Decisions(); len(got) != 1 || got[0].ID != "d2" {
+		t.Errorf("decisions: %+v", got)
+	}
+	if got := n.Changes(); len(got) != 1 || got[0].At.Line != 1 || got[0].By.Line != 2 {
+		t.Errorf("changes: %+v", got)
 	}
 }

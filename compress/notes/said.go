@@ -229,14 +229,14 @@ func Shorten(parts []string, limit int, count func(string) int) (text string, cu
 // Demands reports whether one of the parts of a message may demand something: a rule, a value, an answer.
 func Demands(parts []string) bool { return slices.ContainsFunc(parts, demands) }
 
-// demands reports whether a sentence may demand something.
+// demands reports whether a sentence may demand something, or changes what an earlier one demanded.
 func demands(s string) bool {
 	for w := range strings.FieldsFuncSeq(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool { return !('a' <= r && r <= 'z') && r != '\'' && r < 0x80 }) {
 		if demandWords.has(w) {
 			return true
 		}
 	}
-	return strings.HasSuffix(s, "?")
+	return strings.HasSuffix(s, "?") || changeIn(s, "", "") != nil
 }
 
 // Point is a sentence of a message that says what was done, found or decided, or why.

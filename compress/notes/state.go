@@ -26,24 +26,21 @@ type State struct {
 	proposed  Position  // where that stands
 	answered  int       // the last of the results that follow it
 	called    []undoRef // what the last record of the assistant did to files, to take back what failed
+	changes   Changes
 }
 
 type factRow struct {
 	ctxabi.FactRow
-	key      topic
-	not      string // the words of what it rules out
-	value    string // whose value it states, if it does
-	state    string
+	at       Position
 	own      bool // said by the assistant
 	specific bool // it names something
 }
 
 type decisionRow struct {
 	ctxabi.DecisionRow
-	key      topic
-	question string // of a reply: the words of the question
-	at       Position
-	order    int
+	at    Position
+	said  string // the statement that decided
+	order int
 }
 
 type todoRow struct {
@@ -65,6 +62,12 @@ type saidRow struct {
 // Replies returns the user's replies to question tools, oldest first.
 func (n *State) Replies() []Replied { return slices.Clone(n.replies) }
 
+// Changes returns which statements of the user later ones changed.
+func (n *State) Changes() []Change { return n.changes.All() }
+
+// Asks returns the statements of the user that ask for a change, oldest first.
+func (n *State) Asks() []Statement { return n.changes.Asks() }
+
 // Add takes the findings of the record at a position. Positions come in the order of the timeline;
 // of records without findings only results of tools count.
 func (n *State) Add(at Position, role string, found []Finding) {
@@ -85,6 +88,7 @@ func (n *State) Add(at Position, role string, found []Finding) {
 		kinds.add(found[i].Kind)
 		n.addOne(&r, &found[i])
 	}
+	n.change(&r)
 	n.bound(kinds)
 }
 
@@ -95,6 +99,9 @@ type adding struct {
 	ids      [26]int // by letter from a: how many rows of the record have an id with it
 	list     string  // the tool whose list the items that follow are of; "" of text
 	accepted bool    // it said yes to something
+	asked    string  // the proposal that it said yes to
+	said     []Statement
+	replies  int // replies to a question tool so far
 }
 
 // id returns the id of the record's next row of a kind.
@@ -108,16 +115,13 @@ func (n *State) addOne(r *adding, f *Finding) {
 	switch f.Kind {
 	case FoundFact:
 		n.addFact(f, r)
-	case FoundUndo:
-		n.undo(f)
-		if f.Text != "" {
-			n.addFact(f, r)
-		}
+	case FoundStatement:
+		r.said = append(r.said, Statement{Text: f.Text, Part: f.N})
 	case FoundAcceptance:
 		r.accepted = n.accept(f, r)
 	case FoundDecision:
 		if !r.accepted || f.State != saidYes {
-			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: cmp.Or(f.Path, r.at.Source()), By: r.role}, key: topicOf(f.Key), at: r.at})
+			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: cmp.Or(f.Path, r.at.Source()), By: r.role}, at: r.at, said: f.Text})
 		}
 	case FoundReply:
 		n.reply(f, r)
@@ -155,11 +159,11 @@ func (n *State) addTodo(f *Finding, r *adding) {
 	}
 }
 
-// addFact adds a fact in the place of those that it supersedes.
+// addFact adds a fact in the place of one with the same words.
 func (n *State) addFact(f *Finding, r *adding) {
-	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: cmp.Or(f.Path, r.at.Source())}, key: topicOf(f.Key), not: f.Not, value: f.Value, state: f.State, own: r.role == models, specific: tellsMuch(f.Text)}
+	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: cmp.Or(f.Path, r.at.Source())}, at: r.at, own: r.role == models, specific: tellsMuch(f.Text)}
 	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
-		return (old.own || !row.own) && (strings.EqualFold(old.Text, row.Text) || supersedes(&row, &old))
+		return (old.own || !row.own) && ItemKey(old.Text) == ItemKey(row.Text)
 	})
 	n.facts = append(n.facts, row)
 }
@@ -170,41 +174,32 @@ func tellsMuch(text string) (much bool) {
 	return much
 }
 
-// supersedes reports whether a fact is about the same as an older one, which then no longer
-// holds or is said again.
-func supersedes(f, old *factRow) bool {
-	if f.value != "" && f.value == old.value {
-		return true
+// change removes the rows of statements that the record changes, and rows of the assistant that
+// state the same.
+func (n *State) change(r *adding) {
+	if len(r.said) == 0 {
+		return
 	}
-	if f.state == factValue || old.state == factValue || f.state == factAllows && old.state == factRule {
-		return false
+	r.said[0].Asked = r.asked
+	changed, ends := n.changes.Add(r.at, r.said)
+	gone := func(at Position, text string) bool {
+		return slices.ContainsFunc(changed, func(c Change) bool { return c.At == at && sameStatement(c.Text, text) })
 	}
-	if f.not != "" && within(old.key.words, f.not) || old.not != "" && f.state == factTaste && within(f.key.words, old.not) {
-		return true
+	ended := func(text string) bool {
+		return slices.ContainsFunc(ends, func(ends func(string) bool) bool { return ends(text) })
 	}
-	if f.key.mask&old.key.mask == 0 {
-		return f.key.words == old.key.words
-	}
-	both, all := overlap(f.key.bare, old.key.bare)
-	switch {
-	case f.key.words == old.key.words:
-		return true
-	case both > 1 && both*5 >= all*4: // the same words, or other numbers
-		return true
-	}
-	// "I prefer small commits", "I prefer large commits"
-	return f.state == factTaste && old.state == factTaste && both > 0 && both <= 2 && all-both == 2 && countWords(f.key.bare) == countWords(old.key.bare)
+	n.facts = slices.DeleteFunc(n.facts, func(f factRow) bool { return gone(f.at, f.Text) || f.own && ended(f.Text) })
+	n.decisions = slices.DeleteFunc(n.decisions, func(d decisionRow) bool {
+		return gone(d.at, d.said) || d.By == models && ended(d.Decision)
+	})
+	n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return gone(t.at, t.text) })
+	n.said = slices.DeleteFunc(n.said, func(s saidRow) bool { return s.kind == FoundRequest && gone(s.at, s.text) })
 }
 
-// undo removes what a permission, or "we no longer …", ends.
-func (n *State) undo(f *Finding) {
-	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
-		if f.State == factTaste {
-			return old.state == factTaste && within(f.Key, old.key.words)
-		}
-		both, _ := overlap(f.Key, old.key.words)
-		return old.state == factRule && both > 1 && both*4 >= 3*min(countWords(f.Key), countWords(old.key.words))
-	})
+// sameStatement reports whether one of two texts of a message contains the other.
+func sameStatement(a, b string) bool {
+	a, b = ItemKey(a), ItemKey(b)
+	return strings.Contains(a, b) || strings.Contains(b, a)
 }
 
 // accept makes a decision of what was proposed in the record before, results of tools aside. It
@@ -225,11 +220,14 @@ func (n *State) accept(f *Finding, r *adding) bool {
 			chosen = p
 		}
 	}
+	if chosen != nil {
+		r.asked = chosen.Text
+	}
 	if chosen == nil || chosen.State == proposedBare || chosen.State == proposedAct || f.Key == "" && labels > 1 && chosen.Key == "" && !strings.HasSuffix(chosen.Text, "?") {
 		return false
 	}
 	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
-	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: "user"}, key: topicOf(content(splitWords(chosen.Text, nil), true)), at: at})
+	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: people}, at: at, said: f.Text})
 	n.proposals = nil
 	return true
 }
@@ -266,14 +264,10 @@ func adds(yes, asked string) bool {
 	return false
 }
 
-// decide adds a decision in the place of an earlier one of the same words.
+// decide adds a decision in the place of one with the same words.
 func (n *State) decide(row decisionRow) {
 	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
-		if row.key.mask&old.key.mask == 0 || row.By == models && old.By == people {
-			return false
-		}
-		both, all := overlap(row.key.words, old.key.words)
-		return both > 1 && both*5 >= all*4
+		return ItemKey(old.Decision) == ItemKey(row.Decision) && (row.By != models || old.By != people)
 	})
 	row.order = n.adds
 	n.decisions = append(n.decisions, row)

@@ -39,7 +39,7 @@ func (f *finder) value(s *sentence) (found Finding, ok bool) {
 		return Finding{}, false
 	}
 	key := content(subject, false)
-	return Finding{Kind: FoundFact, State: factValue, Text: s.text, Key: key, Value: key}, key != ""
+	return Finding{Kind: FoundFact, State: factValue, Text: s.text, Key: key}, key != ""
 }
 
 // valueOf returns the words for what has the value that a sentence states; ok is false if it

@@ -237,3 +237,32 @@ var fillers = wordSet("fillers")
 
 // isOneOf reports whether a word is one of some.
 func isOneOf(word string, of ...string) bool { return slices.Contains(of, word) }
+
+// hasWord reports whether a key has a word.
+func hasWord(key, word string) bool {
+	for at := 0; at+len(word) <= len(key); {
+		i := strings.Index(key[at:], word)
+		if i < 0 {
+			return false
+		}
+		from, end := at+i, at+i+len(word)
+		if (from == 0 || key[from-1] == ' ') && (end == len(key) || key[end] == ' ') {
+			return true
+		}
+		at = end
+	}
+	return false
+}
+
+func countWords(key string) int {
+	if key == "" {
+		return 0
+	}
+	return strings.Count(key, " ") + 1
+}
+
+// ItemKey returns what two items share that are the same, written another way: the words in
+// lower case.
+func ItemKey(text string) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !compress.InWord(r) || r == '.' || r == ':' || r == '-' }), " "))
+}

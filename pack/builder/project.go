@@ -190,6 +190,9 @@ func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.
 		return d, false, err
 	}
 	eachRow(decisions, func(r *ctxabi.DecisionRow) { d.AddDecided(r.Decision, cmp.Or(r.Source, ctxabi.DecisionsFile)) })
+	for _, asks := range rows.Asks {
+		d.AddChange(asks.Text)
+	}
 	todo, err := b.noteOf(x, v, ctxabi.TodoFile)
 	if err != nil {
 		return d, false, err

@@ -77,8 +77,10 @@ type Notes struct {
 	Decisions     []ctxabi.DecisionRow
 	Refs          []ctxabi.RefRow
 	Todo          string
-	Replies       []derived.Replied // replies to question tools
-	Summary       string            // rendered for its reader; see summarize
+	Replies       []derived.Replied   // replies to question tools
+	Changes       []derived.Change    // statements of the user that later ones changed
+	Asks          []derived.Statement // statements that ask for a change
+	Summary       string              // rendered for its reader; see summarize
 	summarized    bool
 }
 
@@ -170,7 +172,7 @@ func (f *Finds) At(ctx context.Context, m record.Records, places int, count func
 	if err != nil {
 		return Notes{}, err
 	}
-	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo(), Replies: g.fold.Replies()}
+	n := &Notes{places: places, tools: tools, Facts: g.fold.Facts(), Decisions: g.fold.Decisions(), Refs: g.fold.Refs(), Todo: g.fold.Todo(), Replies: g.fold.Replies(), Changes: g.fold.Changes(), Asks: g.fold.Asks()}
 	if count != nil {
 		n.Summary, n.summarized = g.fold.Summary(summaryTokens, count), true
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/acts"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -55,8 +56,9 @@ type digestPart struct {
 	head    string // the tool and what it works on; "user"; "" for what the assistant says
 	file    string // that the call works on; "": none
 	use     derived.FileUse
-	whole   bool    // it shows the file as it is after the call, from the first line to the last
-	removed []int32 // numbers of the lines that the call takes out of the file
+	whole   bool          // it shows the file as it is after the call, from the first line to the last
+	removed []int32       // numbers of the lines that the call takes out of the file
+	setting *acts.Setting // what a call sets; nil for most
 	failed  bool
 	report  bool // of another agent
 }
@@ -239,6 +241,9 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	p := digestPart{head: headOf(c)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
 	p.whole = p.use == derived.FileWrites
+	if set, ok := acts.SettingOf(c.Name, c.Arguments); ok {
+		p.setting = &set
+	}
 	args := gjson.Parse(c.Arguments)
 	if !args.IsObject() || !gjson.Valid(c.Arguments) {
 		p.Digest = d.words.Digest(c.Name + " " + c.Arguments)

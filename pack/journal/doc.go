@@ -20,7 +20,7 @@
 //   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
 //   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
 //     files and runs zones_state.go, key lines zones_lines.go, notes zones_notes.go and decided.go,
-//     images zones_images.go.
+//     images zones_images.go. Marks of statements that the user changed: changed.go.
 //   - Leading system and developer records: lead.go. Last request, and whether a message is one:
 //     asked.go.
 //   - Failed attempts that still count: attempts.go. Results shown as references: repeats.go.

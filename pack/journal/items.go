@@ -12,8 +12,9 @@ import (
 // ItemsNewest is how many records, or twice as many, a pack looks at for what is to do at this moment.
 const ItemsNewest = 512
 
-// itemKinds lists the findings that describe tasks and requests of the user.
-var itemKinds = []derived.FindingKind{derived.FoundTodo, derived.FoundRequest, derived.FoundReply}
+// itemKinds lists the findings that describe tasks, requests, and changes of the user's statements.
+var itemKinds = []derived.FindingKind{derived.FoundTodo, derived.FoundRequest, derived.FoundReply,
+	derived.FoundStatement, derived.FoundProposal, derived.FoundAcceptance}
 
 // items are what is derived of the newest records for what is to do.
 type items struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
+	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -117,9 +118,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 			}
 		} else if i == len(f.past)-1 {
 			mm.digests.prepare(m, f.N)
-			if len(mm.Wants.Kinds) > 0 && f.Rules.room >= minNotesRoom {
-				mm.findAhead(m, f.N)
-			}
+			mm.findAhead(m, f.N)
 		}
 		z.used = true
 		past = append(past, z)
@@ -160,9 +159,22 @@ type zoner struct {
 
 	own    *Summary // that the recipe's summarizer made of the oldest records behind the boundary; nil: none
 	unread bool     // a record could not be read
+
+	notesFound finds.Notes // of the records up to the compaction
+	changed    Changed     // of these
+	again      []saying    // changed statements that the pack shows without a mark
 }
 
 func (b *zoner) make(rooms zoneRules) error {
+	n, err := b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
+	if err != nil {
+		b.unread = true // a record; the pack can do without
+		if err := b.mm.Context.Err(); err != nil {
+			return err
+		}
+	}
+	b.notesFound, b.changed = n, changedOf(b.m, n.Changes)
+
 	room, err := b.room()
 	if err != nil {
 		return err
@@ -178,6 +190,11 @@ func (b *zoner) make(rooms zoneRules) error {
 		return err
 	}
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
+	b.again = b.restated(left)
+	for i := range b.again { // their tokens are those of key lines
+		n := min(int64(b.c.CountCached(b.sayingLine(&b.again[i], saidCaps[0]))), rooms.lines)
+		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
+	}
 	said, saidAt := b.said(left, int(rooms.said))
 	if said.Text != "" {
 		b.z.blocks = append(b.z.blocks, said)
@@ -195,11 +212,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		room -= int64(p.Tokens + b.frame())
 	}
 	room += int64(toldTokens) // of the block that begins with them
-	notes, err := b.notes(room, covered, told)
-	if err != nil {
-		return err
-	}
-	for _, p := range notes {
+	for _, p := range b.notes(room, covered, told) {
 		b.z.blocks = append(b.z.blocks, p)
 		covered = append(covered, p.Text)
 		room -= int64(p.Tokens)
@@ -302,6 +315,7 @@ func (b *zoner) fold(room int) {
 				if p.Text, cut = record.Fold(b.m, at, r); cut {
 					p.How = ByFold
 				}
+				p.Text = b.changed.markFolded(at, p.Text)
 				p.Tokens = b.c.CountCached(p.Text)
 				n += p.Tokens + b.frame()
 			}

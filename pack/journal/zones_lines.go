@@ -48,14 +48,40 @@ func (s lineSource) as(t lineSource) bool {
 }
 
 // window is the first of the records that are looked at to choose key lines.
-func (b *zoner) window() int {
-	first := b.z.at + 1
-	for bytes := 0; first > 1 && b.z.at-first < WindowRecords; first-- {
-		if bytes += int(b.m.At(first - 1).Len); bytes > windowBytes {
+func (b *zoner) window() int { return windowOf(b.m, b.z.at) }
+
+// windowOf returns the first of the records up to a place that are looked at together.
+func windowOf(m record.Records, at int) int {
+	first := at + 1
+	for bytes := 0; first > 1 && at-first < WindowRecords; first-- {
+		if bytes += int(m.At(first - 1).Len); bytes > windowBytes {
 			break
 		}
 	}
 	return first
+}
+
+// Outdated returns the places of records of which a later one, up to the place last, replaced all
+// content: a file that was written or removed, or a field that a call set to another value.
+func (mm *Memo) Outdated(m record.Records, last int) map[int]bool {
+	mm.digests.limit()
+	var parts []lineSource
+	for at := windowOf(m, last); at <= last; at++ {
+		one, _ := mm.digests.read(m, at)
+		for i := range one.parts {
+			parts = append(parts, lineSource{at, &one.parts[i]})
+		}
+	}
+
+	places := map[int]bool{}
+	files := filesOf(m, parts)
+	for i, s := range parts {
+		alone := (i == 0 || parts[i-1].at != s.at) && (i+1 == len(parts) || parts[i+1].at != s.at)
+		if _, all := files.gone(i, s); all && alone {
+			places[s.at] = true
+		}
+	}
+	return places
 }
 
 // keyLines is the block of old lines, in at most room tokens: of all records behind the boundary, also of those that earlier generations
@@ -80,8 +106,8 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	sources := make([]compress.Source, len(parts))
 	files := filesOf(b.m, parts)
 	for i, s := range parts {
-		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at]}
-		if !sources[i].Shown && s.part.file != "" {
+		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at] || len(b.changed.of[s.at]) > 0}
+		if !sources[i].Shown {
 			sources[i].Gone, sources[i].Shown = files.gone(i, s)
 		}
 	}
@@ -132,13 +158,16 @@ func (b *zoner) keyLine(s lineSource, l compress.KeyLine, known bool) string {
 
 // fileHistory is what happened to the files that calls name, as far as it makes older lines of them untrue.
 type fileHistory struct {
+	replaced map[int]bool // sources whose call set what a later call sets to another value
+
 	whole   map[string]int           // the last source that shows all of the file
 	removed map[string]map[int32]int // the last source whose call took a line out of it
 }
 
 // filesOf reads what the sources say of files, in their order.
 func filesOf(m record.Records, sources []lineSource) fileHistory {
-	h := fileHistory{map[string]int{}, map[string]map[int32]int{}}
+	h := fileHistory{map[int]bool{}, map[string]int{}, map[string]map[int32]int{}}
+	var settings []int
 	failed := map[int]bool{} // calls, by place
 	for _, s := range sources {
 		if s.part.failed {
@@ -147,6 +176,12 @@ func filesOf(m record.Records, sources []lineSource) fileHistory {
 	}
 	for i, s := range sources {
 		p := s.part
+		if p.setting != nil && !failed[s.at] {
+			for _, k := range settings {
+				h.replaced[k] = h.replaced[k] || p.setting.Replaces(sources[k].part.setting)
+			}
+			settings = append(settings, i)
+		}
 		isCall := m.At(s.at).Role == ctxabi.Assistant
 		if p.file == "" || isCall && failed[s.at] {
 			continue
@@ -167,8 +202,11 @@ func filesOf(m record.Records, sources []lineSource) fileHistory {
 	return h
 }
 
-// gone returns which lines of source i, which tells of a file, a later one has made untrue; all reports that all of them are.
+// gone returns which lines of source i, if it tells of a file, a later one has made untrue; all reports that all of them are.
 func (h *fileHistory) gone(i int, s lineSource) (gone func(int32) bool, all bool) {
+	if s.part.file == "" {
+		return nil, h.replaced[i]
+	}
 	if i < h.whole[s.part.file] {
 		return nil, true // what still holds stands in the later one
 	}

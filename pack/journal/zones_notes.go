@@ -76,19 +76,15 @@ func (b *zoner) notesHeading(kind recipe.Type) string {
 
 // notes are the blocks of notes: told, which are decisions that events record, and what is derived. left is what the other zones leave
 // for them and the key lines, of which derived ones take a third at most.
-func (b *zoner) notes(left int64, covered []string, told string) (blocks []Part, err error) {
+func (b *zoner) notes(left int64, covered []string, told string) (blocks []Part) {
 	wants, room := b.mm.Wants, b.f.Rules.room
 	if told != "" {
 		blocks = append(blocks, b.noteBlock(recipe.TypeDecisions, told, nil, nil, 0, nil))
 	}
 	if room < minNotesRoom || len(wants.Kinds) == 0 {
-		return blocks, nil
+		return blocks
 	}
-	n, err := b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
-	if err != nil {
-		b.unread = true // a record; the pack can do without
-		return blocks, b.mm.Context.Err()
-	}
+	n := b.notesFound
 	blocks = nil
 	for _, kind := range DerivedNotes {
 		if !slices.Contains(wants.Kinds, kind) {
@@ -123,7 +119,7 @@ func (b *zoner) notes(left int64, covered []string, told string) (blocks []Part,
 			covered = append(covered, p.Text)
 		}
 	}
-	return blocks, nil
+	return blocks
 }
 
 // noteBlock is one of them: first, and the newest notes of records that are not shown, as many as there is room for.

@@ -6,7 +6,6 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -35,6 +34,8 @@ type saying struct {
 	parts []string
 	asked string // of a short reply: what it answers
 	cut   bool   // something that is pasted is left out
+	pair  bool   // it changed a statement, or has one that changed
+	wants bool   // it demands something
 }
 
 // said is the block of the user's words of the records of a span, in at most room tokens. shown are the places of those that it has.
@@ -47,7 +48,7 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 		return Part{}, shown
 	}
 	lines := b.sayingLines(list, room)
-	if len(lines) == 0 {
+	if b.pair(list, lines, saidCaps[0]); len(lines) == 0 {
 		return Part{}, shown
 	}
 	text := ""
@@ -56,6 +57,9 @@ func (b *zoner) said(span ctxabi.Span, room int) (p Part, shown map[int]bool) {
 			text += line
 			shown[list[k].at] = true
 		}
+	}
+	if text == "" {
+		return Part{}, shown
 	}
 	p = Part{Piece: Piece{Span: span, Kept: true, Zone: InSaid}, Text: heading + text}
 	p.Tokens = b.c.CountCached(p.Text)
@@ -103,22 +107,21 @@ func (b *zoner) sayingLines(list []saying, room int) []string {
 // rank is the place of the k-th newest message among those that stand first where room is short.
 func (s *saying) rank(k int) int {
 	switch {
-	case k < saidNewest:
+	case s.pair:
 		return 0
-	case derived.Demands(s.parts):
+	case k < saidNewest:
 		return 1
+	case s.wants:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // sayings are the messages of the user of a span that the pack does not show otherwise, newest first, as many as there may be room for,
 // and of older ones those that demand something.
 func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 	known := map[string]bool{}
-	window, n := b.window(), finds.Notes{} // the notes supply replies before the window, if the budget allows notes
-	if b.f.Rules.room >= minNotesRoom && len(b.mm.Wants.Kinds) > 0 {
-		n, _ = b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
-	}
+	window, n := b.window(), b.notesFound // which supply replies before the window
 	for at, looked := span.To, 0; at >= span.From && at > b.f.Lead.N && span.To-at < saidScanned && looked < saidMost; at-- {
 		e := b.m.At(at)
 		mayReply := at >= window && record.IsResult(e) || n.Replied(record.AddressOf(b.m, at))
@@ -130,10 +133,14 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 			looked++
 		}
 		w := one.said
-		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut || len(list)*8 >= room && !derived.Demands(w.parts) {
+		if w == nil || w.sense == derived.Idle || len(w.parts) == 0 || len(w.parts) == 1 && w.cut {
 			continue
 		}
-		s := saying{at: at, parts: w.parts, cut: w.cut}
+		wants := derived.Demands(w.parts)
+		if len(list)*8 >= room && !wants && !b.changed.pairs(at) {
+			continue
+		}
+		s := saying{at: at, parts: b.changed.marked(at, w.parts), cut: w.cut, pair: b.changed.pairs(at), wants: wants}
 		text := strings.Join(s.parts, " ")
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
@@ -144,7 +151,7 @@ func (b *zoner) sayings(span ctxabi.Span, room int) (list []saying) {
 		known[text] = true
 		list = append(list, s)
 	}
-	return list
+	return append(list, b.again...)
 }
 
 // isFolded reports whether the record at a place stands in a line of its own.

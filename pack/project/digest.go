@@ -8,7 +8,7 @@ import (
 )
 
 // Version is raised with whatever makes the digest of the same session another one: digests are kept on disk.
-const Version = 2
+const Version = 3
 
 // Bounds of a digest.
 const (
@@ -33,7 +33,8 @@ type Digest struct {
 	Done    []string `json:"done,omitempty"` // what items that are done say, as wordsOf returns it
 	Decided []Entry  `json:"decided,omitempty"`
 	Known   []Entry  `json:"known,omitempty"`
-	Answer  *Entry   `json:"answer,omitempty"` // the last that says something
+	Changes []string `json:"changes,omitempty"` // sentences of the user that change statements
+	Answer  *Entry   `json:"answer,omitempty"`  // the last that says something
 }
 
 // AddPin adds a pin, AddOpen an item that is to do, AddDone one that is done, AddDecided a decision, AddKnown a
@@ -54,6 +55,14 @@ func (d *Digest) AddDone(text string) {
 	if len(d.Done) < maxDone {
 		d.Done = append(d.Done, wordsOf(text))
 	}
+}
+
+// AddChange adds a sentence of the user that changes a statement. The oldest comes first.
+func (d *Digest) AddChange(text string) {
+	if len(d.Changes) == maxEntries {
+		d.Changes = d.Changes[1:]
+	}
+	d.Changes = append(d.Changes, clip(text, maxText))
 }
 
 // SetAnswer sets the last answer.
@@ -85,6 +94,9 @@ func (d *Digest) Size() int {
 		}
 	}
 	for _, text := range d.Done {
+		n += 16 + len(text)
+	}
+	for _, text := range d.Changes {
 		n += 16 + len(text)
 	}
 	if d.Answer != nil {

@@ -8,7 +8,8 @@
 //   - Order of the sections and the share of each: memory.go (sections). Largest memory: memory.go
 //     (MaxMemory).
 //   - Which of two equal entries stays, and which items are done: memory.go (Digests.Add,
-//     section.entries).
+//     section.entries). Which entries a newer session changed: memory.go (Digests.change) by the
+//     rules of compress/notes.
 //   - How much one session contributes: digest.go (maxEntries, maxText, maxPin).
 //   - When stored digests are of no use: digest.go (Version).
 //   - Which sessions belong to a workspace: session/project.go (Store.Workspace) and

@@ -2,7 +2,10 @@ package project
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress/notes"
 )
 
 // MaxMemory is the most bytes of memory.md.
@@ -55,14 +58,14 @@ func (a *Digests) Add(d Digest) {
 	if news {
 		a.News++
 	} else {
-		d = Digest{Session: d.Session, Answer: d.Answer, Done: d.Done[:min(len(d.Done), maxFinished-a.done)]}
+		d = Digest{Session: d.Session, Answer: d.Answer, Changes: d.Changes, Done: d.Done[:min(len(d.Done), maxFinished-a.done)]}
 		a.done += len(d.Done)
 	}
 	if a.answer {
 		d.Answer = nil
 	}
 	a.answer = a.answer || d.Answer != nil
-	if news || d.Answer != nil || len(d.Done) > 0 {
+	if news || d.Answer != nil || len(d.Done)+len(d.Changes) > 0 {
 		a.list = append(a.list, d)
 	}
 }
@@ -75,6 +78,7 @@ func (a *Digests) Memory(older, most int) string {
 		head += fmt.Sprintf("Of its %d newest sessions; %d older ones are not part of it.\n", a.added, older)
 	}
 	room := most - len(head)
+	a.change()
 	var b strings.Builder
 	for _, s := range sections {
 		w := section{room: room * s.share / 100}
@@ -94,6 +98,34 @@ func (a *Digests) Memory(older, most int) string {
 		return head + "None of these says anything to remember.\n"
 	}
 	return ""
+}
+
+// change removes decisions and facts that the user changed in a newer session.
+func (a *Digests) change() {
+	var changes notes.Changes
+	type entry struct{ list, number int }
+	var entries []entry
+	for i := range slices.Backward(a.list) {
+		d := &a.list[i]
+		for _, text := range d.Changes {
+			entries = append(entries, entry{-1, 0})
+			changes.Add(notes.Position{Line: len(entries)}, []notes.Statement{{Text: text}})
+		}
+		for k, e := range slices.Concat(d.Decided, d.Known) {
+			entries = append(entries, entry{i, k})
+			changes.Add(notes.Position{Line: len(entries)}, []notes.Statement{{Text: e.Text, Mute: true}})
+		}
+	}
+
+	gone := map[entry]bool{}
+	for _, c := range changes.All() {
+		gone[entries[c.At.Line-1]] = true
+	}
+	for i := range a.list {
+		d, k := &a.list[i], -1
+		left := func(e Entry) bool { k++; return gone[entry{i, k}] }
+		d.Decided, d.Known = slices.DeleteFunc(slices.Clone(d.Decided), left), slices.DeleteFunc(slices.Clone(d.Known), left)
+	}
 }
 
 // section is one section of a memory while it is written.

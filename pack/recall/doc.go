@@ -15,7 +15,8 @@
 //   - Rank of answers to a request: question.go (answers.rank). Whether it is a question: units.go
 //     (Asks).
 //   - Question with its answer, call with its result: pairs.go. Units of a text: units.go.
-//   - Whether a line is in the pack already: view.go; in zones: among.go.
+//   - Whether a line is in the pack already: view.go; in zones: among.go. Whether the user changed
+//     a statement: pack/journal/changed.go.
 //   - Index of all terms: terms_fill.go builds it, terms_find.go searches it, terms_keep.go stores
 //     blocks of 8192 records, terms_open.go holds the newest block.
 //

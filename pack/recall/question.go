@@ -2,10 +2,12 @@ package recall
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/journal"
 )
 
 // A question is answered from the whole history: the records that answer best by the index of all of them are read, and of
@@ -53,8 +55,10 @@ type answers struct {
 	lines map[string]*turn // that these show
 	room  int
 
-	hidden map[int]bool // places of the question and of what the pack shows whole
+	hidden map[int]bool // places of the question, of what the pack shows whole, and of replaced content
 	mended map[int]bool // places of results whose failure was made up for
+
+	changed journal.Changed // statements that the user changed
 }
 
 // Answers chooses what old records say to the last request, for room tokens, in the order of the records. It shows none that the pack
@@ -67,12 +71,14 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 		return nil, err
 	}
 	a := &answers{q: q, turns: map[int]*turn{}, lines: map[string]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
+	a.changed = q.Memo.Changed(q.History, q.Fold)
 	a.mended = q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n)
 	for i := range q.Parts {
 		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
 			a.hidden[p.From] = true
 		}
 	}
+	maps.Copy(a.hidden, q.Memo.Outdated(q.History, n))
 	for i, at := range f.places {
 		a.turn(at)
 		if i < besideOf {
@@ -241,7 +247,7 @@ func (a *answers) show(t *turn, from, to int) bool {
 		return false
 	}
 	from, to = a.unseen(t, from, to)
-	if from == to || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
+	if from == to || a.changed.States(t.at, t.text[from:to]) || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
 		return false
 	}
 	next := make([]compress.Passage, 0, len(t.shown)+1)

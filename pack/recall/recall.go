@@ -200,6 +200,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 		}
 	}
 	mended := q.Memo.mended(q.History, o, q.Fold.N)
+	changed, outdated := q.Memo.Changed(q.History, q.Fold), q.Memo.Outdated(q.History, q.Fold.N)
 	from, age := 0, 0.0  // of the passage before
 	var shown, over bool // the record is shown whole; the failure that it reports is over
 	for doc := range scores {
@@ -208,7 +209,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
 			shown, over = whole[from], mended[from]
 		}
-		if scores[doc] > 0 && (shown || over && p.tellsFailure()) {
+		if scores[doc] > 0 && (shown || outdated[from] || over && p.tellsFailure() || changed.States(p.of.at, p.text())) {
 			scores[doc] = 0
 			continue
 		}

@@ -50,8 +50,8 @@ func codexLine(payload string) string {
 	return `{"timestamp":"2026-01-05T10:00:01.000Z","type":"response_item","payload":{` + payload + "}}\n"
 }
 
-// Programs ask by a tool of their own. What the user answers there is the user's: it is a decision, replaces the choice
-// that it goes back on, and stands among the user's words. A tool of an MCP server may have the same name, and a plain
+// Programs ask by a tool of their own. What the user answers there is the user's: it is a decision and stands among the
+// user's words. A tool of an MCP server may have the same name, and a plain
 // record any.
 func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestQuestionToolAnswersAreTheUsers(t *testing.T) {
 			}
 			m.CLI(t, "import", "--format", c.format, file, s.Path("")).OK()
 			got, own := mustAgree(t, s, ctxabi.DecisionsFile), tool == c.tool
-			if strings.Contains(got, reply+`"`) != own || strings.Contains(got, "the paid tier") == own {
+			if strings.Contains(got, reply+`"`) != own || !strings.Contains(got, "the paid tier") {
 				t.Errorf("%s, %s: the decisions are\n%s", c.format, tool, got)
 			}
 			for i := range 30 {

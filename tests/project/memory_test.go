@@ -317,3 +317,16 @@ func TestConsentStaysInItsTurn(t *testing.T) {
 	wants(t, m.Session(t, harness.Self(), "two", "b").Bash("cat context/pack.md").OK(), []string{kept}, "force-push")
 	wants(t, s.Bash("cat context/pack.md").OK(), []string{"Shall I force-push to main?", "yes, this once"})
 }
+
+// A change that the user makes in one session ends what an older session was told.
+func TestChangeEndsFactsOfOlderSessions(t *testing.T) {
+	t.Parallel()
+	m := harness.Start(t, harness.Options{})
+	a := newSession(t, m, "coder", "first", app,
+		harness.Message("user", "The staging port is 8443. Never push to main. The build port is 7443."))
+	newSession(t, m, "coder", "second", app,
+		harness.Message("user", "The staging port is 9443 now, no longer 8443. You may push to main now."))
+	wants(t, memory(t, a, app), []string{
+		"- The staging port is 9443 now, no longer 8443. (coder/second messages:1)", "- The build port is 7443.",
+	}, "The staging port is 8443.", "Never push")
+}
