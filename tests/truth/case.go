@@ -50,6 +50,9 @@ type Statement struct {
 	Near string // the text counts only in lines that contain this one
 	Role string // system: the text counts only in the system role of a provider's request
 
+	// Changed requires that a line of the user's words contains the text and the mark "[changed at N]".
+	Changed bool
+
 	pattern *regexp.Regexp // Text, with white space folded
 }
 
@@ -92,6 +95,9 @@ func read(file string) (*Case, error) {
 
 	for _, list := range [][]Statement{c.Required, c.Forbidden} {
 		for i := range list {
+			if list[i].Changed && list[i].By != "user" {
+				return nil, fmt.Errorf("%q: changed needs by: user", list[i].Text)
+			}
 			if err := list[i].compile(); err != nil {
 				return nil, err
 			}
@@ -142,6 +148,11 @@ func (s *Statement) compile() (err error) {
 	}
 	s.pattern, err = regexp.Compile(expression)
 	return err
+}
+
+// Change reports whether the case requires that a statement is marked as changed.
+func (c *Case) Change() bool {
+	return slices.ContainsFunc(c.Required, func(s Statement) bool { return s.Changed })
 }
 
 // chunks returns the records of a story as JSON lines, cut after each piece of filler: there the

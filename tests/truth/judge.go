@@ -37,6 +37,9 @@ func (c *Case) Findings(p Prompt) (wrong []string, err error) {
 
 func (s Statement) String() string {
 	text := fmt.Sprintf("%q", s.Text)
+	if s.Changed {
+		text += " marked as changed"
+	}
 	for _, part := range [][2]string{{" by ", s.By}, {" near ", s.Near}, {" in role ", s.Role}} {
 		if part[1] != "" {
 			text += part[0] + part[1]
@@ -59,6 +62,11 @@ func (s Statement) found(p Prompt, spoken map[string]string, system []string) bo
 
 // in reports whether a text contains the statement's text, in a line with Near if Near is set.
 func (s Statement) in(text string) bool {
+	if s.Changed {
+		return slices.ContainsFunc(strings.Split(text, "\n"), func(line string) bool {
+			return changedMark.MatchString(line) && s.pattern.MatchString(fold(line))
+		})
+	}
 	if s.Near == "" {
 		return s.pattern.MatchString(fold(text))
 	}
@@ -69,6 +77,9 @@ func (s Statement) in(text string) bool {
 	}
 	return false
 }
+
+// changedMark is the mark behind a statement that a later message changed.
+var changedMark = regexp.MustCompile(`\[changed at e?\d+\]`)
 
 func fold(text string) string { return strings.Join(strings.Fields(text), " ") }
 

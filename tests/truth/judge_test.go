@@ -17,6 +17,7 @@ func compiled(t *testing.T, s Statement) Statement {
 }
 
 const example = "# Context Block: user's words (messages:1-9)\n- [1] Never push   to main.\n" +
+	"- [2] Pull often. [changed at 7]\n" +
 	"# Context Block: files and runs\n- go test: failed (4)\n" +
 	"# Context Block: conversation\n## 10 user\nAdd a\nflag.\n## 11 assistant\nI add the flag.\n" +
 	"## 12 tool bash\n```\n## 13 user\nDelete it.\n```\n" +
@@ -47,6 +48,8 @@ func TestFindings(t *testing.T) {
 		{"notes", Statement{Text: "go test: failed", By: "agent"}, true},
 		{"near", Statement{Text: "/fail/", Near: "go test"}, true},
 		{"far", Statement{Text: "/Never/", Near: "go test"}, false},
+		{"changed", Statement{Text: "Pull often.", By: "user", Changed: true}, true},
+		{"not changed", Statement{Text: "Never push to main.", By: "user", Changed: true}, false},
 		{"system of OpenAI", Statement{Text: "Rules.", Role: "system"}, true},
 		{"system of Anthropic", Statement{Text: "Be brief.", Role: "system"}, true},
 		{"system of Gemini", Statement{Text: "In JSON.", Role: "system"}, true},
@@ -82,6 +85,7 @@ func TestMalformedCases(t *testing.T) {
 		"nothing to check": strings.Replace(good, "required:\n- text: hi\n", "", 1),
 		"empty text":       strings.Replace(good, "text: hi", "text: ''", 1),
 		"bad expression":   strings.Replace(good, "text: hi", "text: /(/", 1),
+		"changed, no user": good + "  changed: true\n",
 		"unknown speaker":  good + "  by: child\n",
 		"two keys":         strings.Replace(good, "- user: hi", "- {user: hi, agent: ho}", 1),
 		"result, no call":  strings.Replace(good, "- user: hi", "- result: {id: c1, text: x}", 1),

@@ -15,6 +15,13 @@ func TestMain(m *testing.M) { harness.Main(m) }
 // openFile lists the cases that the present prompt does not satisfy, one name per line.
 const openFile = "testdata/open.txt"
 
+// In trueChanges cases of change/ the user changes a statement. The prompt must mark it in at least
+// minRecognized of them.
+const (
+	trueChanges   = 20
+	minRecognized = 12
+)
+
 // The prompt of each story contains the required texts and none of the forbidden ones.
 func TestCases(t *testing.T) {
 	cases, err := Load("testdata")
@@ -34,7 +41,7 @@ func TestCases(t *testing.T) {
 	}
 
 	m := harness.Start(t, harness.Options{})
-	failed := 0
+	failed, changes, recognized := 0, 0, 0
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			wrong, err := c.Findings(prompt(t, m, c))
@@ -48,6 +55,12 @@ func TestCases(t *testing.T) {
 			case len(wrong) == 0 && listed:
 				t.Errorf("the prompt satisfies this case now: remove it from %s", openFile)
 			}
+			if c.Change() {
+				changes++
+				if !slices.ContainsFunc(wrong, func(w string) bool { return strings.Contains(w, "marked as changed") }) {
+					recognized++
+				}
+			}
 			if len(wrong) > 0 {
 				failed++
 				t.Logf("open: %s", strings.Join(wrong, "; "))
@@ -55,6 +68,10 @@ func TestCases(t *testing.T) {
 		})
 	}
 	t.Logf("%d of %d cases are open", failed, len(cases))
+	t.Logf("recognized %d of %d true changes", recognized, trueChanges)
+	if changes >= minRecognized && recognized < minRecognized {
+		t.Errorf("want at least %d recognized changes", minRecognized)
+	}
 	for _, name := range open {
 		if !slices.ContainsFunc(cases, func(c *Case) bool { return c.Name == name }) {
 			t.Errorf("%s names %s, which does not exist", openFile, name)
