@@ -163,13 +163,12 @@ func (f *Fold) compact() {
 		f.moveTo(0, f.weight(), byShares)
 		return
 	}
-	undoOlder := undo
 	undoTurn := f.age(shareRule{above: f.Rules.tool.to, to: f.Rules.tool.to}, f.N)
-	undo = func() { undoTurn(); undoOlder() }
 	if suffices() {
 		f.moveTo(0, f.weight(), byShares)
 		return
 	}
+	undoTurn()
 
 	newest := len(f.starts) - 1
 	if newest == 0 {
