@@ -247,6 +247,7 @@ func (x *Session) readRows(v *versions) error {
 	if v.size == fi.Size() && v.time == fi.ModTime().UnixNano() {
 		return nil
 	}
+
 	rows, err := x.versionRows()
 	if err != nil {
 		return err
@@ -285,6 +286,7 @@ func (x *Session) readSummaryEvents(v *versions, t *log.Timeline) error {
 			return err
 		}
 	}
+
 	saved, had := v.seen, len(v.events)
 	for ; v.seen < n; v.seen++ {
 		if e := t.Events.At(v.seen + 1); e.Flags&(ctxabi.HasCalls|ctxabi.HasResults|ctxabi.Damaged) != 0 {
@@ -311,6 +313,7 @@ func (x *Session) loadSummaryEvents(v *versions, t *log.Timeline) error {
 	if err != nil || json.Unmarshal(data, &s) != nil || s.Seen > t.Events.Len() {
 		return nil
 	}
+
 	for _, line := range s.Lines {
 		if line < 1 || line > s.Seen {
 			return nil
@@ -666,6 +669,7 @@ func (x *Session) versionsUntil(n int) (lines [][]byte, err error) {
 			rows = append(rows, *old)
 		}
 	}
+
 	for _, r := range rows {
 		if r.Messages <= n {
 			lines = append(lines, r.line())
