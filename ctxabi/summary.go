@@ -87,6 +87,7 @@ func ParseSummaryFile(data []byte) (Summary, error) {
 	if !closed {
 		return plain, nil
 	}
+
 	s := Summary{Text: text}
 	for line := range strings.SplitSeq(head, "\n") {
 		key, value, _ := strings.Cut(line, ":")
@@ -125,10 +126,10 @@ func FormatSummaryFile(s Summary) []byte {
 	return []byte(frontMatterFence + head.String() + frontMatterFence + s.Text)
 }
 
-// DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if the event is of
-// another type or was imported from a transcript; then why is "". If the event has the type but no
-// text that a prompt may show, why names the reason. A range that is not a number is ignored, which
-// Summary.Why reports.
+// DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if
+// the event is of another type or was imported from a transcript; then why is "". If the event has
+// the type but no text that a prompt may show, why names the reason. A range that is not a number
+// is ignored, which Summary.Why reports.
 func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 	if !bytes.Contains(line, []byte(`"`+SummaryEventType+`"`)) {
 		return s, false, ""
@@ -167,6 +168,7 @@ func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 	if !utf8.ValidString(s.Text) || strings.ContainsRune(s.Text, 0) {
 		return s, false, "its text is not text that a prompt may show"
 	}
+
 	if e.Upto != nil {
 		s.HasUpto = json.Unmarshal(e.Upto, &s.Upto) == nil && s.Upto >= 0 && e.Upto[0] != 'n'
 		if !s.HasUpto {

@@ -60,6 +60,7 @@ func (p *mountedSession) fillNote(ctx context.Context, rel string, a *fuse.Attr)
 	case ctxabi.OriginMixed:
 		written = ctxabi.OwnNote(rel)
 	}
+
 	if s, err := p.x.Summaries(); rel == ctxabi.SummaryFile && err == nil {
 		if used, ok := s.InUse(); ok {
 			a.SetTimes(nil, &used.At, &used.At)
@@ -122,6 +123,7 @@ func (p *mountedSession) commitNote(ctx context.Context, rel string, data []byte
 			return err
 		}
 	}
+
 	switch {
 	case e.replaced:
 		return p.x.SetNote(rel, data, ctxabi.OriginAgent, e.by)

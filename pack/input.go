@@ -27,8 +27,8 @@ type Input struct {
 	Skills   []string        // names of the active ones as meta.json lists them
 	Exists   map[string]bool // of each path of a file_exists condition, as it is written there
 	Files    []blocks.File   // in the order of the recipe's sources
-	// SummaryFiles are the places in Files that the session's summary has, without content, also where there is none. They are no
-	// part of the pack's id.
+	// SummaryFiles are the places of the session's summary in Files, without content, whether the
+	// session has a summary or not. They are no part of the pack's id.
 	SummaryFiles []blocks.File
 	Locations    []string             // where each source of the recipe looks for its files, as File.Path would say; "": nowhere, or as it is written. No part of the pack's id.
 	Sections     map[string]string    // the same of the strategy's sections that have a path, by their names

@@ -21,7 +21,7 @@ const (
 	DropFile    ChangeKind = "drop"         // the control file Name is removed, whatever it holds
 	SetTime     ChangeKind = "time"         // the control file Name was changed at At
 	SetNote     ChangeKind = "note"         // what the agent wrote of the note Name is Data; To is its origin
-	SetSummary  ChangeKind = "summary"      // a version of the summary Name is delivered, or all are retracted: To is a VersionRow without its text, Data the text
+	SetSummary  ChangeKind = "summary"      // a version is delivered, or all are retracted: see VersionRow.change
 	MakeChild   ChangeKind = "make child"   // there is a child Name
 	RemoveChild ChangeKind = "remove child" // the child Name, which is empty, is removed
 	RenameChild ChangeKind = "rename child" // the child Name is called To

@@ -28,7 +28,7 @@ var forked = []string{
 
 // Fork makes the session ref with the first n messages of x (all when n is negative), the events
 // that had arrived before the next one, and the settings, notes, pins and children as they are now,
-// so that its pack is that of x at that point: of the summary it has the versions of that point. Times of arrival stay; the chain begins anew, since
+// so that its pack is that of x at that point. Times of arrival stay; the chain begins anew, since
 // it is that of another session. It is idle, and its meta.json says forked_from. shared reports
 // whether the disk shares the bytes of the logs between both (a reflink), rather than having a
 // copy. Like a session that is made, it is there whole or not at all. It returns ctxabi.ErrNotFound

@@ -136,6 +136,7 @@ func (x *Session) changeNote(name string, again bool, by Edit, change func(*Note
 		if err := CheckControl(name, now.Own); err != nil {
 			return err
 		}
+
 		c := &Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own}
 		if name == ctxabi.SummaryFile {
 			if c, err = x.summaryChange(now); c == nil {

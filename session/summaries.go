@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -96,6 +97,16 @@ type delivery struct {
 	of        ctxabi.Summary // the event
 }
 
+// repeats reports whether the exported event d is the version v.
+func (d *delivery) repeats(v Version) bool {
+	return !v.Retracted && v.SHA256 == d.SHA256 && v.Upto == d.Upto && v.Writer == d.Writer
+}
+
+// repeatsRemoval reports whether the exported retraction d retracted v, which is retracted already.
+func (d *delivery) repeatsRemoval(v Version) bool {
+	return v.Retracted && v.Messages == d.of.Messages && v.Events == d.of.Events
+}
+
 // versions is what a session remembers of its deliveries.
 type versions struct {
 	size, time int64 // of VersionsFile when rows was read
@@ -145,7 +156,7 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 		s.old = s.old && d.row == ofOldFile
 		s.last = max(s.last, d.At)
 		if d.Retracts {
-			if d.copied && slices.ContainsFunc(s.List, func(v Version) bool { return v.Retracted && v.Messages == d.of.Messages && v.Events == d.of.Events }) {
+			if d.copied && slices.ContainsFunc(s.List, d.repeatsRemoval) {
 				continue
 			}
 			for i := range s.List {
@@ -154,9 +165,7 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 			s.inUse = 0
 			continue
 		}
-		if d.copied && slices.ContainsFunc(s.List, func(v Version) bool {
-			return !v.Retracted && v.SHA256 == d.SHA256 && v.Upto == d.Upto && v.Writer == d.Writer
-		}) {
+		if d.copied && slices.ContainsFunc(s.List, d.repeats) {
 			continue // the session was exported and imported into itself
 		}
 
@@ -166,9 +175,12 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 		} else if !d.given {
 			d.Upto = beforeTurn(messages, d.Messages)
 		}
+
 		n := len(s.List) + 1
-		s.List = append(s.List, Version{At: time.Unix(0, d.At), row: d.row, line: d.line, SummaryVersion: ctxabi.SummaryVersion{
-			N: n, Upto: d.Upto, Messages: d.Messages, Events: d.Events, Writer: d.Writer, Base: s.inUse, SHA256: d.SHA256}})
+		v := Version{At: time.Unix(0, d.At), row: d.row, line: d.line}
+		v.SummaryVersion = ctxabi.SummaryVersion{N: n, Upto: d.Upto, Messages: d.Messages, Events: d.Events,
+			Writer: d.Writer, Base: s.inUse, SHA256: d.SHA256}
+		s.List = append(s.List, v)
 		if !used || d.Upto >= base.Upto {
 			s.inUse = n
 		}
@@ -235,6 +247,7 @@ func (x *Session) readRows(v *versions) error {
 	if v.size == fi.Size() && v.time == fi.ModTime().UnixNano() {
 		return nil
 	}
+
 	rows, err := x.versionRows()
 	if err != nil {
 		return err
@@ -273,6 +286,7 @@ func (x *Session) readSummaryEvents(v *versions, t *log.Timeline) error {
 			return err
 		}
 	}
+
 	saved, had := v.seen, len(v.events)
 	for ; v.seen < n; v.seen++ {
 		if e := t.Events.At(v.seen + 1); e.Flags&(ctxabi.HasCalls|ctxabi.HasResults|ctxabi.Damaged) != 0 {
@@ -299,6 +313,7 @@ func (x *Session) loadSummaryEvents(v *versions, t *log.Timeline) error {
 	if err != nil || json.Unmarshal(data, &s) != nil || s.Seen > t.Events.Len() {
 		return nil
 	}
+
 	for _, line := range s.Lines {
 		if line < 1 || line > s.Seen {
 			return nil
@@ -343,21 +358,20 @@ func (x *Session) summaryEvent(t *log.Timeline, line int, tell bool) (d delivery
 		}
 		return d, false, nil
 	}
-	messages := t.Before(true, line)
+
+	d = delivery{line: line, copied: s.Writer != "", of: s}
+	d.Messages, d.Events, d.Retracts, d.of.Text = t.Before(true, line), line, s.Retract, ""
 	if s.Retract {
-		return delivery{line: line, copied: s.Writer != "", of: s, VersionRow: VersionRow{Messages: messages, Events: line, Retracts: true}}, true, nil
+		return d, true, nil
 	}
-	if s.HasUpto && s.Upto > messages {
+	if s.HasUpto && s.Upto > d.Messages {
 		s.Why, s.HasUpto, s.Upto = "its upto is beyond the messages that had arrived", false, 0
 	}
 	if s.Why != "" && tell {
 		x.tellSummary(ctxabi.EventsFile, ctxabi.ErrMalformed, "the range of event %d is ignored: %s", line, s.Why)
 	}
-	d = delivery{given: s.HasUpto, copied: s.Writer != "", line: line, VersionRow: VersionRow{Upto: s.Upto, Messages: messages, Events: line,
-		Writer: ctxabi.WriterEvent, SHA256: ctxabi.SummarySum([]byte(s.Text)), At: x.Created().UnixNano()}}
-	if s.Writer != "" {
-		d.Writer = s.Writer
-	}
+	d.given, d.Upto, d.Writer = s.HasUpto, s.Upto, cmp.Or(s.Writer, ctxabi.WriterEvent)
+	d.SHA256, d.At = ctxabi.SummarySum([]byte(s.Text)), x.Created().UnixNano()
 	return d, true, nil
 }
 
@@ -470,7 +484,8 @@ func (x *Session) CheckSummary(data []byte) error {
 		return err
 	}
 	if n := t.Messages.Len(); s.Upto > n {
-		return ctxabi.E("set", ctxabi.SummaryFile, ctxabi.ErrMalformed, "upto is %d, but the session has %d messages", s.Upto, n)
+		return ctxabi.E("set", ctxabi.SummaryFile, ctxabi.ErrMalformed,
+			"upto is %d, but the session has %d messages", s.Upto, n)
 	}
 	return nil
 }
@@ -504,10 +519,8 @@ func (x *Session) summaryChange(now Note) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	row.Text, row.SHA256, row.Writer, row.Upto = d.Text, ctxabi.SummarySum([]byte(d.Text)), d.Writer, d.Upto
-	if row.Writer == "" {
-		row.Writer = ctxabi.WriterFile
-	}
+	row.Text, row.SHA256, row.Upto = d.Text, ctxabi.SummarySum([]byte(d.Text)), d.Upto
+	row.Writer = cmp.Or(d.Writer, ctxabi.WriterFile)
 	switch {
 	case d.HasUpto:
 	case used:
@@ -543,7 +556,8 @@ func (x *Session) tellUnused() {
 	}
 	if last := s.List[len(s.List)-1]; last.N != s.inUse && !last.Retracted {
 		used, _ := s.InUse()
-		x.tellSummary(ctxabi.SummaryFile, ctxabi.ErrStale, "version %d covers the messages up to %d; version %d, which covers those up to %d, stays in use",
+		x.tellSummary(ctxabi.SummaryFile, ctxabi.ErrStale,
+			"version %d covers the messages up to %d; version %d, which covers those up to %d, stays in use",
 			last.N, last.Upto, used.N, used.Upto)
 	}
 }
@@ -572,7 +586,8 @@ func (x *Session) applySummaryNote(n Note, at time.Time) error {
 	if at.IsZero() {
 		at = x.store.disk.Now()
 	}
-	row := VersionRow{Messages: t.Messages.Len(), Events: t.Events.Len(), At: at.UnixNano(), Retracts: n.Origin == ctxabi.OriginDerived}
+	row := VersionRow{Messages: t.Messages.Len(), Events: t.Events.Len(), At: at.UnixNano()}
+	row.Retracts = n.Origin == ctxabi.OriginDerived
 	if !row.Retracts {
 		row.Upto = beforeTurn(t.Messages, row.Messages)
 		row.Writer, row.Text, row.SHA256 = ctxabi.WriterFile, string(n.Own), ctxabi.SummarySum(n.Own)
@@ -654,6 +669,7 @@ func (x *Session) versionsUntil(n int) (lines [][]byte, err error) {
 			rows = append(rows, *old)
 		}
 	}
+
 	for _, r := range rows {
 		if r.Messages <= n {
 			lines = append(lines, r.line())

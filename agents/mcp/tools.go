@@ -55,7 +55,8 @@ func (s *server) addTools() {
 	}, s.read)
 	sdk.AddTool(s.sdk, &sdk.Tool{
 		Name: "save_summary",
-		Description: "Save your own summary of the session up to now: goal, rules of the user, decisions with reasons, state, exact values, what failed, open questions. " +
+		Description: "Save your own summary of the session up to now: goal, rules of the user, " +
+			"decisions with reasons, state, exact values, what failed, open questions. " +
 			"Prompts show it in place of older records. A later summary replaces it; carry over what still holds.",
 		Annotations: &sdk.ToolAnnotations{Title: "Save a summary", DestructiveHint: &no, OpenWorldHint: &no},
 	}, s.saveSummary)
@@ -235,12 +236,14 @@ func (s *server) read(ctx context.Context, req *sdk.CallToolRequest, in readInpu
 
 type summaryInput struct {
 	Text string `json:"text" jsonschema:"the whole summary, as Markdown"`
-	Upto *int   `json:"upto,omitempty" jsonschema:"the number of the last message that the summary covers; where nothing is said, that of the summary before it"`
+	Upto *int   `json:"upto,omitempty" jsonschema:"number of the last message that it covers; default: as the summary before it"`
 }
 
 // saveSummary delivers a version of the session's summary by a write to summary.md, whose checks
 // it leaves to the mount.
-func (s *server) saveSummary(ctx context.Context, req *sdk.CallToolRequest, in summaryInput) (*sdk.CallToolResult, any, error) {
+func (s *server) saveSummary(
+	ctx context.Context, req *sdk.CallToolRequest, in summaryInput,
+) (*sdk.CallToolResult, any, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return nil, nil, errors.New("the summary is empty; pass its text")
 	}
@@ -248,6 +251,7 @@ func (s *server) saveSummary(ctx context.Context, req *sdk.CallToolRequest, in s
 	if err != nil {
 		return nil, nil, err
 	}
+
 	d := ctxabi.Summary{Text: in.Text, Writer: ctxabi.WriterMCP}
 	if in.Upto != nil {
 		d.Upto, d.HasUpto = *in.Upto, true

@@ -21,6 +21,7 @@
 //   - Creation of the session: with its first record, so that a failed import leaves nothing.
 //   - Size of one append: batch (target.go). A refused record becomes a [Loss]: oneByOne
 //     (target.go).
+//   - Versions of the summary in an export: summaries.go.
 //   - Two imports at once: history.lock in tree.go; the second gets ErrLocked or waits.
 //   - Values of meta.json after an import: describe (target.go).
 //   - Directories of programs: places.go. Programs that can resume a session: handover.go.
@@ -31,6 +32,5 @@
 //	files.go     files of a transcript, detection of its format
 //	target.go    appends of records to one session
 //	records.go   records of a session for an export
-//	summaries.go versions of the summary as events
 //	tree.go      one interface for mount and store
 package transcript

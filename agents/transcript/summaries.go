@@ -32,7 +32,8 @@ func (h storedHistory) summaries() (out []savedSummary, err error) {
 		if err != nil {
 			return nil, err
 		}
-		delivered := ctxabi.Summary{Text: string(text), Upto: v.Upto, HasUpto: true, Writer: v.Writer, Messages: v.Messages, Events: v.Events}
+		delivered := ctxabi.Summary{Text: string(text), Upto: v.Upto, HasUpto: true, Writer: v.Writer,
+			Messages: v.Messages, Events: v.Events}
 		out = append(out, savedSummary{delivered, v.OfEvent(), v.Retracted})
 	}
 	return out, nil

@@ -17,7 +17,8 @@ var settings = slices.Concat([]string{ctxabi.StateFile, ctxabi.CwdFile, ctxabi.M
 
 // kept are files that ctxfs made and cannot make again: packs show what is in them.
 var kept = []string{ctxabi.InternalDir + "/" + session.SummariesFile, ctxabi.InternalDir + "/" + session.ProjectFile,
-	ctxabi.InternalDir + "/" + session.VersionsFile, ctxabi.InternalDir + "/epoch.json", ctxabi.InternalDir + "/recipe.json", log.SetsFile}
+	ctxabi.InternalDir + "/" + session.VersionsFile,
+	ctxabi.InternalDir + "/epoch.json", ctxabi.InternalDir + "/recipe.json", log.SetsFile}
 
 // outputsDir holds what generators gave last, which differs from host to host.
 const outputsDir = ctxabi.InternalDir + "/outputs"

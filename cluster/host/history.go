@@ -237,7 +237,8 @@ func (p *past) change(ctx context.Context, c *replica.Change, sum []byte, i uint
 	if c.Kind == session.SetTime {
 		return nil
 	}
-	if last, ok := p.sets[p.name]; ok && last.Size < 0 && c.Revision(i).Size < 0 && c.Kind != session.SetNote && c.Kind != session.SetSummary {
+	isNote := c.Kind == session.SetNote || c.Kind == session.SetSummary
+	if last, ok := p.sets[p.name]; ok && last.Size < 0 && c.Revision(i).Size < 0 && !isNote {
 		return nil // there was nothing to be removed
 	}
 	if c.Kind == session.RemoveFile && p.now.Origin != ctxabi.OriginDerived && !bytes.Equal(p.now.Own, c.If) {

@@ -128,7 +128,8 @@ func (c *Change) Revision(i uint64) session.Revision {
 	if c.At != 0 {
 		r.Time = time.Unix(0, c.At)
 	}
-	if c.Kind == session.RemoveFile || c.Kind == session.DropFile || c.Kind == session.SetNote && c.To == ctxabi.OriginDerived || c.Retracts() {
+	removes := c.Kind == session.RemoveFile || c.Kind == session.DropFile || c.Retracts()
+	if removes || c.Kind == session.SetNote && c.To == ctxabi.OriginDerived {
 		r.Size = -1
 	}
 	return r

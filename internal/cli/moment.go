@@ -19,8 +19,8 @@ const MomentHelp = `A pack is SESSION, the present one, or SESSION@POINT, where 
   sha256-...             the id of a pack that was served (see context/packs.jsonl)
 A pack of an earlier moment is made with today's files.`
 
-// ParseSummary parses SESSION@summary.N, version N of a session's summary. ok is false for any other
-// argument.
+// ParseSummary parses SESSION@summary.N, version N of a session's summary. ok is false for any
+// other argument.
 func ParseSummary(arg string) (session string, n int, ok bool) {
 	session, digits, ok := strings.Cut(arg, "@summary.")
 	n, err := strconv.Atoi(digits)

@@ -301,5 +301,6 @@ func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data,
 // Input is what the compiler is given, but for the records.
 func (g *Gathered) Input() pack.Input {
 	return pack.Input{Session: g.Ref.Session, Agent: g.Ref.Agent, Recipe: g.Chosen.Recipe, Notes: g.notes, Budget: g.Budget, Encoding: g.Encoding,
-		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), SummaryFiles: g.summaries, Locations: g.locations, Sections: g.sections, Children: g.results}
+		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), SummaryFiles: g.summaries,
+		Locations: g.locations, Sections: g.sections, Children: g.results}
 }

@@ -83,6 +83,7 @@ func summaryUntil(in *pack.Input, x *session.Session, t *log.Timeline) error {
 	if all, err := x.Summaries(); err != nil || all.OfOldStore() && used {
 		return err // the file is as it was
 	}
+
 	in.Files = slices.DeleteFunc(slices.Clone(in.Files), func(f blocks.File) bool {
 		return f.Path == ctxabi.SummaryFile && f.Life != ""
 	})

@@ -139,3 +139,38 @@ func TestDiffComparesVersions(t *testing.T) {
 		t.Errorf("exit %d: %s", r.Code, r.Stderr)
 	}
 }
+
+func TestRedactedPacksHideVersions(t *testing.T) {
+	m := harness.Start(t, harness.Options{Args: []string{"--redact"}})
+	s := m.NewSession(t)
+	talk(s, 2)
+	const token = "ghp_b7Qw9ZkT3mXr5LvYp2NcJd8HsGfA1eUoRi4V"
+	s.Write(ctxabi.SummaryFile, "GITHUB_TOKEN="+token+"\n")
+	talk(s, 2)
+	s.Write(ctxabi.SummaryFile, deliver(3, "There was a token.\n"))
+	for name, want := range map[string]string{"context/at/3/pack.md": "GITHUB_TOKEN=[redacted:github-pat]", ctxabi.PackFile: "There was a token."} {
+		if got := s.Read(name); strings.Contains(got, token) || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+func TestDamagedVersionIsFound(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := delivered(t, m)
+	m.Stop()
+	file := filepath.Join(s.InStore(), ".ctxfs/versions")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(data), "First.", "Worst.", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := m.CLI(t, "fsck", "--store", m.Store); r.Code == 0 || !strings.Contains(r.Stdout+r.Stderr, ".ctxfs/versions") {
+		t.Errorf("exit %d: %s%s", r.Code, r.Stdout, r.Stderr)
+	}
+	m.CLI(t, "fsck", "--repair", "--store", m.Store)
+	m.Restart()
+	wantVersions(t, s, "Gone.\n", "Gone, too.\n", "Second.\n", "Unused.\n")
+}

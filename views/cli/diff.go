@@ -98,7 +98,7 @@ func diffSummaries(c *cobra.Command, f *packcli.Flags, args []string, _, asJSON 
 	return len(text) == 0, err
 }
 
-// summaryOf returns the text of a version: from a mount that shows the session, else from its store.
+// summaryOf returns the text of a version from a mount that shows the session, or from its store.
 func summaryOf(store, name string, n int) ([]byte, error) {
 	none := fmt.Errorf("%s has no version %d of its summary; context/summaries lists them", name, n)
 	at, err := locate.Session(name, store)
@@ -112,6 +112,7 @@ func summaryOf(store, name string, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+
 	s, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return nil, err
