@@ -20,6 +20,8 @@ type Part struct {
 	Contents []record.Portion // of a record, without their texts
 	Instead  []string         // see rendered
 
+	MissingRules int // of the user's words: messages with standing rules that are not shown
+
 	Summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
 }
 

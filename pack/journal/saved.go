@@ -26,7 +26,7 @@ type Store interface {
 }
 
 const (
-	savedVersion = 1    // of the form of what is kept
+	savedVersion = 2    // of the form of what is kept
 	leastSaved   = 64   // places of a history below which nothing is kept
 	savedEvery   = 8192 // places after which folds are kept where no compaction comes
 )
