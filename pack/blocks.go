@@ -190,8 +190,8 @@ func (y *layout) fit(b *block, limit int) {
 	b.text, b.tokens, b.cut, b.left, b.asked = r.text, r.tokens, r.cut, r.left, asked
 }
 
-// wholeLines cuts what the agent wrote to limit tokens: the newest rows of facts and decisions, the first lines of other texts. It
-// returns "" for other sources and if no line of a text fits.
+// wholeLines cuts what the agent wrote to limit tokens: the newest rows of facts and decisions,
+// the first lines of other texts. It returns "" for other sources and if no line of a text fits.
 func (y *layout) wholeLines(b *block, raw string, limit int) string {
 	if !agentWrites[b.source.Type] {
 		return ""
@@ -256,8 +256,8 @@ func (y *layout) serve(goal int) int {
 	return l.footer
 }
 
-// fairShare is how many of left tokens a block may take, so that the next blocks of the same part of the pack get theirs: agentLeast
-// tokens or an equal part if the agent wrote them.
+// fairShare is how many of left tokens a block may take, so that the next blocks of the same part
+// of the pack get theirs: agentLeast tokens or an equal part if the agent wrote them.
 func fairShare(b *block, next []*block, left int) int {
 	later, n := 0, 1
 	for _, o := range next {

@@ -29,7 +29,8 @@ func agentFile(kind recipe.Type, data []byte) blocks.File {
 	panic(kind)
 }
 
-// Rows that the agent wrote have 400 tokens at any budget from 2,000 up, whole and newest first, and the block counts the missing ones.
+// Rows that the agent wrote have 400 tokens at any budget from 2,000 up, whole and newest first,
+// and the block counts the missing ones.
 func TestAgentRowsAreCutBetweenRows(t *testing.T) {
 	for _, budget := range []int{2000, 4000, 8000, 32000} {
 		md := string(mustCompile(t, inputOf(codingLog(80), budget, agentFile(recipe.TypeFacts, rows(400)))).Markdown)
@@ -114,9 +115,9 @@ func TestMissingRulesAreReported(t *testing.T) {
 	}
 }
 
-// No short message of the user leaves the prompt while it fits into the tokens that are free: what the journal leaves, but for
-// wordsLeaveMost of it, which the next records need, and the tokens that the footer and inexact weights may take. No pack exceeds its
-// budget, and no prefix breaks.
+// No short message of the user leaves the prompt while it fits into the tokens that are free: what
+// the journal leaves, but for wordsLeaveMost of it, which the next records need, and the tokens
+// that the footer and inexact weights may take. No pack exceeds its budget, and no prefix breaks.
 func TestMessagesStayWhileTokensAreFree(t *testing.T) {
 	pure(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NewestRows returns the newest rows of a text with one row per line that fit, in their order, below
-// a line that counts the missing ones and names path:
+// NewestRows returns the newest rows of a text with one row per line that fit, in their order,
+// below a line that counts the missing ones and names path:
 //
 //	[12 older rows left out, all of them in context/facts.jsonl]
 //

@@ -185,16 +185,17 @@ func (f *Fold) compact() {
 	f.settledWords = words
 }
 
-// What lines with the user's words leave free at a compaction: a usual call, but at least and at most these thousandths of what is
-// movable.
+// What lines with the user's words leave free at a compaction: a usual call, but at least and at
+// most these thousandths of what is movable.
 const (
 	wordsLeaveLeast = 180
 	wordsLeaveMost  = 220
 )
 
-// wordsBeyond is what the user's words have beyond their share at a compaction that makes starts[to] the boundary and brings the
-// journal to after: demand are their tokens, and zones take own tokens otherwise. So no message of the user leaves the prompt as long
-// as the journal leaves enough for the records to come; it stays below most in any case.
+// wordsBeyond is what the user's words have beyond their share at a compaction that makes
+// starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
+// own tokens otherwise. So no message of the user leaves the prompt as long as the journal leaves
+// enough for the records to come; it stays below most in any case.
 func (f *Fold) wordsBeyond(demand, own, after, most int64, to int) int64 {
 	kept := f.keptRecords(1, f.starts[to])
 	z := f.Rules.zonesIn(f.Rules.room - kept)
@@ -213,7 +214,8 @@ func (f *Fold) wordsMark(kept int64) int64 {
 	return f.Rules.room - max(movable*wordsLeaveLeast/1000, min(f.call, movable*wordsLeaveMost/1000))
 }
 
-// wordsBetween is what lines with the words of the user take that leave between two starts; those that stay from a place on have none.
+// wordsBetween is what lines with the words of the user take that leave between two starts; those
+// that stay from a place on have none.
 func (f *Fold) wordsBetween(s, t start, from int) int64 {
 	n := t.words - s.words
 	first, user := f.keptUsers(from, t)

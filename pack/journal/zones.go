@@ -237,9 +237,9 @@ func (b *zoner) make(rooms zoneRules) error {
 	return nil
 }
 
-// room is what the zones may take in exact tokens: what the records that are shown leave of what the
-// journal is to come to, and so little that the compaction frees what it must. words is what the user's words
-// may take beyond that.
+// room is what the zones may take in exact tokens: what the records that are shown leave of what
+// the journal is to come to, and so little that the compaction frees what it must. words is what
+// the user's words may take beyond that.
 func (b *zoner) room() (room, words int64, err error) {
 	at := *b.f
 	at.N = b.z.at

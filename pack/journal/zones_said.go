@@ -11,10 +11,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// The block of the user's words has a line for each compacted message of the user that says something and that the pack does not show
-// otherwise: verbatim, without text of programs and pastes; a short reply is followed by the question that it answers. Standing rules get
-// tokens first, whatever their age. If not all messages fit, they are shortened to whole sentences; then the newest stay, and before
-// others those that demand something. The last line counts the messages that are missing and names where they are.
+// The block of the user's words has a line for each compacted message of the user that says
+// something and that the pack does not show otherwise: verbatim, without text of programs and
+// pastes; a short reply is followed by the question that it answers. Standing rules get tokens
+// first, whatever their age. If not all messages fit, they are shortened to whole sentences; then
+// the newest stay, and before others those that demand something. The last line counts the
+// messages that are missing and names where they are.
 
 // Numbers of the block of the user's words.
 const (
@@ -39,8 +41,9 @@ type saying struct {
 	line  string // in the block; "": none yet
 }
 
-// said is the block of the user's words of the records of a span, in at most room tokens; messages with rules may take up to most
-// tokens together. covered are the texts that the pack shows. shown are the places of the messages that the block has.
+// said is the block of the user's words of the records of a span, in at most room tokens; messages
+// with rules may take up to most tokens together. covered are the texts that the pack shows. shown
+// are the places of the messages that the block has.
 func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
@@ -68,8 +71,9 @@ func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part
 	return p, shown
 }
 
-// sayingLines sets the lines of messages, of which list has the newest first, and returns the line that counts those without one and
-// the missing ones. All lines fit into room tokens, or with those of rules into most.
+// sayingLines sets the lines of messages, of which list has the newest first, and returns the line
+// that counts those without one and the missing ones. All lines fit into room tokens, or with
+// those of rules into most.
 func (b *zoner) sayingLines(list []saying, missing []int, room, most int) (more string) {
 	for _, limit := range saidCaps {
 		left := room
@@ -122,7 +126,8 @@ func (b *zoner) sayingLines(list []saying, missing []int, room, most int) (more 
 	return b.moreLine(list, missing)
 }
 
-// moreLine counts the messages without a line, of which the missing ones are older, and names where they are; "" for none.
+// moreLine counts the messages without a line, of which the missing ones are older, and names
+// where they are; "" for none.
 func (b *zoner) moreLine(list []saying, missing []int) string {
 	rules, others := []int{}, missing
 	for i := range slices.Backward(list) {
@@ -171,9 +176,10 @@ func (s *saying) rank(k int) int {
 	return 3
 }
 
-// sayings are the messages of the user of a span that say something and that the pack does not show otherwise, newest first. Of a
-// message that the pack shows in part they are the rules that it does not show. Of messages older than the newest saidMost they are
-// those with rules; missing has the places of the others, oldest first.
+// sayings are the messages of the user of a span that say something and that the pack does not
+// show otherwise, newest first. Of a message that the pack shows in part they are the rules that
+// it does not show. Of messages older than the newest saidMost they are those with rules; missing
+// has the places of the others, oldest first.
 func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, missing []int) {
 	known := map[string]bool{}
 	add := func(at int, w *saidWords) {
@@ -217,8 +223,9 @@ func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, miss
 	return list, missing
 }
 
-// olderSayings calls add for the messages of a span with rules, newest first, and returns the places of the others that say something.
-// It does not read the middle of a very long history (see finds.GapBefore): the messages there count as others.
+// olderSayings calls add for the messages of a span with rules, newest first, and returns the
+// places of the others that say something. It does not read the middle of a very long history (see
+// finds.GapBefore): the messages there count as others.
 func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
 	gap := finds.GapBefore(b.z.at)
 	var unread []record.Address

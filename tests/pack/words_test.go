@@ -19,7 +19,8 @@ func chatter(s *harness.Session, n int) {
 	}
 }
 
-// A rule of the first hour is in the prompt after many compactions, and the block counts what is missing.
+// A rule of the first hour is in the prompt after many compactions, and the block counts what is
+// missing.
 func TestRulesOutliveCompactions(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
@@ -36,7 +37,8 @@ func TestRulesOutliveCompactions(t *testing.T) {
 	}
 }
 
-// Rows that the agent wrote are whole in a small prompt, and the block counts those that are missing.
+// Rows that the agent wrote are whole in a small prompt, and the block counts those that are
+// missing.
 func TestAgentRowsStayWhole(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
