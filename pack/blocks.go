@@ -3,6 +3,7 @@ package pack
 import (
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,6 +176,10 @@ func (y *layout) fit(b *block, limit int) {
 				return cached{text: text, tokens: n, cut: true, left: len(b.raw) - len(raw)}
 			}
 		}
+		if text := y.wholeLines(b, raw, limit); text != "" {
+			framed := record.Frame(b.id, text)
+			return cached{text: framed, tokens: y.counter.CountCached(framed), cut: true, left: max(0, full-len(text))}
+		}
 		for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
 			short, cut := compress.Head(raw, room, b.path)
 			text := record.Frame(b.id, short)
@@ -193,6 +198,21 @@ func (y *layout) fit(b *block, limit int) {
 	if b.source.Type == recipe.TypeTools && r.cut {
 		b.notes = append(slices.Clip(b.notes), "request bodies of providers define all tools")
 	}
+}
+
+// wholeLines cuts what the agent wrote to limit tokens: the newest rows of facts and decisions,
+// the first lines of other texts. It returns "" for other sources and if no line of a text fits.
+func (y *layout) wholeLines(b *block, raw string, limit int) string {
+	if !agentWrites[b.source.Type] {
+		return ""
+	}
+	fits := func(text string) bool {
+		return len(text) <= 256*limit && y.counter.CountCached(record.Frame(b.id, text)) <= limit
+	}
+	if b.source.Type == recipe.TypeFacts || b.source.Type == recipe.TypeDecisions {
+		return blocks.NewestRows(raw, b.path, fits)
+	}
+	return blocks.FirstLines(raw, b.path, fits)
 }
 
 func commonPrefix(a, b string) int {
@@ -215,7 +235,7 @@ func (y *layout) serve(goal int) int {
 	slices.SortStableFunc(order, func(a, b *block) int { return a.source.Priority - b.source.Priority })
 	l := y.limits
 	l.footer -= goal
-	for _, b := range order {
+	for i, b := range order {
 		limit := capOf(b.source, l.limit)
 		if l.limit == 0 {
 			y.fit(b, limit)
@@ -230,15 +250,33 @@ func (y *layout) serve(goal int) int {
 		case b.class == standard:
 			pools = append(pools, &l.standard)
 		}
+		left := math.MaxInt
 		for _, p := range pools {
-			limit = min(limit, max(0, *p))
+			left = min(left, max(0, *p))
 		}
+		if b.class == standard {
+			left = fairShare(b, order[i+1:], left)
+		}
+		limit = min(limit, left)
 		y.fit(b, limit)
 		for _, p := range pools {
 			*p -= b.tokens
 		}
 	}
 	return l.footer
+}
+
+// fairShare is how many of left tokens a block may take, so that the next blocks of the same part
+// of the pack get theirs: agentLeast tokens or an equal part if the agent wrote them.
+func fairShare(b *block, next []*block, left int) int {
+	later, n := 0, 1
+	for _, o := range next {
+		if o.class == standard && (o.phase == phaseDynamic) == (b.phase == phaseDynamic) && agentWrites[o.source.Type] {
+			later += min(o.asked, agentLeast)
+			n++
+		}
+	}
+	return max(left-later, left/n)
 }
 
 // todoFolded is a todo list in as few lines as it has open items, where that is shorter.

@@ -92,6 +92,7 @@ type demand struct {
 	footer          int // explicit caps, after it
 	standard        int // default caps, before the journal
 	chosen          int // default caps of what is chosen for the task after it: memories, knowledge, playbooks
+	written         int // what the agent wrote after it, up to its cap, in steps
 	journal         int // cap of the journal; 0: none
 }
 
@@ -104,7 +105,7 @@ func share(budget, reserve int, d demand) limits {
 	l := limits{limit: max(1, budget-reserve), reserve: reserve, required: d.required}
 	keep := max(minJournal, l.limit/8)
 	free := max(0, l.limit-l.required)
-	footer := min(max(200, l.limit/20), l.limit/8) + d.chosen
+	footer := min(max(200, l.limit/20), l.limit/8) + d.chosen + d.written
 	if l.whole = d.whole; l.whole > free-keep {
 		// It is cut in any case, and so it leaves something to the small ones.
 		small := min(d.standard+footer, l.limit*standardShare/1000) + min(d.explicit+d.footer, free/4)
@@ -120,7 +121,8 @@ func share(budget, reserve int, d demand) limits {
 	standard := min(d.standard+footer, l.limit*standardShare/1000)
 	l.room = max(l.limit-rounded-explicit-standard, rest*6/10, min(rest, minJournal))
 	standard = min(standard, rest-l.room)
-	l.footer = min(footer, standard)
+	least := min(max(200, l.limit/20), l.limit/8)
+	l.footer = min(footer, standard, max(least, standard-d.standard, standard/2))
 	l.standard = standard - l.footer
 	inFooter := explicit
 	if both := d.explicit + d.footer; both > 0 {
@@ -140,12 +142,27 @@ func scaled(tokens, limit int) int { return int(int64(tokens) * int64(limit) / c
 // mostCaps are the types whose default cap is the most they get at any limit: more tools, memories or snippets than that earn nothing in a larger window.
 var mostCaps = map[recipe.Type]bool{recipe.TypeTools: true, recipe.TypeSkills: true, recipe.TypeMemory: true, recipe.TypeKnowledge: true, recipe.TypePlaybook: true, recipe.TypePlan: true}
 
+// agentWrites are the types whose rows and texts the agent wrote.
+var agentWrites = map[recipe.Type]bool{
+	recipe.TypeHandoff: true, recipe.TypeSummary: true, recipe.TypeFacts: true, recipe.TypeDecisions: true, recipe.TypeTodo: true,
+}
+
+// What the agent wrote has at least agentLeast tokens from a limit of agentLimit up.
+const (
+	agentLeast = 400
+	agentLimit = 2000
+)
+
 // defaultCap is the cap of a source that names none itself.
 func defaultCap(s *recipe.Source, limit int) int {
 	if mostCaps[s.Type] {
 		limit = min(limit, capScale)
 	}
-	return scaled(defaultCaps[s.Type], limit)
+	most := scaled(defaultCaps[s.Type], limit)
+	if agentWrites[s.Type] && limit >= agentLimit {
+		most = max(most, agentLeast)
+	}
+	return most
 }
 
 // capOf is the most that a source may take, in tokens; math.MaxInt: there is no cap of its own.
@@ -157,6 +174,8 @@ func capOf(s *recipe.Source, limit int) int {
 		return math.MaxInt
 	case c == explicit:
 		return max(1, int(int64(limit)*int64(s.MaxTokens)/10000))
+	case agentWrites[s.Type] && s.Phase != recipe.Dynamic: // a footer is paid for anew with each call
+		return max(defaultCap(s, limit), limit*standardShare/1000)
 	case s.Phase == recipe.Dynamic && !s.Type.Selected():
 		// The footer has a bound of its own, which small limits keep low.
 		return max(defaultCap(s, limit), defaultCaps[s.Type]/2)

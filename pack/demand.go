@@ -29,6 +29,7 @@ func (y *layout) demand(journal int) demand {
 		}
 		d.required, d.whole, d.explicit = d.required+most.required, d.whole+most.whole, d.explicit+most.explicit
 		d.footer, d.standard, d.chosen = d.footer+most.footer, d.standard+most.standard, d.chosen+most.chosen
+		d.written += most.written
 	}
 	for _, s := range y.strategy.Sections {
 		if b := y.sectionBlock(s, 0); b.class == whole {
@@ -63,6 +64,8 @@ func (d *demand) add(s *recipe.Source, n, limit int) {
 		d.standard = max(d.standard, n)
 	case s.Type.Selected():
 		d.chosen = max(d.chosen, n)
+	case agentWrites[s.Type]:
+		d.written = max(d.written, n)
 	}
 }
 
@@ -91,6 +94,14 @@ func (y *layout) ask(k int) (n int, yields bool) {
 	}
 	if !s.Type.Computed() && len(y.files[k]) == 0 && !(s.Type == recipe.TypeErrors && len(y.in.Errors) > 0) && !(s.Type == recipe.TypeChildren && len(y.in.Children) > 0) {
 		return 0, false
+	}
+	if agentWrites[s.Type] && y.limit > 0 {
+		blocks := y.contents(k, "", blocks.NoCap)
+		for i := range blocks {
+			n += blocks[i].asked
+		}
+		step := max(64, y.limit/64) // small edits do not refold history
+		return min((n+step-1)/step*step, capOf(s, y.limit)), false
 	}
 	return defaultCap(s, y.limit), false
 }

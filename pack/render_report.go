@@ -71,6 +71,13 @@ func (d *draft) reportHead(b *Build, line printer) {
 	if note := d.imageNote(); note != "" {
 		line("- image: %s", note)
 	}
+	rules := 0
+	for _, p := range d.parts {
+		rules += p.MissingRules
+	}
+	if rules > 0 {
+		line("- note: messages of the user with standing rules do not fit: %d; pin the rules as a file in %s/, or raise the budget", rules, ctxabi.PinnedDir)
+	}
 	for _, f := range d.in.Files {
 		switch {
 		case f.Pending:

@@ -23,7 +23,7 @@
 //   - Whether a success makes up for a failure: action.go (Action.Mends). Purpose of a script:
 //     what.go. Commands of a script: script.go.
 //   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Sentences
-//     that zones show: said.go.
+//     that zones show: said.go. Standing rules: standing.go (IsRule).
 //   - When stored findings are of no use: notes.go (FindVersion).
 //
 // Find knows only the one record, so its findings can be stored. Precision comes before recall: a

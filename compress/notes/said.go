@@ -163,9 +163,9 @@ func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int 
 // isPrinted reports whether a line looks like a program's output, code, or a quotation.
 func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
 
-// Shorten returns parts in one line of at most limit tokens by count, and whether some are left out. If not all fit,
-// it takes standing rules, then the first part, those that demand something, the last, and the others in their
-// order; … stands where some are missing.
+// Shorten returns parts in one line of at most limit tokens by count, and whether some are left
+// out. If not all fit, it takes standing rules, then the first part, those that demand something,
+// the last, and the others in their order; … stands where some are missing.
 func Shorten(parts []string, limit int, count func(string) int) (text string, cut bool) {
 	if text = strings.Join(parts, " "); count(text) <= limit {
 		return text, false

@@ -113,33 +113,35 @@ func (p Past) show(text string) bool {
 }
 
 // pair removes changed statements from lines whose change the pack does not show: what the user
-// took back must not stand without the message that did so.
-func (b *zoner) pair(list []saying, lines []string, most int) {
-	for k := range list {
-		s := &list[k]
-		if lines[k] == "" || len(b.changed.of[s.at]) == 0 {
+// took back must not stand without the message that did so. It reports whether a line is gone.
+func (b *zoner) pair(list []saying, most int) (gone bool) {
+	for i := range list {
+		s := &list[i]
+		if s.line == "" || len(b.changed.of[s.at]) == 0 {
 			continue
 		}
 		kept := *s
 		kept.parts = slices.DeleteFunc(slices.Clone(s.parts), func(part string) bool {
 			return slices.ContainsFunc(b.changed.of[s.at], func(one derived.Change) bool {
-				return strings.HasSuffix(part, mark(one.By)) && !b.shows(one.By, list, lines)
+				return strings.HasSuffix(part, mark(one.By)) && !b.shows(one.By, list)
 			})
 		})
+
 		switch {
 		case len(kept.parts) == 0:
-			lines[k] = ""
+			s.line, gone = "", true
 		case len(kept.parts) < len(s.parts):
 			kept.cut = true
-			lines[k] = b.sayingLine(&kept, most)
+			s.line = b.sayingLine(&kept, most)
 		}
 	}
+	return gone
 }
 
 // shows reports whether the pack shows the message at a position: in the lines, folded, or live.
-func (b *zoner) shows(p derived.Position, list []saying, lines []string) bool {
+func (b *zoner) shows(p derived.Position, list []saying) bool {
 	at := record.PositionIn(b.m, addressOf(p))
-	k := slices.IndexFunc(list, func(s saying) bool { return s.at == at })
-	return at >= b.z.boundary || b.isFolded(at) || b.staysWhole(at) || k >= 0 && lines[k] != "" ||
+	i := slices.IndexFunc(list, func(s saying) bool { return s.at == at })
+	return at >= b.z.boundary || b.isFolded(at) || b.staysWhole(at) || i >= 0 && list[i].line != "" ||
 		b.before.show("- ["+addressOf(p).String()+"] ")
 }

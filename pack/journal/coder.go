@@ -29,7 +29,7 @@ func (a *Anchor) code(c *coder.Coder) {
 
 func (s *start) code(c *coder.Coder) {
 	coder.Number(c, &s.line, &s.iteration)
-	coder.Number(c, &s.shown)
+	coder.Number(c, &s.shown, &s.words)
 	s.before.code(c)
 	c.Flag(&s.isUser)
 	s.user.code(c)
@@ -77,7 +77,7 @@ func (f *Fold) code(c *coder.Coder) {
 // codeState codes what a fold knows by itself.
 func (f *Fold) codeState(c *coder.Coder) {
 	f.Total.code(c)
-	coder.Number(c, &f.shown, &f.beyond, &f.settledWeight, &f.settledShown, &f.surplus, &f.call, &f.answered, &f.held, &f.Lead.shown)
+	coder.Number(c, &f.shown, &f.beyond, &f.settledWeight, &f.settledShown, &f.settledWords, &f.words, &f.surplus, &f.call, &f.answered, &f.held, &f.Lead.shown)
 	coder.Number(c, &f.N, &f.imagesFrom, &f.Lead.N, &f.Lead.most, &f.Opening, &f.skipped, &f.heldAt, &f.orphans, &f.Turns, &f.calls,
 		&f.Compactions, &f.Compacted, &f.Previous, &f.iteration, &f.from)
 	for i := range f.newest {
@@ -97,7 +97,7 @@ func (f *Fold) codeState(c *coder.Coder) {
 
 // code codes a part of zones, which has no contents of a record.
 func (p *Part) code(c *coder.Coder) {
-	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized)
+	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized, &p.MissingRules)
 	coder.Number(c, &p.Zone)
 	coder.Number(c, &p.Role)
 	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark)

@@ -46,9 +46,24 @@ type digest struct {
 // saidWords are the words of a message of the user.
 type saidWords struct {
 	parts []string
+	rules string // the standing rules among the parts; "": none
 	sense derived.Sense
 	cut   bool // something that is pasted is left out
 	reply bool // to a question tool
+	idle  bool // parts are not known, and it says nothing
+}
+
+// saidBy returns the words of a message of the user.
+func saidBy(r record.Excerpt) *saidWords {
+	w := &saidWords{sense: derived.SenseOf(r.Text)}
+	w.parts, w.cut = derived.UserWords(r.Text)
+	w.rules = strings.Join(derived.Rules(w.parts), " ")
+	return w
+}
+
+// says reports whether the words say something: they are no small talk, and not a paste alone.
+func (w *saidWords) says() bool {
+	return w != nil && w.sense != derived.Idle && len(w.parts) > 0 && !(len(w.parts) == 1 && w.cut)
 }
 
 // digestPart is what a record says, one of its calls, or what is answered to one.
@@ -103,8 +118,7 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 		head := ""
 		if record.IsUser(m.At(at)) {
 			head = "user"
-			one.said = &saidWords{sense: derived.SenseOf(r.Text)}
-			one.said.parts, one.said.cut = derived.UserWords(r.Text)
+			one.said = saidBy(r)
 		} else if !record.AddressOf(m, at).Event {
 			one.points = derived.Points(r.Text, pointBytes, maxPoints)
 		}
@@ -168,6 +182,7 @@ func (o *digest) size() int {
 		for _, part := range o.said.parts {
 			n += 16 + len(part)
 		}
+		n += len(o.said.rules)
 	}
 	for i := range o.parts {
 		p := &o.parts[i]

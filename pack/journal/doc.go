@@ -19,6 +19,7 @@
 //   - Steps of a tighter fold: history_rules.go (Policy.Rules, MaxStep), of its zones:
 //     zones_rules.go (Policy.zoneRules).
 //   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
+//   - Tokens of the user's words beyond their share: history_compact.go (Fold.wordsBeyond).
 //   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
 //     files and runs zones_state.go, key lines zones_lines.go, notes zones_notes.go and decided.go,
 //     images zones_images.go. Marks of statements that the user changed: changed.go.

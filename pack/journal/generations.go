@@ -45,6 +45,14 @@ func (f *Fold) Reason() string {
 // pastWeight is what all takes that stands behind the boundary, the leading records included.
 func (f *Fold) pastWeight() int64 { return f.weight() - (f.shown - f.starts[0].shown) }
 
+// pastWords is what the user's words have in all generations beyond their share.
+func (f *Fold) pastWords() (n int64) {
+	for _, g := range f.past {
+		n += g.settledWords
+	}
+	return n
+}
+
 // minorTo returns the start to which a minor compaction moves the boundary and what the journal comes to then; 0: there is none, and
 // the next compaction is a major one. Images of the past bring a major one, since they leave at the next compaction, and so does a
 // summary that came since the last one.
@@ -61,15 +69,16 @@ func (f *Fold) minorTo() (to int, after int64) {
 		}
 	}
 	from, past, kept := f.Boundary(), f.pastWeight(), f.keptRecords(1, f.starts[0])
-	most := kept + (f.Rules.room-kept)*mostPast/1000
+	words := f.pastWords()
+	most, low := kept+(f.Rules.room-kept)*mostPast/1000+words, min(f.low(kept)+words, f.wordsMark(kept))
 	for i := 1; i < len(f.starts); i++ {
 		s := f.starts[i]
 		own := f.keptRecords(from, s) - f.Lead.shown
-		own += (s.shown - f.starts[0].shown) * minorShare / 1000
+		own += f.leaving(i) * minorShare / 1000
 		if past+own > most {
 			return 0, 0
 		}
-		if after = past + own + f.shown - s.shown; after <= f.low(kept) {
+		if after = past + own + f.shown - s.shown; after <= low {
 			return i, after
 		}
 	}

@@ -52,6 +52,8 @@ type Fold struct {
 	odd             []odd // results and calls that a compaction may shorten, of those from the boundary before on
 	settledWeight   int64 // what the journal came to when the boundary was moved last, its zones filled
 	settledShown    int64 // what shown was then
+	settledWords    int64 // of settledWeight, what the user's words have beyond their share: see wordsBeyond
+	words           int64 // what lines with the user's words take, of all records: see wordsOf
 	surplus         int64 // before the first compaction: what the records weigh more than they have tokens
 	call            int64 // the usual size of a call; see noteAnswer
 	answered        int64 // what shown was when the assistant answered last
@@ -123,6 +125,7 @@ type Anchor struct {
 type start struct {
 	line   int
 	shown  int64 // weight shown by all records before it
+	words  int64 // Fold.words before it
 	before Sums
 	isUser bool
 	user   Anchor // the last user record before it
@@ -166,9 +169,12 @@ func (f *Fold) add(e ctxabi.Entry) {
 	}
 	if f.startsHere(e, line) {
 		f.iterate(e)
-		f.starts = append(f.starts, start{line: line, shown: shownBefore, before: before, isUser: record.IsUser(e), user: f.Last, iteration: f.iteration})
+		f.starts = append(f.starts, start{line: line, shown: shownBefore, words: f.words, before: before, isUser: record.IsUser(e), user: f.Last, iteration: f.iteration})
 	}
 	f.noteUser(e, line, before, images)
+	if record.IsUser(e) {
+		f.words += f.scaled(wordsOf(weight))
+	}
 	f.noteCall(e, line)
 	f.noteAnswer(e)
 	boundary := f.Boundary()
@@ -269,6 +275,7 @@ func (f *Fold) moveTo(to int, after int64, why string) {
 	f.Compactions++
 	old, _ := f.oddAt(f.Boundary())
 	f.odd = slices.Clone(f.odd[old:])
+	f.settledWords = 0
 	f.starts = append(f.starts[:0], f.starts[to:]...)
 	f.Cuts = append(f.Cuts, f.starts[0].line)
 	f.settledWeight, f.settledShown = after, f.shown

@@ -176,9 +176,10 @@ func (f *Fold) compact() {
 		return
 	}
 	if to, after := f.minorTo(); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
-		from := f.Boundary()
-		f.moveTo(to, after, byRoom)
-		f.minor, f.from = true, from
+		from, own := f.Boundary(), f.leaving(to)*minorShare/1000
+		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), own, after, before-f.leastGain(f.starts[to]), to)
+		f.moveTo(to, after+words, byRoom)
+		f.minor, f.from, f.settledWords = true, from, words
 		return
 	}
 	fits := func(i int) bool {
@@ -198,8 +199,60 @@ func (f *Fold) compact() {
 		undo()
 		return
 	}
-	f.moveTo(to, after, byRoom)
+	own := after - f.keptRecords(1, f.starts[to]) - (f.shown - f.starts[to].shown)
+	words := f.wordsBeyond(f.wordsBetween(start{}, f.starts[to], 1), own, after, before-least, to)
+	f.moveTo(to, after+words, byRoom)
+	f.settledWords = words
 }
+
+// What lines with the user's words leave free at a compaction: a usual call, but at least and at
+// most these thousandths of what is movable.
+const (
+	wordsLeaveLeast = 180
+	wordsLeaveMost  = 220
+)
+
+// wordsBeyond is what the user's words have beyond their share at a compaction that makes
+// starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
+// own tokens otherwise. So no message of the user leaves the prompt as long as the journal leaves
+// enough for the records to come; it stays below most in any case.
+func (f *Fold) wordsBeyond(demand, own, after, most int64, to int) int64 {
+	kept := f.keptRecords(1, f.starts[to])
+	z := f.Rules.zonesIn(f.Rules.room - kept)
+	if z.said == 0 {
+		return 0
+	}
+	if all := z.all(); all > own {
+		z = z.times(max(0, own), all)
+	}
+	return max(0, min(demand-z.said, min(f.wordsMark(kept), most)-after))
+}
+
+// wordsMark is what the user's words bring the journal to at most.
+func (f *Fold) wordsMark(kept int64) int64 {
+	movable := f.movable(kept)
+	return f.Rules.room - max(movable*wordsLeaveLeast/1000, min(f.call, movable*wordsLeaveMost/1000))
+}
+
+// wordsBetween is what lines with the words of the user take that leave between two starts; those
+// that stay from a place on have none.
+func (f *Fold) wordsBetween(s, t start, from int) int64 {
+	n := t.words - s.words
+	first, user := f.keptUsers(from, t)
+	if first > 0 {
+		n -= f.scaled(wordsOf(f.First.Weight))
+	}
+	if user > 0 && user != first {
+		n -= f.scaled(wordsOf(t.user.Weight))
+	}
+	return n
+}
+
+// wordsOf is what the line with the words of a message of the user takes at most, by its weight.
+func wordsOf(weight int) int { return min(weight+2, saidCaps[0]+lineTokens) }
+
+// leaving is what the live records before starts[to] show.
+func (f *Fold) leaving(to int) int64 { return f.starts[to].shown - f.starts[0].shown }
 
 // turnCalls is how many of the last results of a turn belong to it: what is older than these counts as older than the turn.
 const turnCalls = 8

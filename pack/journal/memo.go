@@ -20,23 +20,24 @@ type Memo struct {
 	Counter   *tokens.Counter // of the build going on
 	Summaries []Summary       // likewise
 	records   map[shownAs]rendered
-	requests  map[int]string    // what users asked, by place
-	costs     map[int]int32     // of images, by place
-	argued    map[int]int32     // weights of arguments of calls, by place
-	tried     map[int][]Attempt // how calls of the newest records ended, by place
-	Finds     *finds.Finds      // what records say that is worth a note; see found
-	nearby    *finds.Finds      // of a long history; see foundUpTo
-	Near      finds.Keeper      // of nearby; nil: it is not kept
-	items     *items            // see derivedItems
-	digests   digests           // of the newest records
-	states    states            // of files and runs
-	made      int               // zones, so far
-	ahead     map[Rules]bool    // folds that were to be made before they are needed
-	saved     saved             // of the folds and zones that outlive this memory
-	Wants     NoteWants         // of the build going on
-	Decided   []Decided         // that it shows
-	Marks     ctxabi.Marks      // around compacted content of the session
-	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
+	requests  map[int]string     // what users asked, by place
+	costs     map[int]int32      // of images, by place
+	argued    map[int]int32      // weights of arguments of calls, by place
+	tried     map[int][]Attempt  // how calls of the newest records ended, by place
+	Finds     *finds.Finds       // what records say that is worth a note; see found
+	nearby    *finds.Finds       // of a long history; see foundUpTo
+	Near      finds.Keeper       // of nearby; nil: it is not kept
+	items     *items             // see derivedItems
+	digests   digests            // of the newest records
+	states    states             // of files and runs
+	older     map[int]*saidWords // messages of the user before the newest ones, by place
+	made      int                // zones, so far
+	ahead     map[Rules]bool     // folds that were to be made before they are needed
+	saved     saved              // of the folds and zones that outlive this memory
+	Wants     NoteWants          // of the build going on
+	Decided   []Decided          // that it shows
+	Marks     ctxabi.Marks       // around compacted content of the session
+	Context   context.Context    // of whoever waits for it; records are read no longer when that is over
 
 	Fetch   func(list []record.Address)         // brings records here at once that are read one by one next; nil: they are here
 	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
@@ -45,7 +46,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, argued: map[int]int32{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, argued: map[int]int32{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -179,6 +180,7 @@ func (mm *Memo) Clear() {
 	clear(mm.costs)
 	clear(mm.argued)
 	clear(mm.tried)
+	clear(mm.older)
 	mm.items, mm.digests, mm.states = nil, digests{}, nil
 }
 
@@ -201,6 +203,9 @@ func (mm *Memo) Size() int {
 		for _, text := range r.instead {
 			n += len(text) + 16
 		}
+	}
+	for _, w := range mm.older {
+		n += 64 + 2*len(w.rules)
 	}
 	n += 256*len(mm.tried) + 24*(len(mm.costs)+len(mm.argued)) + mm.digests.bytes()
 	if mm.items != nil {

@@ -24,6 +24,8 @@ type Part struct {
 	Legend bool   // the block that explains the notation
 	Day    string // of the records that follow, in a line of its own
 
+	MissingRules int // of the user's words: messages with standing rules that are not shown
+
 	Summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
 }
 

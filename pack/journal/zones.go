@@ -29,7 +29,8 @@ const ByFold = "folded"
 
 // Numbers of zones.
 const (
-	minRefold = 100 // tokens that key lines leave over: more records are folded
+	minRefold  = 100 // tokens that key lines leave over: more records are folded
+	rulesShare = 500 // thousandths of the room that messages with standing rules may take
 
 	WindowRecords = 1024    // that are looked at to choose key lines
 	windowBytes   = 2 << 20 // likewise, of the log
@@ -180,7 +181,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	}
 	b.notesFound, b.changed = n, changedOf(b.m, n.Changes)
 
-	room, err := b.room()
+	room, words, err := b.room()
 	if err != nil {
 		return err
 	}
@@ -200,10 +201,18 @@ func (b *zoner) make(rooms zoneRules) error {
 		n := min(int64(b.c.CountCached(b.sayingLine(&b.again[i], saidCaps[0]))), rooms.lines)
 		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
 	}
-	said, saidAt := b.said(left, int(rooms.said))
+	most := rooms.said + words
+	said, saidAt := b.said(left, int(most), int(max(most, room*rulesShare/1000)), covered)
 	if said.Text != "" {
 		b.z.blocks = append(b.z.blocks, said)
 		covered = append(covered, said.Text)
+	}
+	over := int64(said.Tokens) - rooms.said
+	if room += words; over < words { // the conclusions have what the user's words leave
+		rooms.summary += words - max(0, over)
+	} else if over > words { // rules take more than that
+		rest := rooms.summary + rooms.state + rooms.lines
+		rooms = rooms.times(max(0, rest+words-over), max(1, rest))
 	}
 	if summary := b.summary(left, rooms, saidAt); summary.Text != "" {
 		b.z.blocks = append(b.z.blocks, summary)
@@ -224,7 +233,18 @@ func (b *zoner) make(rooms zoneRules) error {
 		room -= int64(p.Tokens)
 	}
 	room -= int64(b.markTokens(Part{Piece: Piece{Zone: InLines}}))
-	if lines := b.keyLines(int(room), covered, whole); lines.Text != "" {
+	lines := b.keyLines(int(room), covered, whole)
+	if more := room - int64(lines.Tokens); more > minRefold { // no more lines: the conclusions have what is left
+		at := slices.IndexFunc(b.z.blocks, func(p Part) bool { return p.Zone == InSummary })
+		if at >= 0 {
+			was := b.z.blocks[at]
+			rooms.summary = int64(was.Tokens) + more
+			b.z.blocks[at] = b.summary(left, rooms, saidAt)
+			room -= int64(b.z.blocks[at].Tokens - was.Tokens)
+			lines = b.keyLines(int(room), append(covered, b.z.blocks[at].Text), whole)
+		}
+	}
+	if lines.Text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
 		room -= int64(lines.Tokens)
 	}
@@ -239,14 +259,15 @@ func (b *zoner) make(rooms zoneRules) error {
 	return nil
 }
 
-// room is what the zones may take in exact tokens: what the records that are shown leave of what the
-// journal is to come to, and so little that the compaction frees what it must.
-func (b *zoner) room() (int64, error) {
+// room is what the zones may take in exact tokens: what the records that are shown leave of what
+// the journal is to come to, and so little that the compaction frees what it must. words is what
+// the user's words may take beyond that.
+func (b *zoner) room() (room, words int64, err error) {
 	at := *b.f
 	at.N = b.z.at
 	shown, err := b.mm.count(b.m, at.pieces(b.m, b.before.folded()...), b.c)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, z := range b.before {
 		for _, p := range slices.Concat(z.blocks, z.folds) {
@@ -259,7 +280,7 @@ func (b *zoner) room() (int64, error) {
 		for line := b.z.boundary; line <= at.N; line++ {
 			n, err := b.beyond(line)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			shown += n
 		}
@@ -270,12 +291,12 @@ func (b *zoner) room() (int64, error) {
 		first := was
 		first.starts = []start{{line: 1}}
 		if before, err = b.mm.count(b.m, first.pieces(b.m), b.c); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		for line := 1; at.beyond > 0 && line <= at.N; line++ {
 			n, err := b.beyond(line)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			before += n
 		}
@@ -283,17 +304,19 @@ func (b *zoner) room() (int64, error) {
 		for line := b.f.heldAt + 1; line <= at.N; line++ {
 			r, err := b.mm.show(b.m, was.alive(b.m, line), b.c)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			n, err := b.beyond(line)
 			if err != nil {
-				return 0, err
+				return 0, 0, err
 			}
 			before += int64(r.tokens) + n
 		}
 		before += b.f.held
 	}
-	return max(0, min(b.f.settledWeight, before-b.f.settled().leastGain(b.f.starts[0]))-shown), nil
+	most := before - b.f.settled().leastGain(b.f.starts[0])
+	room = max(0, min(b.f.settledWeight-b.f.settledWords, most)-shown)
+	return room, max(0, min(b.f.settledWeight, most)-shown-room), nil
 }
 
 // group is where the group begins that ends with the record at a place: a call with all up to its last result.

@@ -81,12 +81,14 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 	for _, list := range slices.Backward(stretches) {
 		for i := range list {
 			g := &list[i]
+			others := 0
 			for k, p := range g.points {
 				if i == 0 && k == g.best() && (g.ends || p.Worth >= minWorth) {
 					l.add(g.at, b.leadIn(g, said), p.Text, k, l.room)
 					continue
 				}
-				worth := p.Worth
+				worth := p.Worth - others // each further sentence of a record says less
+				others++
 				if g.ends {
 					worth += endsWorth
 				}

@@ -167,7 +167,7 @@ func NotedLog(n int) *Log {
 			l.Append(raw)
 		}
 		if i%20 == 7 {
-			l.Append(Message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\n%sNever restart the server stage-%d.example.com during the day.", i, asks, i)))
+			l.Append(Message("user", fmt.Sprintf("Thank you for step %d, that looks good to me.\n%sThe host of team%dx is stage-%d.example.com.", i, asks, i, i)))
 			l.Append(Message("assistant", "I will not."))
 		}
 	}
@@ -180,7 +180,7 @@ func LongNoted(n int) *Log {
 	for i := 1; i <= n; i++ {
 		text := strings.Repeat(fmt.Sprintf("reading part %d of it ", i), 20)
 		if i%100 == 0 {
-			text = fmt.Sprintf("Never restart the server stage-%d.example.com during the day.", i)
+			text = fmt.Sprintf("The host of team%[1]dx is stage-%[1]d.example.com.", i)
 		}
 		l.Append(Message("user", text))
 	}
