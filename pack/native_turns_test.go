@@ -238,3 +238,16 @@ func TestCallOfLiveResultIsRestored(t *testing.T) {
 		t.Error("no repair says so")
 	}
 }
+
+// Thinking of another provider, which is not sent, kept two messages of the assistant apart.
+func TestForeignThinkingJoinsMessages(t *testing.T) {
+	l := logOf(toolLoop[0])
+	l.Append(message("assistant", "So."))
+	l.Append([]byte(toolLoop[1]))
+	in := inputOf(l, 8000)
+	all := natives(t, mustCompile(t, in), logsOf(&in), in.Budget, "")
+	messages, _ := at(bodyOf(t, all[native.OpenAI]), "messages").([]any)
+	if len(messages) != 3 || at(messages, 1, "content") != "So." || at(messages, 1, "tool_calls", 0, "id") != "c1" {
+		t.Errorf("the messages are %v", messages)
+	}
+}

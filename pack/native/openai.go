@@ -14,7 +14,7 @@ var openAIRoles = map[Speaker]string{bySystem: "system", byDeveloper: "developer
 // openAI writes the body of a request to OpenAI's Chat Completions. Blocks that have authority are
 // system messages; quotations are the user's.
 func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
-	d.arrange(form{roles: 4})
+	d.arrange(form{roles: 4, thinks: func(raw []byte) bool { return len(thought(raw, OpenAI)) > 0 }})
 	w := unitWriter{}
 	var messages []object
 	for _, h := range d.head {

@@ -66,7 +66,8 @@ func (s *stage) spoken(format string) (all []said) {
 	return all
 }
 
-// joined returns texts as a format says them: OpenAI's have one string for texts of the user that follow each other.
+// joined returns texts as a format says them: OpenAI's have one string for texts of the user that
+// follow each other.
 func joined(format string, texts ...said) (all []said) {
 	for _, x := range texts {
 		last := len(all) - 1
@@ -169,7 +170,8 @@ func TestMessagesOfARecipeStandForTheSections(t *testing.T) {
 	s.put("context/plan.json", strategyPlan)
 	s.say("user", "Go.")
 	for _, format := range formats {
-		want := joined(format, said{"system", "Mind the ledger."}, said{"user", "## Mine\n${CWD} costs $5"}, said{"user", "Go."})
+		mine := said{"user", "## Mine\n${CWD} costs $5"}
+		want := joined(format, said{"system", "Mind the ledger."}, mine, said{"user", "Go."})
 		if got := s.spoken(format); !slices.Equal(got, want) {
 			t.Errorf("%s says\n%q\nwant\n%q", format, got, want)
 		}
