@@ -98,7 +98,7 @@ func (in *Input) Around(encoding string) hash.Cloner {
 		fmt.Fprintf(h, "skill %q\n", s)
 	}
 	for _, e := range in.Errors {
-		fmt.Fprintf(h, "error %d %q\n", e.Line, e.Text)
+		fmt.Fprintf(h, "error %d of %d %q\n", e.Line, e.Message, e.Text)
 	}
 	for _, d := range in.Decided {
 		fmt.Fprintf(h, "decided %d after %d %q\n", d.Line, d.After, d.Text)

@@ -18,8 +18,6 @@
 //     prose.go.
 //   - Which rows replace each other, and how many stay: state.go (supersedes), topics.go, bound.go.
 //   - Changes of files: files.go, touched.go. Statements of events: events.go.
-//   - Whether a success makes up for a failure: action.go (Action.Mends). Purpose of a script:
-//     what.go. Commands of a script: script.go.
 //   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Sentences
 //     that zones show: said.go.
 //   - When stored findings are of no use: notes.go (FindVersion).
@@ -32,7 +30,7 @@
 // # Own code
 //
 // The bytes of a pack must not change with a model or a library, so rules over phrases are own
-// code. Shell scripts are parsed by mvdan.cc/sh.
+// code.
 //
 // # Files to read first
 //

@@ -209,7 +209,7 @@ func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) dige
 	p := digestPart{Digest: d.words.Digest(a.Text), head: headOf(asked), failed: failed || a.Failed, report: compress.IsSubAgent(asked.Name)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: asked.Name, Arguments: asked.Arguments})
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
-		p.failed = p.failed || toolcall.HowEnded(a.Text, "", false).Failed(derived.Action{})
+		p.failed = p.failed || toolcall.TellsFailure(a.Text)
 	}
 	p.whole = p.use == derived.FileReads && !p.failed && showsAll(asked.Arguments, a.Text)
 	return p

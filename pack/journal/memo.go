@@ -8,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Memo holds what one journal may reuse of those before it.
@@ -19,22 +20,21 @@ type Memo struct {
 	Counter   *tokens.Counter // of the build going on
 	Summaries []Summary       // likewise
 	records   map[shownAs]rendered
-	requests  map[int]string    // what users asked, by place
-	costs     map[int]int32     // of images, by place
-	tried     map[int][]Attempt // how calls of the newest records ended, by place
-	Asks      map[int]string    // what the newest records say, by place
-	Finds     *finds.Finds      // what records say that is worth a note; see found
-	nearby    *finds.Finds      // of a long history; see foundUpTo
-	Near      finds.Keeper      // of nearby; nil: it is not kept
-	items     *items            // see derivedItems
-	digests   digests           // of the newest records
-	states    states            // of files and runs
-	made      int               // zones, so far
-	ahead     map[Rules]bool    // folds that were to be made before they are needed
-	saved     saved             // of the folds and zones that outlive this memory
-	Wants     NoteWants         // of the build going on
-	Decided   []Decided         // that it shows
-	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
+	requests  map[int]string  // what users asked, by place
+	costs     map[int]int32   // of images, by place
+	Asks      map[int]string  // what the newest records say, by place
+	Finds     *finds.Finds    // what records say that is worth a note; see found
+	nearby    *finds.Finds    // of a long history; see foundUpTo
+	Near      finds.Keeper    // of nearby; nil: it is not kept
+	items     *items          // see derivedItems
+	digests   digests         // of the newest records
+	states    section.States  // of files and runs
+	made      int             // zones, so far
+	ahead     map[Rules]bool  // folds that were to be made before they are needed
+	saved     saved           // of the folds and zones that outlive this memory
+	Wants     NoteWants       // of the build going on
+	Decided   []Decided       // that it shows
+	Context   context.Context // of whoever waits for it; records are read no longer when that is over
 
 	Fetch   func(list []record.Address)         // brings records here at once that are read one by one next; nil: they are here
 	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
@@ -43,7 +43,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, ahead: map[Rules]bool{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -153,8 +153,8 @@ func (mm *Memo) Clear() {
 	clear(mm.requests)
 	clear(mm.costs)
 	clear(mm.Asks)
-	clear(mm.tried)
-	mm.items, mm.digests, mm.states = nil, digests{}, nil
+	mm.items, mm.digests = nil, digests{}
+	mm.states.Clear()
 }
 
 // Use returns for which space the next build folds.
@@ -177,7 +177,7 @@ func (mm *Memo) Size() int {
 			n += len(text) + 16
 		}
 	}
-	n += 256*len(mm.tried) + 24*len(mm.costs) + mm.digests.bytes()
+	n += 24*len(mm.costs) + mm.digests.bytes()
 	if mm.items != nil {
 		n += mm.items.size()
 	}

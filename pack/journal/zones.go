@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Zone is what a part of the journal is that is no record as it stands in the log.
@@ -85,7 +86,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 	if f.Boundary() == 1 {
 		if f.weight() > f.Rules.room*nearlyFull/1000 {
 			mm.digests.prepare(m, f.N)
-			mm.states.prepare(m, stateFrom(f.N), f.N)
+			mm.states.Prepare(m, section.From(f.N), f.N)
 		}
 		return nil, nil
 	}

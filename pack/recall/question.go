@@ -54,7 +54,7 @@ type answers struct {
 	room  int
 
 	hidden map[int]bool // places of the question and of what the pack shows whole
-	mended map[int]bool // places of results whose failure was made up for
+	closed map[int]bool // positions of failures that are over
 }
 
 // Answers chooses what old records say to the last request, for room tokens, in the order of the records. It shows none that the pack
@@ -67,7 +67,7 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 		return nil, err
 	}
 	a := &answers{q: q, turns: map[int]*turn{}, lines: map[string]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
-	a.mended = q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n)
+	a.closed = q.over()
 	for i := range q.Parts {
 		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
 			a.hidden[p.From] = true
@@ -241,7 +241,7 @@ func (a *answers) show(t *turn, from, to int) bool {
 		return false
 	}
 	from, to = a.unseen(t, from, to)
-	if from == to || a.mended[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
+	if from == to || a.closed[t.at] && (&oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}).tellsFailure() {
 		return false
 	}
 	next := make([]compress.Passage, 0, len(t.shown)+1)

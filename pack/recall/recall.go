@@ -199,14 +199,14 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64, err error) 
 			whole[p.From] = true
 		}
 	}
-	mended := q.Memo.mended(q.History, o, q.Fold.N)
+	closed := q.over()
 	from, age := 0, 0.0  // of the passage before
 	var shown, over bool // the record is shown whole; the failure that it reports is over
 	for doc := range scores {
 		p := &o.passages[doc]
 		if p.of.at != from {
 			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
-			shown, over = whole[from], mended[from]
+			shown, over = whole[from], closed[from]
 		}
 		if scores[doc] > 0 && (shown || over && p.tellsFailure()) {
 			scores[doc] = 0
