@@ -169,7 +169,7 @@ func withoutColors(line string) string {
 
 // lastWords returns the last line of an output, or all of a short one.
 func lastWords(output string) string {
-	lines := informative(output)
+	lines := slices.Compact(informative(output))
 	if len(lines) == 0 {
 		return ""
 	}

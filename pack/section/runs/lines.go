@@ -42,7 +42,10 @@ func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 // line returns the run in one line.
 func (r *run) line(in prefix.LineInput) prefix.Line {
 	l := prefix.Line{Name: r.name, At: max(r.at, r.byAt), External: r.external}
-	l.Short = r.name + ": " + r.state(in) + r.since(in)
+	l.Short = r.name + ": " + r.state(in)
+	if r.byAt > 0 {
+		l.Short = r.name + ": failed at " + in.Where(r.at) + ", over since " + in.Where(r.byAt)
+	}
 
 	var b strings.Builder
 	b.WriteString(r.name + ": ")
@@ -76,7 +79,17 @@ func (r *run) since(in prefix.LineInput) string {
 	if r.byAt == 0 {
 		return ""
 	}
-	return "; over since " + in.Where(r.byAt) + ": " + compress.Clip(r.by, maxBy)
+	return "; over since " + in.Where(r.byAt) + ": " + compress.Clip(withoutCD(r.by), maxBy)
+}
+
+// withoutCD returns a command line without the change of directory before it.
+func withoutCD(line string) string {
+	if strings.HasPrefix(line, "cd ") {
+		if _, rest, ok := strings.Cut(line, " && "); ok {
+			return rest
+		}
+	}
+	return line
 }
 
 // state returns the outcome and the address of the result.
