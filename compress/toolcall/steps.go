@@ -64,36 +64,16 @@ type stepReader struct {
 
 func (r *stepReader) read() {
 	for r.at < len(r.script) && len(r.steps) < maxSteps {
-		c := r.script[r.at]
-		rest := r.script[r.at:]
+		c, rest := r.script[r.at], r.script[r.at:]
 		switch {
-		case c == '\\' && len(rest) > 1:
-			if rest[1] == '\n' {
-				rest = "  "
-			}
-			r.write(rest[:2])
 		case c == '\'' || c == '"' || c == '`':
 			r.write(rest[:quotedLen(rest)])
 		case c == '#' && r.atWord():
 			r.at += strings.IndexByte(rest+"\n", '\n')
-		case strings.HasPrefix(rest, "<<<"):
-			r.write("<<<")
-		case strings.HasPrefix(rest, "<<"):
-			r.hereDoc(rest)
 		case c == '\n':
 			r.at++
 			r.newline()
-		case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
-			r.separate(rest[:2], r.line)
-		case c == ';' || c == '&' && !strings.HasPrefix(rest, "&>") && !strings.HasSuffix(r.text.String(), ">"):
-			r.separate(rest[:1], r.line+1)
-		case c == '(' || c == '{':
-			r.depth++
-			r.write(rest[:1])
-			r.start = true
-		case (c == ')' || c == '}') && r.depth > 0:
-			r.depth--
-			r.write(rest[:1])
+		case r.operator(c, rest):
 		case r.start && c >= 'a' && c <= 'z':
 			r.keyword(rest)
 		default:
@@ -102,6 +82,35 @@ func (r *stepReader) read() {
 		}
 	}
 	r.flush("", r.line)
+}
+
+// operator reads an operator, a bracket, or a backslash; it reports false if there is none.
+func (r *stepReader) operator(c byte, rest string) bool {
+	switch {
+	case c == '\\' && len(rest) > 1:
+		if rest[1] == '\n' {
+			rest = "  "
+		}
+		r.write(rest[:2])
+	case strings.HasPrefix(rest, "<<<"):
+		r.write("<<<")
+	case strings.HasPrefix(rest, "<<"):
+		r.hereDoc(rest)
+	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
+		r.separate(rest[:2], r.line)
+	case c == ';' || c == '&' && !strings.HasPrefix(rest, "&>") && !strings.HasSuffix(r.text.String(), ">"):
+		r.separate(rest[:1], r.line+1)
+	case c == '(' || c == '{':
+		r.depth++
+		r.write(rest[:1])
+		r.start = true
+	case (c == ')' || c == '}') && r.depth > 0:
+		r.depth--
+		r.write(rest[:1])
+	default:
+		return false
+	}
+	return true
 }
 
 // write appends text to the step and moves on by its length.

@@ -102,7 +102,19 @@ func lineOf(script string) (l commandLine, ok bool) {
 
 	of := &steps[main]
 	l.class, l.inline = classOf(of), of.Inline
+	l.nameBy(steps, main)
+	l.judgeStatus(steps, main)
+	if !of.Group && !of.Inline {
+		l.command = command{of.Dir, plain(of.Commands[0])}
+	}
+	return l, true
+}
+
+// nameBy sets the text and the key of the command line of the step main.
+func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
+	of := &steps[main]
 	var texts, keys, running []string
+	others := false
 	for i := range steps {
 		s := &steps[i]
 		runs := classOf(s) == acts && !s.Inline
@@ -111,32 +123,41 @@ func lineOf(script string) (l commandLine, ok bool) {
 		}
 		switch {
 		case s.Line == of.Line:
-			text := s.Text
-			if len(texts) > 0 && (s.Before == "||" || s.Before == "&&") {
-				text = s.Before + " " + text
-			}
-			if s.After == "&" {
-				text += " &"
-			}
-			texts = append(texts, text)
+			texts = append(texts, written(s, len(texts) > 0))
 			if classOf(s) != reads || i == main {
 				keys = append(keys, core(s))
 			}
 		case s.Commands[0][0] == "cd" && i < main:
 			texts = append(texts, s.Text+";")
 		case runs:
-			l.several = "; "
+			others = true
 		}
 	}
-	if l.several != "" {
-		l.several = strings.Join(running, l.several)
+	if others {
+		l.several = strings.Join(running, "; ")
 	}
 	l.text = strings.Join(texts, " ")
 	l.key = of.Dir + "\x00" + strings.Join(keys, " && ")
 	if of.Body != "" {
 		l.key += "\x00" + of.Body
 	}
+}
 
+// written returns a step with the operators around it.
+func written(s *toolcall.Step, follows bool) string {
+	text := s.Text
+	if follows && (s.Before == "||" || s.Before == "&&") {
+		text = s.Before + " " + text
+	}
+	if s.After == "&" {
+		text += " &"
+	}
+	return text
+}
+
+// judgeStatus decides what the exit status of a script says about its step main.
+func (l *commandLine) judgeStatus(steps []toolcall.Step, main int) {
+	of := &steps[main]
 	l.piped = len(of.Commands) > 1 && !of.Group
 	l.trusted = !l.piped && !of.Group && of.After != "&"
 	for i := main + 1; i < len(steps); i++ {
@@ -145,10 +166,6 @@ func lineOf(script string) (l commandLine, ok bool) {
 	for i := range of.Commands {
 		l.asks = l.asks || asking[of.Commands[i][0]]
 	}
-	if !of.Group && !of.Inline {
-		l.command = command{of.Dir, plain(of.Commands[0])}
-	}
-	return l, true
 }
 
 // rankOf returns how much a step looks like what its script is for.

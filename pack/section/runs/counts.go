@@ -24,61 +24,74 @@ var (
 		notrun not snapshot obsolete info done rerun reruns checked source were there inclusive the with completed x`)
 )
 
+// counter reads one line.
+type counter struct {
+	counts
+	number  int
+	free    bool   // no word has used the number
+	waiting string // a word that may be followed by its number: "Failures: 1"
+	ok      bool
+}
+
 // countsIn returns the figures of a line; ok is false unless the line contains nothing else.
 func countsIn(line string) (c counts, ok bool) {
-	number, free := 0, false // the last number, if no word has used it
-	waiting := ""            // a word that may be followed by its number: "Failures: 1"
+	var r counter
 	for line != "" {
-		n := 0
+		n := 1
 		switch {
 		case isDigit(line[0]):
 			for n < len(line) && (isDigit(line[n]) || line[n] == '.' && n+1 < len(line) && isDigit(line[n+1])) {
 				n++
 			}
-			word := line[:n]
-			line = line[n:]
-			if strings.HasPrefix(line, "%") || strings.Contains(word, ".") {
-				continue
+			if !strings.HasPrefix(line[n:], "%") && !strings.Contains(line[:n], ".") {
+				r.takeNumber(line[:n])
 			}
-			number, _ = strconv.Atoi(word)
-			if waiting != "" {
-				c.add(waiting, number)
-				waiting, ok = "", true
-				continue
-			}
-			free = true
 		case isLetter(line[0]):
 			for n < len(line) && isLetter(line[n]) {
 				n++
 			}
-			word := strings.ToLower(line[:n])
-			line = line[n:]
-			switch {
-			case free && (passWords[word] || failWords[word]):
-				c.add(word, number)
-				free, ok = false, true
-			case free && countedWords[word]:
-				c.total = max(c.total, number)
-			case passWords[word] || failWords[word] || totalWords[word]:
-				waiting = ""
-				if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "=") || strings.HasPrefix(line, " ") && rest != "" && isDigit(rest[0]) {
-					waiting = word
-				}
-			case !countedWords[word] && !otherWords[word]:
+			if !r.takeWord(strings.ToLower(line[:n]), line[n:]) {
 				return counts{}, false
-			default:
-				free = false
 			}
-		case line[0] >= 0x80 || strings.IndexByte(" \t=-:;,.()[]|/#!*", line[0]) >= 0:
-			if line[0] == ',' || line[0] == ';' {
-				free, waiting = false, ""
-			}
-			line = line[1:]
-		default:
+		case line[0] == ',' || line[0] == ';':
+			r.free, r.waiting = false, ""
+		case line[0] < 0x80 && strings.IndexByte(" \t=-:.()[]|/#!*", line[0]) < 0:
 			return counts{}, false
 		}
+		line = line[n:]
 	}
-	return c, ok || c.total > 0
+	return r.counts, r.ok || r.total > 0
+}
+
+func (r *counter) takeNumber(digits string) {
+	r.number, _ = strconv.Atoi(digits)
+	if r.free = r.waiting == ""; !r.free {
+		r.add(r.waiting, r.number)
+		r.waiting, r.ok = "", true
+	}
+}
+
+// takeWord reports false for a word that no summary has; rest follows it.
+func (r *counter) takeWord(word, rest string) bool {
+	outcome := passWords[word] || failWords[word]
+	switch {
+	case r.free && outcome:
+		r.add(word, r.number)
+		r.free, r.ok = false, true
+	case r.free && countedWords[word]:
+		r.total = max(r.total, r.number)
+	case outcome || totalWords[word]:
+		r.waiting = ""
+		next := strings.TrimLeft(rest, " ")
+		if strings.HasPrefix(next, ":") || strings.HasPrefix(next, "=") || next != rest && next != "" && isDigit(next[0]) {
+			r.waiting = word
+		}
+	case !countedWords[word] && !otherWords[word]:
+		return false
+	default:
+		r.free = false
+	}
+	return true
 }
 
 func (c *counts) add(word string, n int) {

@@ -17,4 +17,16 @@
 //   - Which line of an output is a result, and which one is a reason: rules.go, one example and one
 //     counterexample for each rule.
 //   - Fields of a JSON result: fields.go.
+//
+// # Files, from top to bottom
+//
+//	lines.go    lines for a prompt
+//	state.go    State: last results, and what ends a failure
+//	run.go      run of a call
+//	command.go  command line that a script is for
+//	tool.go     calls of other tools
+//	judge.go    what an output says
+//	rules.go    lines of results and failures
+//	counts.go   figures of summaries
+//	fields.go   fields of JSON results
 package runs

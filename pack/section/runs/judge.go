@@ -25,76 +25,86 @@ type verdict struct {
 	said           string // the lines that say it
 }
 
+// reading collects the lines of an output that say something about its run.
+type reading struct {
+	verdict
+	pass, count, ran              string // summaries
+	name, cause, vague, exception string // of failures
+	empty                         bool   // no test ran
+}
+
 // judge reads the output of a command.
 func judge(output, command string) verdict {
 	lines := informative(output)
-	var pass, count, ran string
-	var name, cause, vague, exception string
-	var v verdict
-	empty, web := false, slices.ContainsFunc(httpWords, func(w string) bool { return strings.Contains(command, w) })
+	web := slices.ContainsFunc(httpWords, func(w string) bool { return strings.Contains(command, w) })
+	var r reading
 	for i, line := range lines {
-		late := i >= len(lines)-lastLines
 		if c, ok := countsIn(line); ok {
-			switch {
-			case c.failed > 0:
-				count, v.failed, v.runner = line, true, true
-			case c.passed > 0 || c.total > 0 && strings.HasPrefix(line, "OK"):
-				pass = line
-			case c.total > 0 && strings.HasPrefix(line, "Ran "):
-				ran = line
-			case c.total > 0 && strings.HasPrefix(strings.TrimPrefix(line, "[INFO] "), "Tests run:"):
-				pass = line
-			case c.total > 0 && strings.Contains(line, "0 failures"):
-				pass = line
-			}
+			r.figures(line, c)
 			continue
 		}
-		if line == "OK" && ran != "" {
-			pass = ran + " " + line
+		if line == "OK" && r.ran != "" {
+			r.pass = r.ran + " " + line
 			continue
 		}
-		s := signOf(line, late)
+		s := signOf(line, i >= len(lines)-lastLines)
 		if s == 0 && web && i == len(lines)-1 && statusRule.line().MatchString(line) {
 			s = causes
 		}
-		switch s {
-		case noTests:
-			empty, pass = true, ""
-		case cut:
-			pass, ran = "", "" // what the rest said is not known
-		case passes:
-			if !empty {
-				pass = line
-			}
-		case fails:
-			vague = first(vague, line)
-		case names:
-			name = first(name, line)
-		case causes:
-			if isException(line) {
-				exception = line
-			} else {
-				cause = first(cause, line)
-			}
-		}
-		if s >= fails && s <= causes {
-			v.failed = true
-			v.runner = v.runner || signOf(line, false) == s
-		}
+		r.take(line, s)
 	}
 
-	if !v.failed {
-		v.passed, v.runner, v.said = pass != "", pass != "", pass
-		return v
+	if !r.failed {
+		return verdict{passed: r.pass != "", runner: r.pass != "", said: r.pass}
 	}
-	if cause = first(cause, exception); cause == "" {
-		cause = firstTelling(lines)
+	if r.cause = first(r.cause, r.exception); r.cause == "" {
+		r.cause = firstTelling(lines)
 	}
-	if name == "" && (cause == "" || count != "") {
-		name = vague
+	if r.name == "" && (r.cause == "" || r.count != "") {
+		r.name = r.vague
 	}
-	v.said = joined(name, cause, count)
-	return v
+	r.said = joined(r.name, r.cause, r.count)
+	return r.verdict
+}
+
+// figures takes a summary line.
+func (r *reading) figures(line string, c counts) {
+	switch {
+	case c.failed > 0:
+		r.count, r.failed, r.runner = line, true, true
+	case c.total > 0 && strings.HasPrefix(line, "Ran "):
+		r.ran = line
+	case c.passed > 0, c.total > 0 && (strings.HasPrefix(line, "OK") || strings.Contains(line, "Failures: 0") || strings.Contains(line, "0 failures")):
+		r.pass = line
+	}
+}
+
+// take takes a line with a sign.
+func (r *reading) take(line string, s sign) {
+	switch s {
+	case noTests:
+		r.empty, r.pass = true, ""
+	case cut:
+		r.pass, r.ran = "", "" // what the rest said is not known
+	case passes:
+		if !r.empty {
+			r.pass = line
+		}
+	case fails:
+		r.vague = first(r.vague, line)
+	case names:
+		r.name = first(r.name, line)
+	case causes:
+		if isException(line) {
+			r.exception = line
+		} else {
+			r.cause = first(r.cause, line)
+		}
+	}
+	if s >= fails && s <= causes {
+		r.failed = true
+		r.runner = r.runner || signOf(line, false) == s
+	}
 }
 
 // first returns the first text that is not empty.

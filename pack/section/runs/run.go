@@ -138,49 +138,36 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		r.outcome = exitZero
 	}
 
-	r.said = v.said
-	if r.said == "" && r.outcome == failed {
-		r.said = compress.Clip(cmp.Or(firstTelling(informative(output)), lastWords(output)), maxSaid)
-	}
-	if r.said == "" {
-		r.said = lastWords(output)
-		if fields, ok := fieldsOf(output); ok {
-			r.said = shown(fields, r.name, maxSaid)
-		}
-	}
+	r.said = r.textOf(v, output)
 	if l.inline && r.outcome <= exitZero && r.said == "" {
 		r.quiet, r.reading = true, true // files lists what it may have changed
 	}
 	return r
 }
 
+// textOf returns the text of an output that a run keeps.
+func (r *run) textOf(v verdict, output string) string {
+	if v.said != "" {
+		return v.said
+	}
+	if r.outcome == failed {
+		return compress.Clip(cmp.Or(firstTelling(informative(output)), lastWords(output)), maxSaid)
+	}
+	if fields, ok := fieldsOf(output); ok {
+		return shown(fields, r.name, maxSaid)
+	}
+	return lastWords(output)
+}
+
 // toolRun returns the run of a call of a tool that is not a shell.
 func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	args, _ := fieldsOf(d.Arguments)
-	r := &run{external: true}
+	r := &run{}
 	text := toolcall.Body(d.Result.Text)
 	fields, isObject := fieldsOf(text)
 	verbs := verbsOf(d.Tool)
 
-	var ids []string
-	for i := range args {
-		if identifies(&args[i]) {
-			ids = append(ids, args[i].value)
-		}
-	}
-	r.object = d.Tool + "\x00" + strings.Join(ids, "\x00")
-	r.name = strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))
-	r.args = arguments(args, func(f *field) bool { return !identifies(f) }, maxArgs)
-	if file := fileOf(d.Tool, d.Arguments); file != "" {
-		*r = run{object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
-	} else if isReading(d.Tool) {
-		*r = run{object: r.object, name: r.name, args: r.args, quiet: true, reading: true}
-	} else if len(ids) == 0 {
-		r.object += oneLine(d.Arguments)
-		r.name, r.args = strings.TrimSpace(d.Tool+" "+compress.Clip(r.args, maxArgs/2)), ""
-	}
-	r.key = r.object
-
+	*r = nameOf(d, args)
 	told := status == toolcall.Failed || d.Result.Failed
 	checks := !r.quiet && slices.ContainsFunc(verbs, func(w string) bool { return checkingVerbs[w] }) || compress.IsShellTool(compress.PlainName(d.Tool)) || compress.IsCodeTool(compress.PlainName(d.Tool))
 	v := verdict{}
@@ -200,20 +187,52 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	}
 
 	switch {
-	case v.said != "":
-		r.said = v.said
 	case isObject:
 		r.said = shown(fields, r.name, maxSaid)
 	case checks:
-		r.said = lastWords(text)
+		r.said = cmp.Or(v.said, lastWords(text))
 	default:
 		r.said = compress.Clip(oneLine(text), maxSaid)
 	}
-	if r.outcome != failed && slices.ContainsFunc(verbs, func(w string) bool { return makingVerbs[w] }) {
-		r.key += "\x00" + oneLine(d.Arguments)
-		if i := slices.IndexFunc(fields, func(f field) bool { return f.top() && isID(f.path) && !strings.Contains(d.Arguments, f.value) }); i >= 0 {
-			r.key += "\x00" + fields[i].value
-		}
+	if r.outcome != failed {
+		r.key += madeBy(verbs, d.Arguments, fields)
 	}
 	return r
+}
+
+// nameOf returns a run with the name and the key of a call, without its result.
+func nameOf(d *toolcall.Done, args []field) run {
+	var ids []string
+	for i := range args {
+		if identifies(&args[i]) {
+			ids = append(ids, args[i].value)
+		}
+	}
+	r := run{external: true, object: d.Tool + "\x00" + strings.Join(ids, "\x00"), name: strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))}
+	r.args = arguments(args, func(f *field) bool { return !identifies(f) }, maxArgs)
+
+	if file := fileOf(d.Tool, d.Arguments); file != "" {
+		r = run{object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
+	} else if isReading(d.Tool) {
+		r.external, r.quiet, r.reading = false, true, true
+	} else if len(ids) == 0 {
+		r.object += oneLine(d.Arguments)
+		r.name, r.args = strings.TrimSpace(d.Tool+" "+compress.Clip(r.args, maxArgs/2)), ""
+	}
+	r.key = r.object
+	return r
+}
+
+// madeBy returns what distinguishes the results of a tool that makes something new with each call.
+func madeBy(verbs []string, arguments string, fields []field) string {
+	if !slices.ContainsFunc(verbs, func(w string) bool { return makingVerbs[w] }) {
+		return ""
+	}
+	key := "\x00" + oneLine(arguments)
+	for i := range fields {
+		if f := &fields[i]; f.top() && isID(f.path) && !strings.Contains(arguments, f.value) {
+			return key + "\x00" + f.value
+		}
+	}
+	return key
 }
