@@ -123,9 +123,8 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		v = judge(output, l.text)
 	}
 
-	nonzero := status == toolcall.Failed && !(l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == ""))
 	switch {
-	case nonzero && (l.trusted || r.quiet && !l.piped):
+	case status == toolcall.Failed && !l.answersNo(exit, output) && (l.trusted || r.quiet && !l.piped):
 		r.outcome = failed
 	case v.failed && v.runner, v.failed && !(status == toolcall.Succeeded && l.trusted):
 		r.outcome = failed
@@ -143,6 +142,11 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		r.quiet, r.reading = true, true // files lists what it may have changed
 	}
 	return r
+}
+
+// answersNo reports whether an exit status is the answer of a command and no failure.
+func (l *commandLine) answersNo(exit, output string) bool {
+	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
 }
 
 // textOf returns the text of an output that a run keeps.
