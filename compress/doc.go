@@ -33,9 +33,6 @@
 //
 //	result    results of tools, shortened by their kind
 //	notes     facts, decisions, and items found in records
-//	ledger    files: what the calls of a session did to them
-//	verdicts  newest result of each test, build, and other command
-//	acts      changes of things that are not files
 //	toolcall  calls of tools, their results, and how they ended
 //
 // # Own code

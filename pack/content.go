@@ -140,8 +140,9 @@ func (y *layout) contents(k int, task string, limit int) (found []block) {
 	case recipe.TypePlan:
 		usable = slices.DeleteFunc(append(usable, y.usable(blocks.OfPlan)...), func(f blocks.File) bool { return y.plan == nil })
 	case recipe.TypeErrors:
-		return y.add(found, y.blank(k, ""), limit, []any{y.in.Errors}, func(fits func(string) bool) blocks.Selection {
-			return blocks.Selection{Text: blocks.ErrorsText(y.in.Errors, fits)}
+		open, _ := y.openErrors()
+		return y.add(found, y.blank(k, ""), limit, []any{open}, func(fits func(string) bool) blocks.Selection {
+			return blocks.Selection{Text: blocks.ErrorsText(open, fits)}
 		})
 	case recipe.TypeChildren:
 		children := y.childrenNow()

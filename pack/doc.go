@@ -31,7 +31,7 @@
 //   - Which generators a pack needs: planned.go (Input.Plan); for an earlier moment:
 //     computed_past.go.
 //   - Last block of the prompt (progress, failed attempts, last request): footer.go
-//     (draft.makeGoal).
+//     (draft.makeGoal). Which reported errors still count: lessons.go (layout.openErrors).
 //   - Tokens for recall: recall_block.go. Tokens for recorded decisions: decisions.go.
 //   - Id of a pack: input.go (Input.Around, Input.IDOf). Version of the bytes: build.go
 //     (RendererVersion).
@@ -89,6 +89,8 @@
 //	record   one record: framing, shortening, images
 //	cli      verbs: pack, recipe
 //	finds    findings in records, stored with the session
+//	prefix   stored state of a prefix of the history; interface of a section
+//	section  table of sections derived without a model: files, runs
 //	swap     content that left the prompt, and repeated content
 //	project  memory of a workspace
 package pack

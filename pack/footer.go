@@ -46,7 +46,9 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	if l.limit > 0 {
 		room = min(room, l.footer/4)
 	}
-	for _, line := range mm.Attempts(m, m.Len()) {
+	_, told := d.openErrors()
+	lessons, _ := mm.Lessons(m, f, told) // without them if a record cannot be read; the next build tries again
+	for _, line := range lessons {
 		if room -= d.counter.CountCached(line) + 4; room < 0 {
 			break
 		}

@@ -102,6 +102,9 @@ func (in *Input) Around(encoding string) hash.Cloner {
 	}
 	for _, e := range in.Errors {
 		fmt.Fprintf(h, "error %d %q\n", e.Line, e.Text)
+		if e.Message > 0 {
+			fmt.Fprintf(h, "of message %d\n", e.Message)
+		}
 	}
 	for _, d := range in.Decided {
 		fmt.Fprintf(h, "decided %d after %d %q\n", d.Line, d.After, d.Text)

@@ -141,9 +141,6 @@ var arrows = map[string][]string{
 	"examples/gen":        {},
 	"compress/result":     {"compress", "internal/picture", "internal/tokens", "ctxabi", "internal/lazy"},
 	"compress/toolcall":   {"internal/coder", "compress", "ctxabi", "internal/lazy"},
-	"compress/ledger":     {"internal/coder", "compress/toolcall", "compress", "ctxabi", "internal/lazy"},
-	"compress/acts":       {"internal/coder", "compress/toolcall", "compress/notes", "compress", "ctxabi"},
-	"compress/verdicts":   {"internal/coder", "compress/toolcall", "compress/notes", "compress/result", "compress", "ctxabi", "internal/lazy"},
 	"compress/notes":      {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
 	"internal/suite":      {},
 	"internal/picture":    {}, // what providers accept as an image
@@ -162,10 +159,19 @@ var arrows = map[string][]string{
 	"pack/project":    {"compress", "compress/notes"},
 	"pack/packtest":   {"ctxabi", "internal/suite", "session", "session/log"},
 	"pack/finds":      {"pack/record", "ctxabi", "compress/notes"},
-	"pack/journal":    {"internal/coder", "pack/finds", "compress/acts", "compress/toolcall", "compress/ledger", "compress/verdicts", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
-	"pack/native":     {"internal/calls", "internal/picture", "pack/record", "internal/tokens", "ctxabi"},
-	"pack/blocks":     {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
-	"pack/recall":     {"compress/toolcall", "pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack/prefix":     {"compress/toolcall", "internal/coder", "pack/packtest", "pack/record"}, // packtest in its tests
+	"pack/section": {
+		"compress/toolcall", "internal/coder", "pack/packtest", "pack/prefix", "pack/record", "pack/section/files",
+		"pack/section/runs",
+	}, // packtest in its tests
+	"pack/section/files": {"compress", "compress/toolcall", "internal/coder", "internal/lazy", "pack/prefix"},
+	"pack/section/runs": {
+		"compress", "compress/notes", "compress/result", "compress/toolcall", "internal/coder", "internal/lazy", "pack/prefix",
+	},
+	"pack/journal": {"internal/coder", "pack/finds", "compress/toolcall", "pack/prefix", "pack/section", "pack/section/runs", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/native":  {"internal/calls", "internal/picture", "pack/record", "internal/tokens", "ctxabi"},
+	"pack/blocks":  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
+	"pack/recall":  {"pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
 	"pack/record": {
 		"internal/calls", "internal/picture", "compress", "ctxabi", "compress/notes", "compress/result",
 		"compress/toolcall",

@@ -20,8 +20,6 @@
 //     change_runs.go (scripts without spaces). Nothing else decides that. How many rows stay:
 //     bound.go.
 //   - Changes of files: files.go, touched.go. Statements of events: events.go.
-//   - Whether a success makes up for a failure: action.go (Action.Mends). Purpose of a script:
-//     what.go. Commands of a script: script.go.
 //   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Sentences
 //     that zones show: said.go. Standing rules: standing.go (IsRule).
 //   - When stored findings are of no use: notes.go (FindVersion).
@@ -34,7 +32,7 @@
 // # Own code
 //
 // The bytes of a pack must not change with a model or a library, so rules over phrases are own
-// code. Shell scripts are parsed by mvdan.cc/sh.
+// code.
 //
 // # Files to read first
 //

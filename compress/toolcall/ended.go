@@ -7,58 +7,28 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
-const (
-	nearTheEnds = 400 // bytes in which an exit code is looked for
-	fewLines    = 2   // of an output that is about the call itself, and not what it shows
-)
+const nearTheEnds = 400 // bytes in which an exit code is looked for
 
-// End is how a call ended, by what its result says of itself, its exit status, and its output.
-type End struct {
-	exit                   string // "" where none is named
-	told, silent           bool   // told: that it failed
-	looksFailed, fewOfThem bool   // by its first or last line; there are only few lines
-}
-
-// HowEnded returns how a call ended that put out output, with an exit status that is not in it.
-func HowEnded(output, exit string, failed bool) End {
-	e := End{exit: exit, told: failed}
-	if exit == "" {
-		e.exit = exitStatus(output)
+// TellsFailure reports whether an output says that its call failed: by an exit status other than 0, or
+// by its first or last line.
+func TellsFailure(output string) bool {
+	if exitStatus(output) != "" {
+		return true
 	}
-	first, last, lines := "", "", 0
+	first, last := "", ""
 	compress.EachLine(output, func(_ int, line string) {
-		if lines++; first == "" {
+		if first == "" {
 			first = line
 		}
 		last = line
 	})
-	e.silent = lines == 0 || lines <= fewLines && silence().MatchString(first)
-	e.looksFailed, e.fewOfThem = failsFirst().MatchString(first) || failsLast().MatchString(last), lines <= fewLines
-	return e
-}
-
-// Deed is what a call does, as far as it matters for how it ended.
-type Deed interface {
-	Asks() bool  // an exit status of 1 is an answer and no failure
-	Reads() bool // it only shows what is there
-}
-
-// Failed reports whether what a call was for has failed.
-func (e End) Failed(d Deed) bool {
-	switch {
-	case d.Asks() && (e.exit == "1" || e.exit == "" && e.silent):
-		return false // the answer is no
-	case e.told || e.exit != "" && e.exit != "0":
-		return true
-	}
-	return e.looksFailed && (e.fewOfThem || !d.Reads())
+	return failsFirst().MatchString(first) || failsLast().MatchString(last)
 }
 
 // How outputs begin and end that tell of a failure, for tools that have no other way to say so.
 var (
 	exitCode   = lazy.Regexp(`(?i)\b(?:exit(?:ed)?(?: with)?(?: code| status)?|returned(?: code)?|exit_code"?)[:= ]+([1-9]\d{0,2})\b`)
 	failsFirst = lazy.Regexp(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
-	silence    = lazy.Regexp(`(?i)^\W*(?:no (?:output|matches)|empty)\b`)
 	failsLast  = lazy.Regexp(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 
@@ -92,7 +62,7 @@ const (
 var (
 	zeroFirst  = lazy.Regexp(`^(?:\s*(?i:exit code|exit status|exit_code|returncode): ?0\b|<returncode>0</returncode>|<exit_code>0</exit_code>)`)
 	otherFirst = lazy.Regexp(`^\s*<(?:returncode|exit_code)>-?[1-9]`)
-	zeroLast   = lazy.Regexp(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
+	zeroLast   = lazy.Regexp(`(?i)(?:"exit_?code": ?0[,}][^"]*["}\]\d\s:.a-z_]*$|\[(?:the command )?completed with exit code 0\.?\](?:\n\[[^\n]*)*\s*$|\[command finished with exit code 0\]\s*$|\[exit(?: code| status)?:? 0\]\s*$|<exit_code>0</exit_code>\s*$|<returncode>0</returncode>\s*$)`)
 	stopped    = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
 	refused    = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
 )
@@ -118,7 +88,7 @@ func StatusOf(r Result) Status {
 		return Succeeded
 	case r.Exit != "", r.Failed, exitStatus(r.Text) != "":
 		return Failed
-	case strings.Contains(tail, "0") && strings.Contains(strings.ToLower(tail), "code") && zeroLast().MatchString(tail):
+	case strings.Contains(tail, "0") && (strings.Contains(strings.ToLower(tail), "code") || strings.Contains(tail, "[exit")) && zeroLast().MatchString(tail):
 		return Succeeded
 	case otherFirst().MatchString(head):
 		return Failed

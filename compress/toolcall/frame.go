@@ -10,7 +10,7 @@ import (
 
 var (
 	headFrame = lazy.Regexp(`^(?:(?:Chunk ID|Wall time|Exit code|Process exited with code|Original token count)[^\n]*\n)+(?:Output:\n|\n)?`)
-	tailFrame = lazy.Regexp(`(?:\n?\[(?:The command completed with exit code|Current working directory:|Python interpreter:|Command finished with exit code)[^\n]*\]?)+\s*$`)
+	tailFrame = lazy.Regexp(`(?:\n?\[(?:exit(?: code| status)?:? \d+\]|The command completed with exit code|Current working directory:|Python interpreter:|Command finished with exit code)[^\n]*\]?)+\s*$`)
 )
 
 // Body returns what a command put out, without what tools write around it: exit codes, times, a JSON

@@ -11,8 +11,9 @@ import (
 
 // ErrorEvent is one record of events.jsonl that tells of a failure.
 type ErrorEvent struct {
-	Line int
-	Text string // what failed and how, one line
+	Line    int
+	Text    string // what failed and how, one line
+	Message int    // line of the message with the result of the call that failed; 0 if the event names no call
 }
 
 // File is one file that the recipe names, or what a generator made, as it was when it was read.

@@ -46,8 +46,8 @@ func TestPlanText(t *testing.T) {
 
 func TestErrorsText(t *testing.T) {
 	events := []ErrorEvent{
-		{4, "connect: timed out after 30s"}, {7, "go test: exit status 1"}, {9, "connect: timed out after 31.5s"}, {10, "2026-03-01T10:00:00Z panic at 0xc000123"},
-		{11, "go test: exit status 2"}, {12, "connect: timed out after 30s"}, {13, "2026-03-02T11:00:00Z panic at 0xc000999\n"},
+		{Line: 4, Text: "connect: timed out after 30s"}, {Line: 7, Text: "go test: exit status 1"}, {Line: 9, Text: "connect: timed out after 31.5s"}, {Line: 10, Text: "2026-03-01T10:00:00Z panic at 0xc000123"},
+		{Line: 11, Text: "go test: exit status 2"}, {Line: 12, Text: "connect: timed out after 30s"}, {Line: 13, Text: "2026-03-02T11:00:00Z panic at 0xc000999\n"},
 	}
 	whole := "events:7: go test: exit status 1\nevents:11: go test: exit status 2\nevents:12: connect: timed out after 30s (3 times since events:4)\n" +
 		"events:13: 2026-03-02T11:00:00Z panic at 0xc000999 (2 times since events:10)\n"

@@ -9,6 +9,7 @@ import (
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
@@ -31,8 +32,8 @@ func FileKinds() []check.FileKind {
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
-		{Name: in + foldsName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckFolds(data) })},
-		{Name: in + statesName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckStates(data) })},
+		{Name: in + foldsName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckFolds(data, pack.RendererVersion) })},
+		{Name: in + statesName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckStates(data, pack.RendererVersion) })},
 		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
 		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},
 		{Name: in + path.Dir(swap.NotesName) + "/", Class: check.Cache},

@@ -28,17 +28,17 @@ func TestFoldsAreKept(t *testing.T) {
 	if err != nil {
 		t.Fatalf("nothing is kept: %v", err)
 	}
-	if err := journal.CheckFolds(data); err != nil {
+	if err := journal.CheckFolds(data, pack.RendererVersion); err != nil {
 		t.Error(err)
 	}
-	if journal.CheckFolds(data[:len(data)-1]) == nil || journal.CheckFolds([]byte("{}")) == nil {
+	if journal.CheckFolds(data[:len(data)-1], pack.RendererVersion) == nil || journal.CheckFolds([]byte("{}"), pack.RendererVersion) == nil {
 		t.Error("something else is taken for folds")
 	}
 	data, err = d.x.Derived(statesName)
 	if err != nil {
 		t.Fatalf("files and runs are not kept: %v", err)
 	}
-	if err := journal.CheckStates(data); err != nil || journal.CheckStates(data[:len(data)-1]) == nil {
+	if err := journal.CheckStates(data, pack.RendererVersion); err != nil || journal.CheckStates(data[:len(data)-1], pack.RendererVersion) == nil {
 		t.Errorf("states: %v", err)
 	}
 	last := d.pack()

@@ -58,7 +58,7 @@ func TestAllOfAFoldIsKept(t *testing.T) {
 	g.Rules, g.Cuts = f.Rules, f.Cuts[:1:1]
 	g.past = []*Fold{g}
 	f.past = []*Fold{g}
-	k := kept{places: 7, tools: 8, head: "h", folds: []*Fold{f}, entered: []entered{{1, 2}}}
+	k := kept{folds: []*Fold{f}, entered: []entered{{1, 2}}}
 	z := &Zones{}
 	fill(reflect.ValueOf(z).Elem(), &next)
 	for _, parts := range [][]Part{z.blocks, z.folds} {
@@ -84,34 +84,8 @@ func TestAllOfAFoldIsKept(t *testing.T) {
 		t.Errorf("read:\n%+v\nkept:\n%+v", *got.folds[0], *f)
 	}
 	for n := range len(c.Data) {
-		if _, ok := readKept(c.Data[:n]); ok {
+		if _, ok := readKept(c.Data[:n], 7); ok {
 			t.Errorf("the first %d bytes of %d are taken for all", n, len(c.Data))
 		}
-	}
-}
-
-// What is kept of files and runs has each field of a state.
-func TestAllOfAStateIsKept(t *testing.T) {
-	next := int64(0)
-	k := keptStates{places: 7, tools: 3, head: "h", states: make([]state, 2)}
-	for i := range k.states {
-		fill(reflect.ValueOf(&k.states[i]).Elem(), &next)
-		k.states[i].from, k.states[i].to = i, i+4
-	}
-	c := &coder.Coder{}
-	k.code(c)
-	got, ok := readStates(c.Data)
-	if !ok || !reflect.DeepEqual(got, k) {
-		t.Fatalf("%v, read:\n%+v\nkept:\n%+v", ok, got, k)
-	}
-	for n := range len(c.Data) {
-		if _, ok := readStates(c.Data[:n]); ok {
-			t.Errorf("the first %d bytes of %d are taken for all", n, len(c.Data))
-		}
-	}
-	k.states[1].to = k.places + 1
-	c = &coder.Coder{}
-	if k.code(c); CheckStates(append([]byte("head\n"), c.Data...)) == nil {
-		t.Error("a state of records that are not there is taken")
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
-	"github.com/ctxfs/ctxfs/compress/acts"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section/runs"
 )
 
 // Numbers of digests.
@@ -74,7 +74,7 @@ type digestPart struct {
 	use     derived.FileUse
 	whole   bool          // it shows the file as it is after the call, from the first line to the last
 	removed []int32       // numbers of the lines that the call takes out of the file
-	setting *acts.Setting // what a call sets; nil for most
+	setting *runs.Setting // what a call sets; nil for most
 	failed  bool
 	report  bool // of another agent
 }
@@ -227,7 +227,7 @@ func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) dige
 	p := digestPart{Digest: d.words.Digest(a.Text), head: headOf(asked), failed: failed || a.Failed, report: compress.IsSubAgent(asked.Name)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: asked.Name, Arguments: asked.Arguments})
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
-		p.failed = p.failed || toolcall.HowEnded(a.Text, "", false).Failed(derived.Action{})
+		p.failed = p.failed || toolcall.TellsFailure(a.Text)
 	}
 	p.whole = p.use == derived.FileReads && !p.failed && showsAll(asked.Arguments, a.Text)
 	return p
@@ -257,7 +257,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	p := digestPart{head: headOf(c)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
 	p.whole = p.use == derived.FileWrites
-	if set, ok := acts.SettingOf(c.Name, c.Arguments); ok {
+	if set, ok := runs.SettingOf(c.Name, c.Arguments); ok {
 		p.setting = &set
 	}
 	args := gjson.Parse(c.Arguments)

@@ -21,14 +21,15 @@
 //   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
 //   - Tokens of the user's words beyond their share: history_compact.go (Fold.wordsBeyond).
 //   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
-//     files and runs zones_state.go, key lines zones_lines.go, notes zones_notes.go and decided.go,
-//     images zones_images.go. Marks of statements that the user changed: changed.go.
+//     files and runs zones_state.go (lines of pack/section), key lines zones_lines.go, notes
+//     zones_notes.go and decided.go, images zones_images.go. Marks of statements that the user
+//     changed: changed.go.
 //   - Leading system and developer records: lead.go. Last request, and whether a message is one:
 //     asked.go.
-//   - Failed attempts that still count: attempts.go. Results shown as references: repeats.go.
+//   - Failed attempts that still count, from the section of runs: lessons.go. Results shown as references: repeats.go.
 //   - How long images stay: history_compact.go (ImageTurns, Fold.KeepsImages).
-//   - When folds, zones, and states are stored with the session, and their format: saved.go,
-//     states.go, coder.go. Folds in advance of long histories: ahead.go.
+//   - When folds, zones, and sections are stored with the session: saved.go; the format of folds
+//     and zones: coder.go. Folds in advance of long histories: ahead.go.
 //
 // # Invariants
 //

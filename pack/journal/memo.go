@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Memo holds what one journal may reuse of those before it.
@@ -23,13 +24,12 @@ type Memo struct {
 	requests  map[int]string     // what users asked, by place
 	costs     map[int]int32      // of images, by place
 	argued    map[int]int32      // weights of arguments of calls, by place
-	tried     map[int][]Attempt  // how calls of the newest records ended, by place
 	Finds     *finds.Finds       // what records say that is worth a note; see found
 	nearby    *finds.Finds       // of a long history; see foundUpTo
 	Near      finds.Keeper       // of nearby; nil: it is not kept
 	items     *items             // see derivedItems
 	digests   digests            // of the newest records
-	states    states             // of files and runs
+	states    section.States     // of files and runs
 	older     map[int]*saidWords // messages of the user before the newest ones, by place
 	made      int                // zones, so far
 	ahead     map[Rules]bool     // folds that were to be made before they are needed
@@ -46,7 +46,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, tried: map[int][]Attempt{}, costs: map[int]int32{}, argued: map[int]int32{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -179,9 +179,9 @@ func (mm *Memo) Clear() {
 	clear(mm.requests)
 	clear(mm.costs)
 	clear(mm.argued)
-	clear(mm.tried)
 	clear(mm.older)
-	mm.items, mm.digests, mm.states = nil, digests{}, nil
+	mm.items, mm.digests = nil, digests{}
+	mm.states.Clear()
 }
 
 // Use returns for which space the next build folds.
@@ -207,7 +207,7 @@ func (mm *Memo) Size() int {
 	for _, w := range mm.older {
 		n += 64 + 2*len(w.rules)
 	}
-	n += 256*len(mm.tried) + 24*(len(mm.costs)+len(mm.argued)) + mm.digests.bytes()
+	n += 24*(len(mm.costs)+len(mm.argued)) + mm.digests.bytes()
 	if mm.items != nil {
 		n += mm.items.size()
 	}

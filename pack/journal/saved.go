@@ -1,66 +1,64 @@
 package journal
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/internal/coder"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // The folds of a long history and the zones of its last compaction outlive this process, so that the first pack after a start folds no
 // record twice, ever, and reads none for what stands behind the boundary.
 
-// Store keeps what a memo knows of a session, beyond this process.
-type Store interface {
-	// Load returns what was kept last; nil: nothing is.
-	Load() []byte
-	// Keep keeps data in place of what was kept before. It returns an error when it is not kept.
-	Keep(data []byte) error
-	// Head returns what stands for the first at places of m. It returns an error when the history cannot be read.
-	Head(m record.Records, at int) (string, error)
-}
-
 const (
-	savedVersion = 2    // of the form of what is kept
-	leastSaved   = 64   // places of a history below which nothing is kept
-	savedEvery   = 8192 // places after which folds are kept where no compaction comes
+	foldsVersion = 3    // of the encoding
+	leastSaved   = 64   // records of a history below which nothing is stored
+	savedEvery   = 8192 // records after which folds are stored where no compaction comes
 )
 
-// saved is what a memo knows of what is kept.
+// saved is what a memo knows of stored states.
 type saved struct {
-	store    Store // nil: nothing outlives this memory
-	renderer int   // of whose packs they are
+	folds    *prefix.Store // nil: nothing outlives this memory
+	file     prefix.File
+	renderer int
 	loaded   bool
-	zones    int // that the memo had made when they were kept
-	places   int // that they were of
-
-	statesStore Store // of files and runs
-	states      int   // places that the states were of which are kept
+	zones    int // that the memo had made when folds were stored
+	places   int // records that the folds were of
 }
 
-// Store makes mm keep folds and zones in folds, and what records say of files and runs in states. They are taken from there by programs
-// with the same version of the renderer alone.
-func (mm *Memo) Store(folds, states Store, renderer int) {
-	mm.saved = saved{store: folds, statesStore: states, renderer: renderer}
+// Store makes mm keep its folds and zones in one file and the sections in another one. Only programs
+// with the same version of the renderer load them.
+func (mm *Memo) Store(folds, states prefix.File, renderer int) {
+	mm.saved = saved{file: folds, renderer: renderer}
+	mm.states.StoreIn(states, renderer)
 }
 
-// savedHead begins what is kept. It names all that decides folds and zones beside the records.
-func (mm *Memo) savedHead() string {
-	return fmt.Sprintf("ctxfs folds %d renderer %d %s\n", savedVersion, mm.saved.renderer, mm.Counter.Encoding())
+// foldsStore returns the store of folds and zones. Its version names all that decides them except the records.
+func (mm *Memo) foldsStore() *prefix.Store {
+	s := &mm.saved
+	if s.folds == nil && s.file != nil {
+		s.folds = prefix.NewStore("folds", fmt.Sprintf("%s %s", foldsVersionOf(s.renderer), mm.Counter.Encoding()), s.file)
+	}
+	return s.folds
 }
 
-// Save keeps folds and zones where a compaction came since they were kept, or many records, and files and runs after some records. m is
-// the history without its last record, as folds of the next build begin there. It returns an error when they are not kept.
+func foldsVersionOf(renderer int) string {
+	return fmt.Sprintf("%d renderer %d", foldsVersion, renderer)
+}
+
+// Save stores folds and zones if a compaction came since the last time, or many records, and the sections after some
+// records. m is the history without its last record, since folds of the next build begin there. It returns an error if
+// they cannot be stored.
 func (mm *Memo) Save(m record.Records) error {
-	if mm.saved.store == nil || m.Len() < leastSaved {
+	if mm.saved.file == nil || m.Len() < leastSaved {
 		return nil
 	}
-	return cmp.Or(mm.saveFolds(m), mm.saveStates(m))
+	return cmp.Or(mm.saveFolds(m), mm.states.Save(m))
 }
 
 // saveFolds keeps folds and zones where it is time.
@@ -70,48 +68,40 @@ func (mm *Memo) saveFolds(m record.Records) error {
 		return nil
 	}
 	s.zones, s.places = mm.made, n
-	head, err := s.store.Head(m, n)
-	if err != nil {
-		return err
-	}
-	k := kept{places: n, tools: record.ToolsUpTo(m, n), head: head, entered: mm.entered(n), zones: mm.chained()}
+	k := kept{places: n, entered: mm.entered(n), zones: mm.chained()}
 	for _, rules := range slices.Collect(maps.Keys(mm.folds)) {
 		f := mm.Fold(m, rules)
 		if mm.folds[rules] != nil { // else it knows of a record that could not be read
 			k.folds = append(k.folds, f)
 		}
 	}
-	c := &coder.Coder{Data: []byte(mm.savedHead())}
+	c := &coder.Coder{}
 	k.code(c)
-	return s.store.Keep(c.Data)
+	return mm.foldsStore().Save(m, n, c.Data)
 }
 
-// restore takes what is kept of the beginning of m, once.
+// restore loads what is stored of a prefix of m, once.
 func (mm *Memo) restore(m record.Records) {
 	s := &mm.saved
-	if s.loaded || s.store == nil || mm.Counter == nil {
+	if s.loaded || s.file == nil || mm.Counter == nil {
 		return
 	}
 	s.loaded = true
 	if m.Len() < leastSaved {
 		return
 	}
-	mm.restoreStates(m)
+	mm.states.Restore(m)
 	mm.restoreFolds(m)
 }
 
-// restoreFolds takes the folds and zones that are kept, where they are of the beginning of m.
+// restoreFolds loads the stored folds and zones if they belong to a prefix of m.
 func (mm *Memo) restoreFolds(m record.Records) {
-	s := &mm.saved
-	data, head := s.store.Load(), mm.savedHead()
-	if len(data) < len(head) || string(data[:len(head)]) != head {
+	data, at, ok := mm.foldsStore().Load(m)
+	if !ok {
 		return
 	}
-	k, ok := readKept(data[len(head):])
-	if !ok || k.places > m.Len() || record.ToolsUpTo(m, k.places) != k.tools {
-		return
-	}
-	if now, err := s.store.Head(m, k.places); err != nil || now != k.head {
+	k, ok := readKept(data, at)
+	if !ok {
 		return
 	}
 	for i := range k.zones {
@@ -124,47 +114,47 @@ func (mm *Memo) restoreFolds(m record.Records) {
 	for _, f := range k.folds {
 		mm.folds[f.Rules] = &folded{f, f, k.entered}
 	}
-	s.places = k.places
+	mm.saved.places = k.places
 }
 
-// kept is what outlives a process: folds and zones of the first places of a history.
+// kept are the stored folds and zones of the first records of a history.
 type kept struct {
-	places, tools int
-	head          string // of both logs up to there
-	folds         []*Fold
-	entered       []entered
-	zones         []namedZones
+	places  int
+	folds   []*Fold
+	entered []entered
+	zones   []namedZones
 }
 
 func (k *kept) code(c *coder.Coder) {
-	coder.Number(c, &k.places, &k.tools)
-	coder.Text(c, &k.head)
 	coder.Pointers(c, &k.folds, func(f *Fold) { f.code(c) })
 	coder.List(c, &k.entered, func(e *entered) { e.code(c) })
 	coder.List(c, &k.zones, func(z *namedZones) { z.code(c) })
 }
 
-// readKept reads it. ok is false where data is something else.
-func readKept(data []byte) (k kept, ok bool) {
+// readKept decodes the folds and zones of the first at records; ok is false if data is something else.
+func readKept(data []byte, at int) (k kept, ok bool) {
 	c := &coder.Coder{Data: data, Reads: true}
+	k.places = at
 	k.code(c)
 	for i, z := range k.zones {
 		c.Bad = c.Bad || z.before >= i || z.before < -1
 	}
 	for _, f := range k.folds {
-		c.Bad = c.Bad || f.N != k.places || f.N > 0 && len(f.starts) == 0 && f.Rules.room > 0
+		c.Bad = c.Bad || f.N != at || f.N > 0 && len(f.starts) == 0 && f.Rules.room > 0
 	}
 	return k, !c.Bad && len(c.Data) == 0
 }
 
-// CheckFolds returns an error where data is nothing that [Memo.Save] keeps.
-func CheckFolds(data []byte) error {
-	_, rest, _ := bytes.Cut(data, []byte("\n"))
-	if _, ok := readKept(rest); !ok {
-		return errors.New("it is no fold of a history")
-	}
-	return nil
+// CheckFolds returns an error if data is not what [Memo.Save] stores of folds and zones.
+func CheckFolds(data []byte, renderer int) error {
+	return prefix.Check("folds", foldsVersionOf(renderer), data, func(state []byte, at int) bool {
+		_, ok := readKept(state, at)
+		return ok
+	})
 }
+
+// CheckStates returns an error if data is not what [Memo.Save] stores of the sections.
+func CheckStates(data []byte, renderer int) error { return section.Check(data, renderer) }
 
 // entered is when a summary enters, without its text.
 type entered struct{ to, after int }

@@ -8,6 +8,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Zone is what a part of the journal is that is no record as it stands in the log.
@@ -92,7 +93,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 	if f.Boundary() == 1 {
 		if f.weight() > f.Rules.room*nearlyFull/1000 {
 			mm.digests.prepare(m, f.N)
-			mm.states.prepare(m, stateFrom(f.N), f.N)
+			mm.states.Prepare(m, section.From(f.N), f.N)
 		}
 		return nil, nil
 	}

@@ -11,15 +11,13 @@ import (
 
 // Numbers of the summary.
 const (
-	gistTokens   = 80   // that a stretch of the range has
-	gistLooked   = 3    // records of a stretch that are read, where they are older than those of key lines
-	gistScanned  = 64   // records of such a stretch among which these are looked for
-	failedPart   = 4    // failures take a quarter of the room at most
-	minWorth     = 3    // of a sentence that stands for its stretch, but for the end of a turn
-	endsWorth    = 4    // how much more a sentence is worth that stands at the end of a turn
-	maxMisses    = 8    // sentences that do not fit, before no other is tried
-	failedWindow = 1024 // of the newest records, of which failures are told
-	ownSummary   = 300  // thousandths of the room that the summarizer's text may take
+	gistTokens  = 80  // that a stretch of the range has
+	gistLooked  = 3   // records of a stretch that are read, where they are older than those of key lines
+	gistScanned = 64  // records of such a stretch among which these are looked for
+	minWorth    = 3   // of a sentence that stands for its stretch, but for the end of a turn
+	endsWorth   = 4   // how much more a sentence is worth that stands at the end of a turn
+	maxMisses   = 8   // sentences that do not fit, before no other is tried
+	ownSummary  = 300 // thousandths of the room that the summarizer's text may take
 )
 
 // gist is what an assistant's record says.
@@ -40,7 +38,7 @@ func (g *gist) best() (best int) {
 	return best
 }
 
-// summary is the block that says what was done, found and decided and what failed in the records of a span: in the words of the
+// summary is the block that says what was done, found and decided in the records of a span: in the words of the
 // recipe's summarizer as far as these go, and by lines of their own of the records that left since. said are the messages of the user
 // whose words the pack has.
 func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Part {
@@ -70,11 +68,6 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 	}
 	span.From = max(span.From, b.f.Lead.N+1)
 	l := summaryLines{b: b, room: room, known: map[string]bool{}}
-	for _, f := range b.failures(span) {
-		if !l.add(f.at, "Failed: ", f.line, 0, l.room-room+room/failedPart) {
-			break
-		}
-	}
 	stretches := b.gists(span, max(1, l.room/gistTokens))
 	var rest []point
 	// The best of each stretch, from the newest on; then the best of all.
@@ -190,28 +183,6 @@ func (b *zoner) leadIn(g *gist, said map[int]bool) string {
 		return "To [" + record.AddressOf(b.m, g.asked).String() + "]: "
 	}
 	return "Answered: "
-}
-
-// failureLine is a failed attempt that nothing made up for, and where it was.
-type failureLine struct {
-	at   int
-	line string
-}
-
-// failures are the attempts of the newest records of a span that failed and that nothing made up for up to the compaction, newest first.
-func (b *zoner) failures(span ctxabi.Span) (out []failureLine) {
-	from := max(span.From, b.z.at-failedWindow+1)
-	if from > span.To {
-		return nil
-	}
-	var o Outcomes
-	b.mm.TryAll(&o, b.m, from, b.z.at)
-	for _, f := range slices.Backward(o.failing) {
-		if at := f.places[len(f.places)-1]; at <= span.To {
-			out = append(out, failureLine{at, f.line})
-		}
-	}
-	return out
 }
 
 // gists are what the assistant's records of a span say, in so many stretches of it, of each the best first: what ends a turn, and what

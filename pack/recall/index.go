@@ -7,7 +7,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
-	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -32,7 +31,6 @@ type oldRecords struct {
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
 	scores   [2]*compress.Running // for the request, and for the newest records
-	ended    *journal.Outcomes    // of the calls in them; nil until somebody asks
 }
 
 // segment is some records in a row.
@@ -40,73 +38,16 @@ type segment struct {
 	first, n int
 	passages []oldPassage
 	index    *compress.Index
-	tries    []try
 	size     int // bytes, about
 }
 
-// try is a call in a record, or how one ended whose call stands at another place.
-type try struct {
-	at     int
-	call   callAt
-	result bool
-	what   uint64 // of a call
-	deed   derived.Action
-	end    toolcall.End // of a result
-}
-
-// callAt names a call: the place of its record, and its id there.
-type callAt struct {
-	at int
-	id string
-}
-
-// triesAt are those of the record at a place.
-func triesAt(m record.Records, at int, r *record.Excerpt) (out []try) {
-	event := record.AddressOf(m, at).Event
-	id := func(id string) string {
-		if event {
-			return ""
-		}
-		return id
+// over returns the positions of the failed results that a later one ended or repeated; none if a record cannot be read.
+func (q *Query) over() map[int]bool {
+	o, err := q.Memo.Outcomes(q.History, q.Fold)
+	if err != nil {
+		return nil
 	}
-	for _, c := range r.Calls {
-		out = append(out, try{at: at, call: callAt{at, id(c.ID)}, what: journal.WhatOf(c.Name, c.Arguments), deed: derived.ActionOf(c.Name, c.Arguments)})
-	}
-	if r.Result {
-		for _, a := range r.Answers {
-			text, _ := journal.BothEnds(a.Text, journal.AttemptRead)
-			out = append(out, try{at: at, call: callAt{int(m.At(at).CallOf), id(a.Call)}, result: true, end: toolcall.HowEnded(text, r.Exit, a.Failed)})
-		}
-	}
-	return out
-}
-
-// mended returns the places of the results behind the boundary that tell of a failure which was made up for since, as of n records.
-func (mm *Memo) mended(m record.Records, old *oldRecords, n int) map[int]bool {
-	if old.ended == nil {
-		old.ended = old.outcomes()
-	}
-	o := old.ended.Clone()
-	mm.TryAll(&o, m, old.boundary, n)
-	return o.Mended
-}
-
-// outcomes are how the calls in the segments ended.
-func (old *oldRecords) outcomes() *journal.Outcomes {
-	var o journal.Outcomes
-	calls := map[callAt]try{}
-	for _, s := range old.segments {
-		for _, t := range s.tries {
-			if !t.result {
-				calls[t.call] = t
-				continue
-			}
-			if c, ok := calls[t.call]; ok {
-				o.Add(t.at, journal.Attempt{What: c.what, Deed: c.deed, Failed: t.end.Failed(c.deed)})
-			}
-		}
-	}
-	return &o
+	return o.Closed
 }
 
 // oldPassage is a part of what a record says.
@@ -258,12 +199,11 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 	s, ok = &segment{first: first, n: n}, true
 	var docs []string
 	for at := first; at < first+n; at++ {
-		old, r := oldAt(m, at)
+		old, _ := oldAt(m, at)
 		if !old.read {
 			ok = false
 			continue
 		}
-		s.tries = append(s.tries, triesAt(m, at, &r)...)
 		found := compress.Passages(old.text, passageBytes)
 		old.passages = len(found)
 		for _, p := range found {
@@ -272,7 +212,6 @@ func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
 		}
 		s.size += len(old.text) + 96 + 96*len(found)
 	}
-	s.size += 256 * len(s.tries)
 	s.index = compress.NewIndex(docs)
 	s.size += s.index.Size()
 	return s, ok

@@ -56,7 +56,7 @@ type answers struct {
 	room  int
 
 	hidden map[int]bool // places of the question, of what the pack shows whole, and of replaced content
-	mended map[int]bool // places of results whose failure was made up for
+	closed map[int]bool // positions of failures that are over
 
 	changed journal.Changed // statements that the user changed
 }
@@ -72,7 +72,7 @@ func (q *Query) Answers(boundary, room int) ([]Passage, error) {
 	}
 	a := &answers{q: q, turns: map[int]*turn{}, lines: map[string]*turn{}, room: room, hidden: map[int]bool{q.Fold.Last.Line: true}}
 	a.changed = q.Memo.Changed(q.History, q.Fold)
-	a.mended = q.Memo.mended(q.History, q.Memo.old(q.History, boundary), n)
+	a.closed = q.over()
 	for i := range q.Parts {
 		if p := &q.Parts[i]; p.From > 0 && !p.Omitted && p.How == "" && p.Zone == 0 {
 			a.hidden[p.From] = true
@@ -249,7 +249,7 @@ func (a *answers) show(t *turn, from, to int) bool {
 	from, to = a.unseen(t, from, to)
 	found := &oldPassage{Passage: compress.Passage{From: from, To: to}, of: t.oldRecord}
 	if from == to || a.q.isReplaced(t.oldRecord, from) || a.changed.States(t.at, t.text[from:to]) ||
-		a.mended[t.at] && found.tellsFailure() {
+		a.closed[t.at] && found.tellsFailure() {
 		return false
 	}
 	next := make([]compress.Passage, 0, len(t.shown)+1)

@@ -188,7 +188,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 			whole[p.From] = true
 		}
 	}
-	mended := q.Memo.mended(q.History, o, q.Fold.N)
+	closed := q.over()
 	changed, outdated := q.Memo.Changed(q.History, q.Fold), q.Memo.Outdated(q.History, q.Fold.N)
 	from, age := 0, 0.0  // of the passage before
 	var shown, over bool // the record is shown whole; the failure that it reports is over
@@ -196,7 +196,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 		p := &o.passages[doc]
 		if p.of.at != from {
 			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
-			shown, over = whole[from], mended[from]
+			shown, over = whole[from], closed[from]
 		}
 		if scores[doc] > 0 && (shown || outdated[from] || over && p.tellsFailure() || changed.States(p.of.at, p.text())) {
 			scores[doc] = 0

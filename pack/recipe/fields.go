@@ -214,7 +214,7 @@ var objects = []object{
 		{Key: "low", Kind: number, Above: true, Max: 1, Default: "0.78", Doc: "A compaction brings it down to this, with what it keeps of old records.", at: ofHistory(func(h *History) any { return &h.Low })},
 		{Key: "user_words", Kind: number, Max: 1, Default: "0.1", Doc: "Of that, for what the user said.", at: ofHistory(func(h *History) any { return &h.UserWords })},
 		{Key: "summary", Kind: number, Max: 1, Default: "0.22", Doc: "For what was done, found and decided, and why.", at: ofHistory(func(h *History) any { return &h.Summary })},
-		{Key: "files_and_runs", Kind: number, Max: 1, Default: "0.13", Doc: "For the state of files, how commands ended, and what other calls changed.", at: ofHistory(func(h *History) any { return &h.FilesAndRuns })},
+		{Key: "files_and_runs", Kind: number, Max: 1, Default: "0.13", Doc: "For the files that calls name, and the last results of commands and other calls.", at: ofHistory(func(h *History) any { return &h.FilesAndRuns })},
 		{Key: "key_lines", Kind: number, Max: 1, Default: "0.09", Doc: "For old lines that are kept word by word. They have what the others leave, too.", at: ofHistory(func(h *History) any { return &h.KeyLines })},
 		{Key: "folded", Kind: number, Max: 1, Default: "0.05", Doc: "For the newest of the old records, in one line each.", at: ofHistory(func(h *History) any { return &h.Folded })},
 		{Key: "min_gain", Kind: number, Max: 1, Default: "0.15", Doc: "A compaction that frees less does not happen.", at: ofHistory(func(h *History) any { return &h.MinGain })},

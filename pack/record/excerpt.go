@@ -113,7 +113,7 @@ func eventExcerpt(log Records, line int, raw []byte, answers bool) (Excerpt, err
 	}
 	s := Excerpt{Text: ev.Text, Name: ev.Name, Result: ev.IsResult, Failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images, Exit: ev.ExitCode}
 	if !ev.IsResult {
-		s.Calls = []ctxabi.Call{{Name: ev.Name, Arguments: ev.Arguments}}
+		s.Calls = []ctxabi.Call{{ID: ev.CallID, Name: ev.Name, Arguments: ev.Arguments}}
 	} else if call := int(log.At(line).CallOf); answers && call > 0 && s.Name == "" {
 		asked, err := EventCall(log, call)
 		if err != nil {

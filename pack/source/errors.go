@@ -7,9 +7,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/blocks"
-	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session/archive"
@@ -21,6 +21,7 @@ const (
 	maxFailures   = 20
 	failureWindow = 4096
 	maxFailure    = 400 // bytes of one's text
+	failedTokens  = 24  // tokens of what was answered to the call
 )
 
 // Failures are the newest events of a log that tell of a failure; they are read as the log grows.
@@ -78,7 +79,7 @@ func (f *Failures) Newest(r *recipe.Recipe, log, messages record.Records) ([]blo
 	}
 	out := make([]blocks.ErrorEvent, len(f.list))
 	for i, e := range f.list {
-		if out[i] = (blocks.ErrorEvent{Line: e.line, Text: e.text}); e.answer != "" {
+		if out[i] = (blocks.ErrorEvent{Line: e.line, Text: e.text, Message: e.at}); e.answer != "" {
 			out[i].Text = e.answer
 		}
 	}
@@ -125,13 +126,10 @@ func (f *Failures) ask(messages record.Records) error {
 				if r.CallID != e.call {
 					continue
 				}
-				var calls record.Answers
-				if entry.CallOf > 0 {
-					if calls, err = record.CallsAt(messages, int(entry.CallOf)); err != nil && !archive.IsDamage(err) {
-						return err
-					}
+				e.at, e.answer = at, cmp.Or(e.text, entry.Role.String())
+				if said := record.OneLine(compress.Fold(r.Text, failedTokens)); said != "" {
+					e.answer += ": " + said
 				}
-				e.at, e.answer = at, journal.AttemptLine(cmp.Or(calls.Name(r.CallID), e.text), calls.Arguments(r.CallID), r.Text)
 			}
 		}
 	}

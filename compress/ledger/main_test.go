@@ -1,9 +1,0 @@
-package ledger
-
-import (
-	"testing"
-
-	"github.com/ctxfs/ctxfs/internal/suite"
-)
-
-func TestMain(m *testing.M) { suite.Main(m) }

@@ -1,0 +1,165 @@
+package files
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/internal/coder"
+	"github.com/ctxfs/ctxfs/internal/lazy"
+	"github.com/ctxfs/ctxfs/pack/prefix"
+)
+
+// maxFiles is the largest number of entries of a State.
+const maxFiles = 128
+
+// file is one entry. It does not change once it is in a State.
+type file struct {
+	path string // as it was written first
+	full string // its absolute path; "" if that is not certain
+
+	action  action // of the last structured call
+	at      int    // its position; 0 if no structured call names the file
+	size    int    // bytes that it wrote, or -1
+	edits   int    // edits since the file was written
+	wroteAt int    // position of the last call that wrote all of it
+	to      string
+
+	command   string // the last command line that names the file
+	commandAt int
+	failed    bool // that command failed
+}
+
+// State is the section of files, in the order of their last changes. The zero State is empty.
+type State struct {
+	list []*file
+	dir  string // the working directory of the shell that a result names; "" if none does
+}
+
+// New returns an empty State.
+func New() prefix.Section { return new(State) }
+
+// Clone implements [prefix.Section].
+func (s *State) Clone() prefix.Section { return &State{slices.Clone(s.list), s.dir} }
+
+// Apply implements [prefix.Section].
+func (s *State) Apply(r *prefix.Record) {
+	for i := range r.Calls {
+		d := &r.Calls[i]
+		if d.Open {
+			continue
+		}
+		script, ok := toolcall.Script(d.Tool, d.Arguments)
+		if changes := patched(script); ok && changes != nil {
+			if succeeded(&d.Result) {
+				s.change(d.At, changes)
+			}
+			continue
+		}
+		if ok {
+			if file := editedBy(script, d.Result.Text); file != "" {
+				s.change(d.At, []change{{file, edited, -1, ""}})
+				continue
+			}
+			s.name(d, script)
+		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result) {
+			s.change(d.At, changes)
+		}
+	}
+}
+
+// change applies the changes of a structured call.
+func (s *State) change(at int, list []change) {
+	for _, c := range list {
+		s.update(c.path, s.dir, func(f *file) {
+			if f.edits++; c.action == written {
+				f.edits, f.wroteAt, f.size = 0, at, c.size
+			} else if c.action != edited {
+				f.edits, f.wroteAt = 0, 0
+			}
+			f.action, f.at, f.to = c.action, at, c.to
+		})
+	}
+}
+
+// directory matches the working directory that a result names.
+var directory = lazy.Regexp(`(?m)^\[Current working directory: (/[^\]\n]*)\]$`)
+
+// name applies the command lines of a script.
+func (s *State) name(d *toolcall.Done, script string) {
+	if status := toolcall.StatusOf(d.Result); status != toolcall.NotRun {
+		failed := status == toolcall.Failed
+		for _, m := range mentions(script) {
+			dir := m.dir
+			if !path.IsAbs(dir) {
+				dir = ""
+				if s.dir != "" && m.dir != toolcall.UnknownDir {
+					dir = path.Join(s.dir, m.dir)
+				}
+			}
+			if failed && s.find(m.path, dir) < 0 {
+				continue
+			}
+			s.update(m.path, dir, func(f *file) { f.command, f.commandAt, f.failed = m.text, d.At, failed })
+		}
+	}
+	if m := directory().FindStringSubmatch(d.Result.Text[max(0, len(d.Result.Text)-400):]); m != nil {
+		s.dir = m[1]
+	}
+}
+
+// absolute returns the absolute path of a file named in a directory; "" if that is not certain.
+func absolute(p, dir string) string {
+	switch {
+	case path.IsAbs(p):
+		return path.Clean(p)
+	case path.IsAbs(dir) && !strings.HasPrefix(p, "~"):
+		return path.Join(dir, p)
+	}
+	return ""
+}
+
+// find returns the index of the entry of a path; -1 if there is none.
+func (s *State) find(p, dir string) int {
+	full := absolute(p, dir)
+	return slices.IndexFunc(s.list, func(f *file) bool {
+		if full != "" && f.full != "" {
+			return f.full == full
+		}
+		return path.Clean(f.path) == path.Clean(p)
+	})
+}
+
+// update replaces the entry of a path by a changed copy, or appends one, as the newest.
+func (s *State) update(p, dir string, change func(f *file)) {
+	f := file{path: path.Clean(p), full: absolute(p, dir), size: -1}
+	if i := s.find(p, dir); i >= 0 {
+		full := f.full
+		f = *s.list[i]
+		if f.full == "" {
+			f.full = full
+		}
+		s.list = slices.Delete(slices.Clone(s.list), i, i+1)
+	}
+	change(&f)
+	if s.list = append(s.list, &f); len(s.list) > maxFiles {
+		s.list = slices.Delete(s.list, 0, 1)
+	}
+}
+
+// Encode implements [prefix.Section].
+func (s *State) Encode(c *coder.Coder) {
+	coder.Text(c, &s.dir)
+	coder.Pointers(c, &s.list, func(f *file) {
+		coder.Text(c, &f.path, &f.full, &f.to, &f.command)
+		coder.Number(c, &f.action)
+		coder.Number(c, &f.at, &f.size, &f.edits, &f.wroteAt, &f.commandAt)
+		c.Flag(&f.failed)
+	})
+	for _, f := range s.list {
+		if int(f.action) >= len(actionNames) {
+			c.Bad = true
+		}
+	}
+}

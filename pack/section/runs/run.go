@@ -1,0 +1,242 @@
+package runs
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
+)
+
+// outcome is how a run ended, as far as its status or its output says so.
+type outcome uint8
+
+const (
+	ended      outcome = iota // nothing says how
+	exitZero                  // its exit status is 0; its output says nothing
+	passed                    // a runner or a compiler says that it succeeded
+	answered                  // a tool returned a result that is no error
+	failed                    // a status or the output says so
+	unfinished                // it was stopped, or it runs in the background
+)
+
+// Bounds of a run.
+const (
+	maxName   = 160 // bytes
+	maxArgs   = 120
+	maxPlaces = 16 // failures in a row whose positions are kept
+)
+
+// run is the last result of one command, or of the calls of a tool for one object. It does not
+// change once it is in a State.
+type run struct {
+	key    string
+	object string // the tool and what identifies the object; a success ends all failures of an object
+	name   string
+	args   string // other arguments of a tool
+	command
+
+	at      int
+	outcome outcome
+	exit    string
+	said    string
+	fails   []int // positions of its failures since the last success
+
+	failedAt int // the failure before this result; 0 for none
+	why      string
+
+	by   string // name of the run that ended the failure
+	byAt int
+
+	external bool // a tool that acts outside of the workspace
+	quiet    bool // it counts only if it fails
+	reading  bool // quiet, and the lines do not list it
+}
+
+// open reports whether the run is a failure that nothing made up for.
+func (r *run) open() bool { return r.outcome == failed && r.byAt == 0 }
+
+// runOf returns the run of a call, or nil if the call is none.
+func runOf(d *toolcall.Done) *run {
+	status := toolcall.StatusOf(d.Result)
+	if status == toolcall.NotRun || d.Tool == "" {
+		return nil
+	}
+	var r *run
+	if script, ok := toolcall.Script(d.Tool, d.Arguments); ok {
+		r = shellRun(d, script, status)
+	} else {
+		r = toolRun(d, status)
+	}
+	if r == nil {
+		return nil
+	}
+
+	r.at = d.At
+	r.name = compress.Clip(oneLine(r.name), maxName)
+	switch status {
+	case toolcall.Stopped:
+		r.outcome, r.exit = unfinished, ""
+		r.said = cmp.Or(r.said, lastWords(toolcall.Body(d.Result.Text)))
+	case toolcall.Failed:
+		r.exit = statedExit(&d.Result)
+	}
+	if r.outcome != failed {
+		r.exit = ""
+	} else {
+		r.fails = []int{d.At}
+	}
+	return r
+}
+
+// statedExit returns the exit status that the result itself states: a field of it, or its first or
+// last line. Other lines may quote the status of another program.
+func statedExit(r *toolcall.Result) string {
+	if r.Exit != "" {
+		return r.Exit
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
+	last := strings.TrimSpace(r.Text)
+	last = last[strings.LastIndexByte(last, '\n')+1:]
+	for _, line := range []string{first, last} {
+		if len(line) < 60 {
+			if exit := toolcall.ExitOf(toolcall.Result{Text: line}); exit != "" {
+				return exit
+			}
+		}
+	}
+	return ""
+}
+
+// shellRun returns the run of a shell script.
+func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
+	l, ok := lineOf(script)
+	if !ok {
+		return nil
+	}
+	r := &run{key: "$" + l.key, name: l.text, command: l.command, quiet: l.class != acts, reading: l.class == reads}
+	output := toolcall.Body(d.Result.Text)
+	exit := toolcall.ExitOf(d.Result)
+	v := verdict{}
+	if !r.quiet {
+		v = judge(output, l.text)
+	}
+
+	switch {
+	case status == toolcall.Failed && !l.answersNo(exit, output) && (l.trusted || r.quiet && !l.piped):
+		r.outcome = failed
+	case v.failed && v.runner, v.failed && !(status == toolcall.Succeeded && l.trusted):
+		r.outcome = failed
+		if !v.runner && l.several != "" { // any of them may have failed
+			r.key, r.name = "$"+l.several, l.several
+		}
+	case v.passed && !d.Result.Cut && (l.several == "" || isTest(l.command.words)):
+		r.outcome = passed
+	case status == toolcall.Succeeded && l.trusted:
+		r.outcome = exitZero
+	}
+
+	r.said = r.textOf(v, output)
+	if l.inline && r.outcome <= exitZero && r.said == "" {
+		r.quiet, r.reading = true, true // files lists what it may have changed
+	}
+	return r
+}
+
+// answersNo reports whether an exit status is the answer of a command and no failure.
+func (l *commandLine) answersNo(exit, output string) bool {
+	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
+}
+
+// textOf returns the text of an output that a run keeps.
+func (r *run) textOf(v verdict, output string) string {
+	if v.said != "" {
+		return v.said
+	}
+	if r.outcome == failed {
+		return compress.Clip(cmp.Or(firstTelling(informative(output)), lastWords(output)), maxSaid)
+	}
+	if fields, ok := fieldsOf(output); ok {
+		return shown(fields, r.name, maxSaid)
+	}
+	return lastWords(output)
+}
+
+// toolRun returns the run of a call of a tool that is not a shell.
+func toolRun(d *toolcall.Done, status toolcall.Status) *run {
+	args, _ := fieldsOf(d.Arguments)
+	r := &run{}
+	text := toolcall.Body(d.Result.Text)
+	fields, isObject := fieldsOf(text)
+	verbs := verbsOf(d.Tool)
+
+	*r = nameOf(d, args)
+	told := status == toolcall.Failed || d.Result.Failed
+	checks := !r.quiet && slices.ContainsFunc(verbs, func(w string) bool { return checkingVerbs[w] }) || compress.IsShellTool(compress.PlainName(d.Tool)) || compress.IsCodeTool(compress.PlainName(d.Tool))
+	v := verdict{}
+	if checks && !isObject {
+		r.external = false
+		v = judge(text, d.Tool)
+	}
+	switch {
+	case told || v.failed || isObject && !r.reading && tellsError(fields) || saysError(text) && !(r.reading && len(text) > maxSaid):
+		r.outcome = failed
+	case v.passed && !d.Result.Cut:
+		r.outcome = passed
+	case checks && !isObject:
+		r.outcome = ended
+	default:
+		r.outcome = answered
+	}
+
+	switch {
+	case isObject:
+		r.said = shown(fields, r.name, maxSaid)
+	case checks:
+		r.said = cmp.Or(v.said, lastWords(text))
+	default:
+		r.said = compress.Clip(oneLine(text), maxSaid)
+	}
+	if r.outcome != failed {
+		r.key += madeBy(verbs, d.Arguments, fields)
+	}
+	return r
+}
+
+// nameOf returns a run with the name and the key of a call, without its result.
+func nameOf(d *toolcall.Done, args []field) run {
+	var ids []string
+	for i := range args {
+		if identifies(&args[i]) {
+			ids = append(ids, args[i].value)
+		}
+	}
+	r := run{external: true, object: d.Tool + "\x00" + strings.Join(ids, "\x00"), name: strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))}
+	r.args = arguments(args, func(f *field) bool { return !identifies(f) }, maxArgs)
+
+	if file := fileOf(d.Tool, d.Arguments); file != "" {
+		r = run{object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
+	} else if isReading(d.Tool) {
+		r.external, r.quiet, r.reading = false, true, true
+	} else if len(ids) == 0 {
+		r.object += oneLine(d.Arguments)
+		r.name, r.args = strings.TrimSpace(d.Tool+" "+compress.Clip(r.args, maxArgs/2)), ""
+	}
+	r.key = r.object
+	return r
+}
+
+// madeBy returns what distinguishes the results of a tool that makes something new with each call.
+func madeBy(verbs []string, arguments string, fields []field) string {
+	if !slices.ContainsFunc(verbs, func(w string) bool { return makingVerbs[w] }) {
+		return ""
+	}
+	key := "\x00" + oneLine(arguments)
+	for i := range fields {
+		if f := &fields[i]; f.top() && isID(f.path) && !strings.Contains(arguments, f.value) {
+			return key + "\x00" + f.value
+		}
+	}
+	return key
+}
