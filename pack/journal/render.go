@@ -102,6 +102,7 @@ func (mm *Memo) show(m record.Records, p Piece, c *tokens.Counter) (rendered, er
 
 // count sums up the tokens of pieces of the journal but for blocks and folded records.
 func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n int64, err error) {
+	days := dayLines{c: c}
 	for _, p := range pieces {
 		if p.Zone == InBlocks || p.Zone == InFolds {
 			continue
@@ -115,6 +116,9 @@ func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n in
 			return 0, err
 		}
 		n += int64(r.tokens)
+		for _, line := range days.before(p, r.day) {
+			n += int64(line.Tokens)
+		}
 	}
 	return n, nil
 }
