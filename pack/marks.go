@@ -19,8 +19,10 @@ func (y *layout) markBlock(beside *block, text string) block {
 	return block{source: &recipe.Source{}, at: beside.at, kind: markKind, phase: beside.phase, label: beside.label, text: text, tokens: n, asked: n}
 }
 
-// smallPack is below how many tokens of a pack all marks have the short form.
-const smallPack = 3000
+const (
+	smallPack = 3000 // below so many tokens of a pack all marks have the short form
+	tightPack = 1500 // below so many tokens marks take from the blocks that they enclose
+)
 
 // opening returns the mark that opens text with a label.
 func (y *layout) opening(l ctxabi.Label) string {
@@ -95,7 +97,7 @@ func (d *draft) reserveMarks() {
 			head = append(head, b.label)
 		}
 	}
-	if l := &d.limits; l.limit > 0 {
+	if l := &d.limits; l.limit > 0 && l.limit < tightPack { // a larger journal leaves enough free tokens
 		l.head -= d.markTokens(head)
 		l.footer -= d.markTokens(d.footerLabels())
 	}

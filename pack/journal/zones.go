@@ -172,6 +172,9 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
+	if all := rooms.all(); all > room { // key lines give way first
+		rooms.lines -= min(all-room, rooms.lines/2)
+	}
 	if all := rooms.all(); all > room {
 		rooms = rooms.times(room, all)
 	}
@@ -183,7 +186,8 @@ func (b *zoner) make(rooms zoneRules) error {
 		return err
 	}
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
-	said, saidAt := b.said(left, int(rooms.said))
+	// The user's words may use a part of the share of key lines, which come last.
+	said, saidAt := b.said(left, int(rooms.said+rooms.lines/3))
 	if said.Text != "" {
 		b.z.blocks = append(b.z.blocks, said)
 		covered = append(covered, said.Text)
