@@ -149,12 +149,13 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 			heading = ""
 		}
 	}
-	if past.any() {
-		parts = append(parts, mm.legend(c))
-	}
+	legend := past.any() // it is to stand before the first record that does not lead
 	folds := foldMarks{mm: mm, rules: &f.Rules, c: c, past: past}
 	days := dayLines{c: c}
 	for _, p := range pieces {
+		if legend && !p.Lead {
+			parts, legend = append(parts, mm.legend(c)), false
+		}
 		parts = append(parts, folds.before(p)...)
 		if p.Zone == InBlocks {
 			if p.Past < len(past) && len(past[p.Past].blocks) > 0 {

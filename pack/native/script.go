@@ -211,7 +211,7 @@ func (w *scripter) note(l *Line) {
 		w.Turns[last].Slots = append(w.Turns[last].Slots, note)
 		return
 	}
-	w.Bound += QuoteTokens
+	w.Bound += MessageTokens
 	w.say(Turn{By: byNote, Slots: []Slot{note}, past: l.Past, quote: l.Quote})
 }
 
