@@ -50,7 +50,8 @@ func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	if room := notedBudget * journal.ZoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "agent" {
 		t.Errorf("%+v", it)
 	}
-	lines := strings.Split(blockNamed(md, "facts ("), "\n")[1:]
+	facts, _, _ := strings.Cut(blockNamed(md, "facts ("), testMarks.End())
+	lines := strings.Split(strings.TrimSpace(facts), "\n")[1:]
 	if len(lines) < 2 {
 		t.Fatalf("facts: %q", lines)
 	}
