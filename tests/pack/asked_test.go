@@ -36,7 +36,7 @@ func TestASlashCommandWasKeptForEverAndAnAssentStoodAlone(t *testing.T) {
 			t.Errorf("at %s the first request that is kept is another one:\n%.3000s", budget, b.md)
 		}
 		_, goal, _ := strings.Cut(b.md, "# Context Block: goal\n")
-		if want := "Last request of the user, message 307:\n> yeah, do it all\nIt answers message 306:\n> The tests pass.\n> Shall I update both READMEs and the changelog, too?\n"; !strings.HasSuffix(goal, want) {
+		if want := "Last request of the user, message 307:\n> yeah, do it all\nThe assistant had asked in message 306:\n> The tests pass.\n> Shall I update both READMEs and the changelog, too?\n"; !strings.HasSuffix(goal, want) {
 			t.Errorf("at %s the goal says:\n%s", budget, goal)
 		}
 	}
