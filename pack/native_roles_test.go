@@ -109,7 +109,7 @@ func TestHistoryNeverSpeaksAsSystem(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		if _, problem := nativetest.ByLabel(testMarks, string(b.Markdown)); problem != "" {
+		if _, problem := testMarks.Divide(string(b.Markdown)); problem != "" {
 			t.Fatalf("pack.md: %s\n%s", problem, b.Markdown)
 		}
 		for f, n := range natives(t, b, logsOf(&in), limit, "") {
@@ -127,7 +127,7 @@ func onlyDataIsQuoted(t failer, f native.Format, data []byte) {
 		}
 	}
 	for _, text := range nativetest.Texts(data) {
-		if _, problem := nativetest.ByLabel(testMarks, text); problem != "" {
+		if _, problem := testMarks.Divide(text); problem != "" {
 			t.Fatalf("%s: %s\n%s", f, problem, clip(text))
 		}
 	}

@@ -60,7 +60,7 @@ printf -- '- {type: memory}\n- {type: knowledge}\n- {type: errors}\n- {type: fil
 					}
 				}
 				for _, text := range nativetest.Texts([]byte(data)) {
-					parts, problem := nativetest.ByLabel(marks, text)
+					parts, problem := marks.Divide(text)
 					if problem != "" {
 						t.Errorf("%s at %s: %s:\n%s", f, budget, problem, text)
 					}

@@ -76,7 +76,7 @@ func (c *Case) authority(p Prompt, spoken map[string]string, system []string) (w
 
 	for format, body := range p.Bodies {
 		for _, text := range nativetest.Texts([]byte(body)) {
-			if _, problem := nativetest.ByLabel(p.Marks, text); problem != "" {
+			if _, problem := p.Marks.Divide(text); problem != "" {
 				wrong = append(wrong, format+": "+problem)
 			}
 		}
@@ -105,7 +105,7 @@ func (c *Case) others() string {
 func (p Prompt) userWords() (texts []string, err error) {
 	for _, body := range p.Bodies {
 		for _, text := range nativetest.Texts([]byte(body)) {
-			parts, _ := nativetest.ByLabel(p.Marks, text)
+			parts, _ := p.Marks.Divide(text)
 			for _, part := range parts {
 				if part.Label == ctxabi.UserWords {
 					texts = append(texts, cited.ReplaceAllString(part.Text, ""))
@@ -177,7 +177,7 @@ var labelsOf = map[ctxabi.Label]string{ctxabi.UserWords: "user", ctxabi.Notes: "
 // records, by the roles of records. Results of tools count as quoted. Other lines have no speaker.
 func speakers(m ctxabi.Marks, markdown string) (spoken map[string]string, problem string) {
 	spoken = map[string]string{}
-	parts, problem := nativetest.ByLabel(m, markdown)
+	parts, problem := m.Divide(markdown)
 	for _, p := range parts {
 		if speaker := labelsOf[p.Label]; speaker != "" {
 			spoken[speaker] += p.Text
