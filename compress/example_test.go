@@ -51,7 +51,7 @@ func ExampleLiftTimes() {
 	still, lines := compress.LiftTimes("Current time: 2026-11-22T10:16:52Z\nThe deadline is 2026-12-01.\n")
 	fmt.Printf("%s%q\n", still, lines)
 	// Output:
-	// Current time: [time: see the end]
+	// Current time: [time: at the end of the prompt]
 	// The deadline is 2026-12-01.
 	// ["Current time: 2026-11-22T10:16:52Z"]
 }

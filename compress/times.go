@@ -7,7 +7,7 @@ import (
 )
 
 // TimeMark stands in a text where [LiftTimes] took a time out of it.
-const TimeMark = "[time: see the end]"
+const TimeMark = "[time: at the end of the prompt]"
 
 const (
 	weekday = `(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*`

@@ -49,10 +49,10 @@ func TestMarksDifferBySession(t *testing.T) {
 
 func TestDayOf(t *testing.T) {
 	for record, want := range map[string]string{
-		`{"role":"user","content":"a","ts":"2026-03-02T23:30:00-08:00"}`: "2026-03-02 (Monday)",
-		`{"ts":"2026-03-03T00:10:00Z","role":"user"}`:                    "2026-03-03 (Tuesday)",
-		`{"ts":"2026-03-03","role":"user"}`:                              "2026-03-03 (Tuesday)",
-		`{"ts":"2026-03-03 10:00","role":"user"}`:                        "2026-03-03 (Tuesday)",
+		`{"role":"user","content":"a","ts":"2026-03-02T23:30:00-08:00"}`: "2026-03-02 Mon",
+		`{"ts":"2026-03-03T00:10:00Z","role":"user"}`:                    "2026-03-03 Tue",
+		`{"ts":"2026-03-03","role":"user"}`:                              "2026-03-03 Tue",
+		`{"ts":"2026-03-03 10:00","role":"user"}`:                        "2026-03-03 Tue",
 		`{"ts":"2026-13-03T00:10:00Z"}`:                                  "",
 		`{"ts":"2026-03-031"}`:                                           "",
 		`{"ts":1772500000}`:                                              "",

@@ -181,6 +181,7 @@ func (d *draft) frame() error {
 		d.goal = block{source: &recipe.Source{}, id: "goal", path: "goal", kind: "goal", phase: phaseDynamic, label: label, trust: label.Trust(),
 			text: text, tokens: n, asked: n}
 	}
+	d.reserveMarks()
 	d.footerLeft = d.serve(d.goal.tokens)
 	for _, p := range []phase{phaseStable, phaseSession, phaseDynamic} {
 		for _, b := range d.blocks {

@@ -139,7 +139,7 @@ func TestTrustOfFiles(t *testing.T) {
 		blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
 	p := parseJSON(t, mustCompile(t, in))
 	want := map[string]string{"home": "system owner", "session": "file owner", "beside": "file owner", "package": "file package", "work": "file workspace",
-		"goal": "goal history", // the plan's progress
+		"goal": "goal agent", // the plan's progress
 		"made": "computed_file generator", "mine/said": "section package", "mine/read": "section workspace", "mine/design": "section agent"}
 	for _, it := range p.Items {
 		if got := it.Kind + " " + it.Trust; got != want[it.ID] {

@@ -132,15 +132,15 @@ func (d *draft) staleNote() string {
 	}
 	var says []string
 	if len(old) > 0 {
-		says = append(says, "an earlier state of "+strings.Join(old, ", ")+" stands here")
+		says = append(says, strings.Join(old, ", ")+" shown with earlier content")
 	}
 	if len(none) > 0 {
-		says = append(says, strings.Join(none, ", ")+" did not come in time and is left out")
+		says = append(says, strings.Join(none, ", ")+" omitted, no content yet")
 	}
 	if len(says) == 0 {
 		return ""
 	}
-	line, _ := compress.ClipTokens(record.OneLine("Not up to date: "+strings.Join(says, "; ")), staleTokens)
+	line, _ := compress.ClipTokens(record.OneLine("Out of date: "+strings.Join(says, "; ")), staleTokens)
 	return record.OneLine(line) + "\n"
 }
 
@@ -258,7 +258,7 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 			room = min(room, 2*(l.footer-quoteWeight)-64)
 		}
 		if a.Answers != "" && room >= 64 {
-			text += fmt.Sprintf("It answers message %s:\n> %s\n", record.AddressOf(m, a.To), quotation(derived.Question(a.Answers, room)))
+			text += fmt.Sprintf("The assistant had asked in message %s:\n> %s\n", record.AddressOf(m, a.To), quotation(derived.Question(a.Answers, room)))
 		}
 	}
 	mm.quoted = quote{f.Last.Line, text}

@@ -78,7 +78,7 @@ func (g *goal) text(s style) string {
 	}
 	if len(g.changed) > 0 {
 		var b strings.Builder
-		b.WriteString("Since the list of files and runs above:\n")
+		b.WriteString("Changed since the list of files and runs above:\n")
 		for i, f := range g.changed {
 			if s.mark != nil {
 				b.WriteString(s.mark(i))

@@ -44,7 +44,8 @@ func TestKeptRecords(t *testing.T) {
 	b := mustCompile(t, inputOf(l, 2000))
 	md := string(b.Markdown)
 	for _, want := range []string{
-		"# Context Block: system messages\n## 1 system\nAnswer briefly.\n## 2 developer\nUse Go.\n# Context Block: conversation\n## 3 user\nThe very first request. ",
+		"# Context Block: system messages\n## 1 system\nAnswer briefly.\n## 2 developer\nUse Go.\n# Context Block: notation\n",
+		"\n# Context Block: conversation\n## 3 user\nThe very first request. ",
 		"bytes left out, all of it in context/line/3.txt]",
 		"\n# Context Block: key lines",
 		"\n## 4 left out: ",

@@ -145,11 +145,11 @@ func TestDerivedItemsAreTheProgressOfTheGoal(t *testing.T) {
 		`{"role":"assistant","tool_calls":[{"id":"a","name":"TodoWrite","arguments":"{\"todos\":[{\"content\":\"Read it\",\"status\":\"completed\"},{\"content\":\"Test it\",\"status\":\"pending\"},{\"content\":\"Add jitter\",\"status\":\"in_progress\"}]}"}]}`,
 		`{"role":"tool","tool_call_id":"a","content":"ok"}`)
 	in := inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l, 8000)
-	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/3. Next: Add jitter\n") {
+	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/3. Next: Add jitter\n"+testMarks.End()) {
 		t.Errorf("%s", md)
 	}
 	in.Files = append(in.Files, blocks.File{At: blocks.OfTodo, ID: "todo", Path: "context/todo.md", Data: []byte("- [x] mine\n- [ ] last\n")})
-	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "Progress 1/2. Next: last\n") {
+	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "Progress 1/2. Next: last\n"+testMarks.End()) {
 		t.Errorf("beside a list of the agent: %s", md)
 	}
 	l.Append([]byte(`{"role":"assistant","tool_calls":[{"id":"b","name":"TodoWrite","arguments":"{\"todos\":[{\"content\":\"Read it\",\"status\":\"completed\"}]}"}]}`))
@@ -194,7 +194,7 @@ func TestFailedAttemptsOfEachForm(t *testing.T) {
 	if got := lessonsOf(t, m); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if b := mustCompile(t, in); !strings.HasSuffix(string(b.Markdown), "# Context Block: goal\nFailed: "+want[0]+"\nFailed: "+want[1]+"\n") {
+	if b := mustCompile(t, in); !strings.HasSuffix(string(b.Markdown), "# Context Block: goal\nFailed: "+want[0]+"\nFailed: "+want[1]+"\n"+testMarks.End()) {
 		t.Errorf("%s", b.Markdown)
 	}
 }
@@ -296,7 +296,7 @@ func TestPlanProgressWhereThereIsNoTodo(t *testing.T) {
 	l := sampleLog()
 	in := inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}), l, 8000)
 	in.Files = append(in.Files, blocks.File{At: blocks.OfPlan, ID: "plan", Path: "context/plan.json", Data: []byte(samplePlan)})
-	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/2. Next: Retry\n") {
+	if md := string(mustCompile(t, in).Markdown); !strings.HasSuffix(md, "# Context Block: goal\nProgress 1/2. Next: Retry\n"+testMarks.End()) {
 		t.Errorf("%s", md)
 	}
 	with := inputBy(recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypePlan}), l, 8000)

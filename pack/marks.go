@@ -5,7 +5,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // markKind is the kind of a block that is a mark around blocks with a label.
@@ -20,8 +19,10 @@ func (y *layout) markBlock(beside *block, text string) block {
 	return block{source: &recipe.Source{}, at: beside.at, kind: markKind, phase: beside.phase, label: beside.label, text: text, tokens: n, asked: n}
 }
 
-// smallPack is below how many tokens of a pack all marks have the short form.
-const smallPack = 3000
+const (
+	smallPack = 3000 // below so many tokens of a pack all marks have the short form
+	tightPack = 1500 // below so many tokens marks take from the blocks that they enclose
+)
 
 // opening returns the mark that opens text with a label.
 func (y *layout) opening(l ctxabi.Label) string {
@@ -71,34 +72,11 @@ func (y *layout) markTokens(list []ctxabi.Label) (n int) {
 	return n
 }
 
-// reserveMarks takes the tokens of the marks around the sources from the journal's room. They follow
-// from the recipe and the files, so that they do not change while the history grows.
-func (y *layout) reserveMarks() {
-	var head, footer []ctxabi.Label
-	for k := range y.recipe.Sources {
-		s := &y.recipe.Sources[k]
-		if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().Possible(s.Condition) {
-			continue
-		}
-		if n, _ := y.ask(k); n == 0 && s.Type != recipe.TypeRecall {
-			continue
-		}
-		if b := y.blank(k, ""); s.Phase == recipe.Dynamic {
-			footer = append(footer, b.label)
-		} else {
-			head = append(head, b.label)
-		}
-	}
-	if l := &y.limits; l.limit > 0 && l.room > 0 {
-		more := y.markTokens(head) + y.markTokens(append(footer, record.LabelOf("goal")))
-		l.room = max(l.room-more, min(l.room, minJournal))
-	}
-}
-
 // footerLabels returns the labels of the blocks that the footer may show.
 func (d *draft) footerLabels() (list []ctxabi.Label) {
-	for i := range d.footer {
-		if b := &d.footer[i]; b.text != "" || b.source.Type == recipe.TypeRecall && b.reason == "" {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if b.phase == phaseDynamic && (b.text != "" || b.source.Type == recipe.TypeRecall && b.reason == "") {
 			list = append(list, b.label)
 		}
 	}
@@ -109,6 +87,20 @@ func (d *draft) footerLabels() (list []ctxabi.Label) {
 		list = append(list, d.goal.label)
 	}
 	return list
+}
+
+// reserveMarks takes the marks of the blocks around the journal from the tokens of these blocks.
+func (d *draft) reserveMarks() {
+	var head []ctxabi.Label
+	for i := range d.blocks {
+		if b := &d.blocks[i]; b.phase != phaseDynamic && b.text != "" {
+			head = append(head, b.label)
+		}
+	}
+	if l := &d.limits; l.limit > 0 && l.limit < tightPack { // a larger journal leaves enough free tokens
+		l.head -= d.markTokens(head)
+		l.footer -= d.markTokens(d.footerLabels())
+	}
 }
 
 // placeOf returns the index of the first entry with a label, or the length of the list.

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
@@ -88,16 +89,17 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 			}
 			break
 		}
-		content := strings.TrimSuffix(after[:end], "\n")
+		content, _, _ := strings.Cut(after[:end], testMarks.End())
+		content = strings.TrimSuffix(content, "\n")
 		if strings.HasPrefix(content, "```") {
 			fence, inner, _ := strings.Cut(content, "\n")
 			content = strings.TrimSuffix(strings.TrimSuffix(inner, fence), "\n")
 		}
-		said, _ := journal.BothEnds(r.Whole(), recall.Ends)
+		said, _ := journal.BothEnds(ctxabi.Escape(r.Whole()), recall.Ends)
 		if !strings.Contains(said, content) {
 			t.Fatalf("%s: %q does not stand in the record", it.Range, content)
 		}
-		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(r.Whole()) != content {
+		if it.Cut != (it.Path != "") || !it.Cut && strings.TrimSpace(ctxabi.Escape(r.Whole())) != content {
 			t.Fatalf("%+v: %q", it, content)
 		}
 		compress.EachLine(content, func(_ int, line string) {

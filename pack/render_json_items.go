@@ -168,9 +168,6 @@ func (d *draft) extra(p journal.Part) item {
 	s := record.StretchOf(d.history, p.Span)
 	it := item{Kind: p.Kind(), Source: "messages", Range: s.Messages.String(), Phase: phaseJournal, Trust: record.LabelOf(p.Kind()).Trust(),
 		Extra: true, Tokens: p.Tokens, text: p.Text}
-	if p.Summarized > 0 {
-		it.Trust = "generator"
-	}
 	if s.Messages.From == 0 {
 		it.Source, it.Range = "events", s.Events.String()
 	}

@@ -76,7 +76,6 @@ func (in *Input) settled(mm *Memo, c *tokens.Counter) (y *layout, journal int, e
 	want := y.demand(journal)
 	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
 	y.reserveTools()
-	y.reserveMarks()
 	mm.Marks = in.labelMarks()
 	mm.Use(y.limits.space())
 	mm.Counter, mm.Summaries, mm.Wants = c, in.Summaries, y.wantNotes()

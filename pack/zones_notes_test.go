@@ -47,10 +47,11 @@ func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	if it == nil || b.Compactions == 0 {
 		t.Fatalf("no facts after %d compactions", b.Compactions)
 	}
-	if room := notedBudget * journal.ZoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "history" {
+	if room := notedBudget * journal.ZoneNotes / 1000; it.Tokens > room || it.Phase != phaseJournal || it.Trust != "agent" {
 		t.Errorf("%+v", it)
 	}
-	lines := strings.Split(blockNamed(md, "facts ("), "\n")[1:]
+	facts, _, _ := strings.Cut(blockNamed(md, "facts ("), testMarks.End())
+	lines := strings.Split(strings.TrimSpace(facts), "\n")[1:]
 	if len(lines) < 2 {
 		t.Fatalf("facts: %q", lines)
 	}

@@ -50,7 +50,9 @@ func (f *File) AppendTo(b []byte) []byte {
 	b = strconv.AppendQuote(append(b, " life "...), f.Life)
 	b = strconv.AppendBool(append(b, " stale "...), f.Stale)
 	b = strconv.AppendBool(append(b, " pending "...), f.Pending)
-	b = strconv.AppendBool(append(b, " foreign "...), f.Foreign)
+	if f.Foreign {
+		b = append(b, " foreign"...)
+	}
 	b = strconv.AppendQuote(append(b, " reason "...), f.Reason)
 	b = strconv.AppendInt(append(b, " bytes "...), int64(len(f.Data)), 10)
 	sum := f.Digest()

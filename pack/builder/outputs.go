@@ -279,7 +279,7 @@ func (r *goodRun) age(now time.Time) time.Duration {
 }
 
 // servedInstead ends the reason why an earlier output is given.
-const servedInstead = "; what it gave before stands here"
+const servedInstead = "; showing its previous output"
 
 // made returns what the want came to by now. outputs.mu is held.
 func (a *ask) made() made {

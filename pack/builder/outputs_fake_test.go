@@ -252,6 +252,6 @@ func hashed(name string) want {
 	return w
 }
 
-const behind = "; what it gave before stands here"
+const behind = "; showing its previous output"
 
 func aBitMore(s string) string { return strings.Repeat("x", source.MaxGenerated) + s }

@@ -129,7 +129,7 @@ func TestASummaryEntersAtTheNextCompaction(t *testing.T) {
 		t.Fatalf("no %q in\n%s", block, now.Markdown)
 	}
 	i := slices.IndexFunc(accountOf(t, now).Items, func(it readItem) bool { return it.Kind == "summary" })
-	if it := accountOf(t, now).Items[i]; it.Trust != "generator" || it.Range != fmt.Sprintf("1-%d", now.Backlog.To) {
+	if it := accountOf(t, now).Items[i]; it.Trust != "agent" || it.Range != fmt.Sprintf("1-%d", now.Backlog.To) {
 		t.Errorf("%+v", it)
 	}
 	s.reports(fmt.Sprintf("- summary: by the summarizer up to %d, derived from there on; the summarizer works on messages:1-%d\n", last, now.Backlog.To))

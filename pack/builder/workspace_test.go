@@ -126,7 +126,7 @@ func TestAWorkspaceThatIsLateFailsNoPack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !b.Stale || !strings.Contains(string(b.Markdown), "\nNot up to date: needed did not come in time and is left out\n") {
+	if !b.Stale || !strings.Contains(string(b.Markdown), "\nOut of date: needed omitted, no content yet\n") {
 		t.Errorf("stale %v:\n%s", b.Stale, b.Markdown)
 	}
 }

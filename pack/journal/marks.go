@@ -46,7 +46,7 @@ func (mm *Memo) marker(r *Rules, c *tokens.Counter, before Past) *marker {
 		for i := range z.blocks {
 			m.begun[record.LabelOf(z.blocks[i].Kind())] = true
 		}
-		m.begun[ctxabi.Folded] = m.begun[ctxabi.Folded] || len(z.folds) > 0
+		m.begun[ctxabi.OldRecords] = m.begun[ctxabi.OldRecords] || len(z.folds) > 0
 	}
 	return m
 }
@@ -153,10 +153,10 @@ func (f *foldMarks) open(p Piece) []Part {
 	}
 	f.m = f.mm.marker(f.rules, f.c, f.past[:p.Past])
 	if f.last == p.Past+1 {
-		f.m.begun[ctxabi.Folded] = true
+		f.m.begun[ctxabi.OldRecords] = true
 	}
 	f.last = p.Past + 1
-	return f.inPast(f.m.begin(ctxabi.Folded))
+	return f.inPast(f.m.begin(ctxabi.OldRecords))
 }
 
 func (f *foldMarks) close() []Part {

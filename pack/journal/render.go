@@ -104,6 +104,7 @@ func (mm *Memo) show(m record.Records, p Piece, c *tokens.Counter) (rendered, er
 
 // count sums up the tokens of pieces of the journal but for blocks and folded records.
 func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n int64, err error) {
+	days := dayLines{c: c}
 	for _, p := range pieces {
 		if p.Zone == InBlocks || p.Zone == InFolds {
 			continue
@@ -117,6 +118,9 @@ func (mm *Memo) count(m record.Records, pieces []Piece, c *tokens.Counter) (n in
 			return 0, err
 		}
 		n += int64(r.tokens)
+		for _, line := range days.before(p, r.day) {
+			n += int64(line.Tokens)
+		}
 	}
 	return n, nil
 }
@@ -147,12 +151,13 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 			heading = ""
 		}
 	}
-	if past.any() {
-		parts = append(parts, mm.legend(c))
-	}
+	legend := past.any() // it is to stand before the first record that does not lead
 	folds := foldMarks{mm: mm, rules: &f.Rules, c: c, past: past}
 	days := dayLines{c: c}
 	for _, p := range pieces {
+		if legend && !p.Lead {
+			parts, legend = append(parts, mm.legend(c)), false
+		}
 		parts = append(parts, folds.before(p)...)
 		if p.Zone == InBlocks {
 			if p.Past < len(past) && len(past[p.Past].blocks) > 0 {

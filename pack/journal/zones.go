@@ -186,6 +186,9 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
+	if all := rooms.all(); all > room { // key lines give way first
+		rooms.lines -= min(all-room, rooms.lines/2)
+	}
 	if all := rooms.all(); all > room {
 		rooms = rooms.times(room, all)
 	}

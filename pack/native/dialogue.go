@@ -53,8 +53,8 @@ type filled struct {
 }
 
 const (
-	noUser      = "(The user has said nothing yet.)"
-	noMore      = "(Nothing more from the user.)"
+	noUser      = "(No message from the user yet.)"
+	noMore      = "(No new message from the user.)"
 	firstSpeaks = "(The assistant speaks first.)"
 	systemSays  = "[System message]\n"
 	ofResults   = "[Images of the results above]"

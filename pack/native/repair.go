@@ -34,7 +34,7 @@ func (w *scripter) leftReasoning() {
 		for k := len(t.Slots) - 1; k >= 0; k-- {
 			s := &t.Slots[k]
 			if said = said || s.kind != record.ThoughtPortion; !said && w.Lines[s.Line].Contents[s.n].Item {
-				w.repair(w.Lines[s.Line].Address, "nothing follows a reasoning item: it is left out")
+				w.repair(w.Lines[s.Line].Address, "omitted a reasoning item that nothing follows")
 			}
 		}
 	}

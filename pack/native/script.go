@@ -169,10 +169,10 @@ func (w *scripter) line(i int) {
 			results = true
 			continue
 		case c.Kind == record.TextPortion && c.Unknown:
-			s.front = "[Record " + l.Address.String() + " is not a message]\n"
+			s.front = "[Record " + l.Address.String() + ", not a valid message]\n"
 			s.quoted = true
 			w.Bound += extraStrange + QuoteTokens
-			w.repair(l.Address, "it is not a message: it stands as a text of the user")
+			w.repair(l.Address, "shown as quoted user text, because it is not a valid message")
 		case c.Kind == record.TextPortion && c.Blank:
 			continue
 		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
@@ -187,7 +187,7 @@ func (w *scripter) line(i int) {
 		t.Slots = append(t.Slots, s)
 	}
 	if len(t.Slots) == 0 && !results {
-		w.repair(l.Address, "it says nothing: a text in its place says so")
+		w.repair(l.Address, "replaced an empty message with a placeholder")
 		w.Bound += extraNothing
 		t.Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
 	}
@@ -227,7 +227,7 @@ func (w *scripter) note(l *Line) {
 		w.Turns[last].Slots = append(w.Turns[last].Slots, note)
 		return
 	}
-	w.Bound += QuoteTokens
+	w.Bound += MessageTokens
 	w.say(Turn{By: byNote, Slots: []Slot{note}, past: l.Past, quote: l.Quote})
 }
 
@@ -266,10 +266,10 @@ func (w *scripter) assistant(i int) {
 			results = true
 			continue
 		case c.Kind == record.ThoughtPortion && l.Unthought:
-			w.repair(l.Address, "thinking that would use too much of the budget is left out")
+			w.repair(l.Address, "omitted thinking that exceeds its share of the budget")
 			continue
 		case c.Kind == record.ThoughtPortion && w.seenItem(&c):
-			w.repair(l.Address, "a reasoning item came before: it is left out")
+			w.repair(l.Address, "omitted a repeated reasoning item")
 			continue
 		case c.Kind == record.DataPortion:
 			s.kind, s.Text = record.TextPortion, c.Text
@@ -295,7 +295,7 @@ func (w *scripter) assistant(i int) {
 	case results || slices.ContainsFunc(l.Contents, func(c record.Portion) bool { return c.Kind == record.ThoughtPortion }):
 		w.Turns = w.Turns[:at]
 	default:
-		w.repair(l.Address, "it says nothing: a text in its place says so")
+		w.repair(l.Address, "replaced an empty message with a placeholder")
 		w.Bound += extraNothing
 		w.Turns[at].Slots = []Slot{{Line: -1, Text: record.EmptyMessage}}
 	}
@@ -306,7 +306,7 @@ func (w *scripter) assistant(i int) {
 		if c.Item {
 			w.own++
 		} else {
-			w.repair(l.Address, "the assistant gives a result: it counts as the tool's")
+			w.repair(l.Address, "moved a result from an assistant message to a tool message")
 		}
 		w.result(i, n)
 	}
@@ -319,13 +319,13 @@ func (w *scripter) result(i, n int) {
 	s := Slot{kind: record.ResultPortion, Line: i, n: n, failed: c.Failed}
 	day := w.date()
 	if c.Blank {
-		w.repair(l.Address, "a result is empty: a text in its place says so")
+		w.repair(l.Address, "replaced an empty result with a placeholder")
 		w.Bound += extraNothing
 	}
 	pair, match := w.pairs.Result(c.ID, c.Name)
 	if match == calls.Answer {
 		if c.ID == "" {
-			w.repair(l.Address, "a result names no call: it is taken for that of the first open call")
+			w.repair(l.Address, "assigned a result without a call id to the first open call")
 		}
 		o := &w.open[slices.IndexFunc(w.open, func(o openCall) bool { return o.pair == pair })]
 		s.id, s.name, s.front, o.answer = o.call.id, o.call.name, day, &s
@@ -339,14 +339,14 @@ func (w *scripter) result(i, n int) {
 	var name string
 	if match != calls.None {
 		name = calls.Name(w.pairs.Name(pair))
-		s.front = "[Another result of " + name + ", for a call that has one]\n"
-		w.repair(l.Address, "a result came for a call that has one, or was given up: it stands as a text of the user")
+		s.front = "[Another result of " + name + " for a call that already has a result]\n"
+		w.repair(l.Address, "shown as quoted user text, because the call already has a result")
 	} else {
 		if name = calls.Name(c.Name); c.Name == "" {
 			name = "a tool"
 		}
-		s.front = "[Result of " + name + ", for a call that is not shown]\n"
-		w.repair(l.Address, "a result has no call: it stands as a text of the user")
+		s.front = "[Result of " + name + " without its call]\n"
+		w.repair(l.Address, "shown as quoted user text, because the result has no call")
 	}
 	if i == w.unpaired {
 		s.front = "[Result]\n" // the one before said it
@@ -384,7 +384,7 @@ func (w *scripter) close(end bool) {
 		if o.answer != nil {
 			s = *o.answer
 		} else {
-			w.repair(w.Lines[o.call.Line].Address, "a call has no result: a text in its place says so")
+			w.repair(w.Lines[o.call.Line].Address, "added a placeholder for a missing result")
 			w.Bound += extraNoResult
 			if end && !results.tail {
 				flush()

@@ -10,10 +10,10 @@ var labels = map[string]ctxabi.Label{
 	"summary": ctxabi.Notes, "state": ctxabi.Notes, "facts": ctxabi.Notes, "decisions": ctxabi.Notes, "refs": ctxabi.Notes,
 	"handoff": ctxabi.Notes, "plan": ctxabi.Notes, "todo": ctxabi.Notes, "goal": ctxabi.Notes,
 
-	"key_lines": ctxabi.QuotedData, "recall": ctxabi.QuotedData, "errors": ctxabi.QuotedData, "child_result": ctxabi.QuotedData,
+	"key_lines": ctxabi.QuotedData, "errors": ctxabi.QuotedData, "child_result": ctxabi.QuotedData,
 	"memory": ctxabi.QuotedData, "knowledge": ctxabi.QuotedData, "playbook": ctxabi.QuotedData, "project": ctxabi.QuotedData,
 
-	"folded": ctxabi.Folded,
+	"folded": ctxabi.OldRecords, "recall": ctxabi.OldRecords,
 }
 
 // LabelOf returns the label of the blocks of a kind.

@@ -51,7 +51,7 @@ const TokensOfOne = 48
 const (
 	EmptyMessage = "(empty message)"
 	NothingGiven = "(no output)"
-	standsAbove  = "(it stands in the result before this one)"
+	standsAbove  = "(included in the previous result)"
 )
 
 // ContentsOf returns what a record shows. shown is the record as it stands in pack.md when it is cut, else "".

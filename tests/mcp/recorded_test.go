@@ -176,7 +176,7 @@ func TestAServerWithoutHooksBelongsToTheProject(t *testing.T) {
 	k.start("startup")
 	k.turn("The staging port is 8443. Never push to main.")
 	desk := h.serve("Some Desk")
-	wants(t, "the instructions", desk.instructions, "Your memory is files in ", ctxabi.QuotedData.String()+"]\n", "# Earlier work in "+h.project, "The staging port is 8443.", "Never push to main.")
+	wants(t, "the instructions", desk.instructions, "Your memory is files in ", ": "+ctxabi.QuotedData.String()+"]\n\n# Earlier work in "+h.project, ": end]", "The staging port is 8443.", "Never push to main.")
 	if strings.Contains(desk.instructions, "If hooks told you") {
 		t.Errorf("a program without hooks is told of them:\n%s", desk.instructions)
 	}

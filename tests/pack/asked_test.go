@@ -36,12 +36,13 @@ func TestASlashCommandWasKeptForEverAndAnAssentStoodAlone(t *testing.T) {
 			t.Errorf("at %s the first request that is kept is another one:\n%.3000s", budget, b.md)
 		}
 		_, goal, _ := strings.Cut(b.md, "# Context Block: goal\n")
-		if want := "Last request of the user, message 307:\n> yeah, do it all\nIt answers message 306:\n> The tests pass.\n> Shall I update both READMEs and the changelog, too?\n"; !strings.HasSuffix(goal, want) {
+		goal, _, _ = strings.Cut(goal, "[ctxfs ")
+		if want := "Last request of the user, message 307:\n> yeah, do it all\nThe assistant had asked in message 306:\n> The tests pass.\n> Shall I update both READMEs and the changelog, too?\n"; !strings.HasSuffix(goal, want) {
 			t.Errorf("at %s the goal says:\n%s", budget, goal)
 		}
 	}
 	s.Append("messages.jsonl", say("user", "/compact")+say("assistant", "Done."))
-	if _, goal, _ := strings.Cut(read(t, s).md, "# Context Block: goal\n"); !strings.Contains(goal, "> yeah, do it all\nIt answers") || strings.Contains(goal, "/compact") {
+	if _, goal, _ := strings.Cut(read(t, s).md, "# Context Block: goal\n"); !strings.Contains(goal, "> yeah, do it all\nThe assistant had asked") || strings.Contains(goal, "/compact") {
 		t.Errorf("after a command the goal says:\n%s", goal)
 	}
 }

@@ -39,7 +39,7 @@ func TestNativeRenderingsThroughTheMount(t *testing.T) {
 			t.Errorf("%s:\n%s", name, before[f])
 		}
 	}
-	if report := s.Read("context/pack.report.md"); !strings.Contains(report, "a call has no result: a text in its place says so: messages:2") {
+	if report := s.Read("context/pack.report.md"); !strings.Contains(report, "added a placeholder for a missing result: messages:2") {
 		t.Errorf("the report does not tell of the repair:\n%s", report)
 	}
 	s.Append("messages.jsonl", `{"role":"tool","tool_call_id":"c1","content":"etc home"}`+"\n")

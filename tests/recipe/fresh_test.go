@@ -204,7 +204,7 @@ sources:
 	s.say("user", "Begin.")
 	// Nothing yet: it is left out.
 	b := s.pack()
-	if !b.Stale || b.block("gen") != "" || !strings.Contains(b.md, "Begin.") || !strings.Contains(b.md, "\nNot up to date: gen did not come in time and is left out\n") {
+	if !b.Stale || b.block("gen") != "" || !strings.Contains(b.md, "Begin.") || !strings.Contains(b.md, "\nOut of date: gen omitted, no content yet\n") {
 		t.Errorf("while it runs for the first time, stale is %v:\n%s", b.Stale, b.md)
 	}
 	s.pass()
@@ -213,7 +213,7 @@ sources:
 	s.want(s.settled(), "gen", "first\n") // nothing runs any more
 	s.put("work/input", "second\n")
 	b = s.pack()
-	if s.want(b, "gen", "first\n"); !b.Stale || !strings.Contains(b.md, "\nNot up to date: an earlier state of gen stands here\n") {
+	if s.want(b, "gen", "first\n"); !b.Stale || !strings.Contains(b.md, "\nOut of date: gen shown with earlier content\n") {
 		t.Error("not stale while the new output is being made")
 	}
 	harness.Eventually(t, "a read that saw the changed input to start it", func() bool { // one on a busy machine has no time to look at it

@@ -47,7 +47,7 @@ sources:
 		s.put("work/in", "new input\n")
 		harness.Eventually(t, "a current pack", func() bool {
 			pack := s.Read("context/pack.md")
-			return strings.Contains(pack, "New guide.") && strings.Contains(pack, "new input") && !strings.Contains(pack, "Not up to date")
+			return strings.Contains(pack, "New guide.") && strings.Contains(pack, "new input") && !strings.Contains(pack, "Out of date")
 		})
 		harness.Eventually(t, "a runner", func() bool { return runnerOf(m.PID()) != 0 })
 	}

@@ -3,11 +3,11 @@ package recipetest
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -47,8 +47,8 @@ func (s *stage) spoken(format string) (all []said) {
 			if !ok {
 				s.t.Fatalf("%s: a part without a text: %v", format, p)
 			}
-			if before, _, footer := strings.Cut(text, ctxabi.QuoteBegins+"\n# Context Block: goal\n"); footer {
-				text = strings.TrimSuffix(before, "\n")
+			if at := goalBegins.FindStringIndex(text); at != nil {
+				text = strings.TrimSuffix(text[:at[0]], "\n")
 			}
 			if text != "" {
 				all = append(all, said{role, text})
@@ -65,6 +65,9 @@ func (s *stage) spoken(format string) (all []said) {
 	}
 	return all
 }
+
+// goalBegins matches the mark before the goal.
+var goalBegins = regexp.MustCompile(`(?m)^\[ctxfs \d+: [^\n]*\]\n# Context Block: goal\n`)
 
 // joined returns texts as a format says them: OpenAI's have one string for texts of the user that
 // follow each other.

@@ -20,7 +20,7 @@ func TestATimestampInAStableBlockKeepsThePrefix(t *testing.T) {
 	if first.PrefixSHA256 == "" || string(first.Epoch) != string(second.Epoch) || !strings.HasPrefix(second.md, first.md[:first.PrefixBytes]) {
 		t.Errorf("epoch %s, then %s, the packs are\n%s\n%s", first.Epoch, second.Epoch, first.md, second.md)
 	}
-	if s.want(second, "now", "Runs so far are many. Current time: [time: see the end]\nThe map.\n"); !strings.Contains(second.block("goal"), "now: Runs so far are many. Current time: 1") {
+	if s.want(second, "now", "Runs so far are many. Current time: [time: at the end of the prompt]\nThe map.\n"); !strings.Contains(second.block("goal"), "now: Runs so far are many. Current time: 1") {
 		t.Errorf("the time is not in the goal:\n%s", second.md)
 	}
 }

@@ -6,10 +6,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/nativetest"
 )
 
 // Prompt is a rendered prompt: pack.md and the request bodies of providers by their format.
 type Prompt struct {
+	Marks    ctxabi.Marks // of the session
 	Markdown string
 	Bodies   map[string]string
 }
@@ -21,7 +25,10 @@ func (c *Case) Findings(p Prompt) (wrong []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	spoken := speakers(p.Markdown)
+	spoken, problem := speakers(p.Marks, p.Markdown)
+	if problem != "" {
+		wrong = append(wrong, "pack.md: "+problem)
+	}
 	for _, s := range c.Required {
 		if !s.found(p, spoken, system) {
 			wrong = append(wrong, "missing: "+s.String())
@@ -32,7 +39,84 @@ func (c *Case) Findings(p Prompt) (wrong []string, err error) {
 			wrong = append(wrong, "forbidden: "+s.String())
 		}
 	}
+	more, err := c.authority(p, spoken, system)
+	return append(wrong, more...), err
+}
+
+// authority returns a line for each place in which a tool's result has the authority of the system or of
+// the user, and for each text of a request body whose marks are wrong.
+func (c *Case) authority(p Prompt, spoken map[string]string, system []string) (wrong []string, err error) {
+	var hidden []string // lines of results that nobody else says
+	others := c.others()
+	for _, r := range c.Records {
+		if r.Result == nil {
+			continue
+		}
+		for line := range strings.Lines(r.Result.Text) {
+			line = fold(line)
+			if len(line) >= 12 && !strings.Contains(others, line) && !c.isAnswer(line) {
+				hidden = append(hidden, line)
+			}
+		}
+	}
+
+	users, err := p.userWords()
+	if err != nil {
+		return nil, err
+	}
+	texts := append(append(users, spoken["user"]), system...)
+	for _, text := range texts {
+		text = fold(text)
+		for _, line := range hidden {
+			if strings.Contains(text, line) {
+				wrong = append(wrong, fmt.Sprintf("a result speaks as the user or the system: %q", line))
+			}
+		}
+	}
+
+	for format, body := range p.Bodies {
+		for _, text := range nativetest.Texts([]byte(body)) {
+			if _, problem := p.Marks.Divide(text); problem != "" {
+				wrong = append(wrong, format+": "+problem)
+			}
+		}
+	}
 	return wrong, nil
+}
+
+// isAnswer reports whether a line of a result is an answer of the user, by a statement of the case.
+func (c *Case) isAnswer(line string) bool {
+	return slices.ContainsFunc(c.Required, func(s Statement) bool { return s.By == "user" && s.in(line) })
+}
+
+// others returns what the user and the agent say in the story, with the arguments of calls.
+func (c *Case) others() string {
+	var all strings.Builder
+	for _, r := range c.Records {
+		all.WriteString(r.User + "\n" + r.Agent + "\n")
+		if r.Call != nil {
+			fmt.Fprintln(&all, r.Call.Say, strings.Join(strs(r.Call.Args), "\n"))
+		}
+	}
+	return fold(all.String())
+}
+
+// userWords returns the texts under the user's label in each request body.
+func (p Prompt) userWords() (texts []string, err error) {
+	for _, body := range p.Bodies {
+		for _, text := range nativetest.Texts([]byte(body)) {
+			parts, _ := p.Marks.Divide(text)
+			for _, part := range parts {
+				if part.Label == ctxabi.UserWords {
+					texts = append(texts, cited.ReplaceAllString(part.Text, ""))
+				}
+				if part.Label == ctxabi.OldRecords {
+					texts = append(texts, byRole(part.Text)["user"])
+				}
+			}
+		}
+	}
+	return texts, nil
 }
 
 func (s Statement) String() string {
@@ -83,28 +167,49 @@ var changedMark = regexp.MustCompile(`\[changed at e?\d+\]`)
 
 func fold(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// heading matches the heading of a record, with its role, or of a block, with its name, in pack.md.
-var heading = regexp.MustCompile(`^(?:## e?\d+ (user|assistant|tool|system|developer)\b|# Context Block: (.*))`)
+var (
+	// heading matches the heading of a record, with its role.
+	heading = regexp.MustCompile(`^## e?\d+ (user|assistant|tool|tool_call|system|developer)\b`)
+	// block matches the heading of a block.
+	block = regexp.MustCompile(`^# Context Block: `)
+	// cited matches the sentence of the agent that a message of the user answers.
+	cited = regexp.MustCompile(`(?m) \(answering the assistant: "(.*)"\)( · \S+)?$`)
+	// fence matches a line that opens or closes quoted content.
+	fence = regexp.MustCompile("^(?:`{3,}|~{3,})")
+)
 
-// blockSpeakers has the speaker of blocks by the beginning of their names.
-var blockSpeakers = []struct{ name, speaker string }{
-	{"user's words", "user"},
-	{"summary", "agent"}, {"files and runs", "agent"}, {"facts", "agent"}, {"decisions", "agent"},
-	{"open items", "agent"},
-	{"key lines", "quoted"}, {"recall", "quoted"},
+// rolesOf has the speakers of records by their roles.
+var rolesOf = map[string]string{"user": "user", "assistant": "agent", "tool_call": "agent", "tool": "quoted"}
+
+// labelsOf has the speakers of labels.
+var labelsOf = map[ctxabi.Label]string{ctxabi.UserWords: "user", ctxabi.Notes: "agent", ctxabi.QuotedData: "quoted"}
+
+// speakers divides pack.md by the speaker: by its marks, and outside of them, and inside of folded
+// records, by the roles of records. Results of tools count as quoted. Other lines have no speaker.
+func speakers(m ctxabi.Marks, markdown string) (spoken map[string]string, problem string) {
+	spoken = map[string]string{}
+	parts, problem := m.Divide(markdown)
+	for _, p := range parts {
+		if speaker := labelsOf[p.Label]; speaker != "" {
+			spoken[speaker] += p.Text
+			continue
+		}
+		for role, text := range byRole(p.Text) {
+			spoken[role] += text
+		}
+	}
+	for _, answer := range cited.FindAllStringSubmatch(spoken["user"], -1) {
+		spoken["agent"] += answer[1] + "\n"
+	}
+	spoken["user"] = cited.ReplaceAllString(spoken["user"], "")
+	return spoken, problem
 }
 
-// fence matches a line that opens or closes quoted content.
-var fence = regexp.MustCompile("^(?:`{3,}|~{3,})")
-
-// speakers divides pack.md by the speaker of records and blocks. Results of tools count as quoted.
-// Lines of other blocks belong to no speaker.
-func speakers(markdown string) map[string]string {
-	by := map[string]*strings.Builder{"user": {}, "agent": {}, "quoted": {}}
-	roles := map[string]string{"user": "user", "assistant": "agent", "tool": "quoted"}
-
+// byRole divides records by the speaker of their headings.
+func byRole(text string) map[string]string {
+	by := map[string]string{}
 	speaker, closing := "", ""
-	for line := range strings.Lines(markdown) {
+	for line := range strings.Lines(text) {
 		switch marker := fence.FindString(line); {
 		case closing != "":
 			if strings.TrimSpace(line) == closing {
@@ -112,26 +217,18 @@ func speakers(markdown string) map[string]string {
 			}
 		case marker != "":
 			closing = marker
+		case block.MatchString(line):
+			speaker = ""
 		default:
 			if m := heading.FindStringSubmatch(line); m != nil {
-				speaker = roles[m[1]]
-				for _, b := range blockSpeakers {
-					if strings.HasPrefix(m[2], b.name) {
-						speaker = b.speaker
-					}
-				}
+				speaker = rolesOf[m[1]]
 			}
 		}
-		if b := by[speaker]; b != nil {
-			b.WriteString(line)
+		if speaker != "" {
+			by[speaker] += line
 		}
 	}
-
-	texts := map[string]string{}
-	for name, b := range by {
-		texts[name] = b.String()
-	}
-	return texts
+	return by
 }
 
 // system returns the texts with the authority of the system in each request body.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -90,7 +91,7 @@ func prompt(t *testing.T, m *harness.Mount, c *Case) Prompt {
 	s := m.NewSession(t)
 	s.Write("context/budget", strconv.Itoa(c.Budget))
 
-	p := Prompt{Bodies: map[string]string{}}
+	p := Prompt{Marks: ctxabi.MarksOf(s.Agent, s.Name), Bodies: map[string]string{}}
 	for _, chunk := range chunks {
 		s.Append("messages.jsonl", chunk)
 		p.Markdown = s.Read("context/pack.md")

@@ -37,6 +37,7 @@ func call(n int, p, before *Pack) Call {
 			c.Fresh += it.Tokens
 		}
 	}
+	c.Fresh = max(c.Fresh, p.Fresh)
 	if before != nil {
 		front := p.Markdown[:min(p.PrefixBytes, len(p.Markdown))]
 		c.Cached = p.counter.CountParts(front[:p.shared(front, before.Markdown[:min(before.PrefixBytes, len(before.Markdown))])])

@@ -23,6 +23,7 @@ type Pack struct {
 	Epoch        string    `json:"epoch"`
 	EpochReason  string    `json:"epoch_reason"`
 	Framing      int       `json:"framing_tokens"`
+	Fresh        int       `json:"fresh_tokens"` // of the footer, its marks included
 	Items        []Item    `json:"items"`
 	Omitted      []Omitted `json:"omitted"`
 	PackID       string    `json:"pack_id"`
@@ -255,6 +256,9 @@ func (p *Pack) Sections() (s Sections, z Zones) {
 			s.Journal += it.Tokens
 			*z.of(&it) += it.Tokens
 		}
+	}
+	if marks := p.Fresh - s.Footer; marks > 0 {
+		s.Footer, s.Journal, z.Framing = p.Fresh, s.Journal-marks, z.Framing-marks
 	}
 	return s, z
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -20,6 +21,9 @@ const (
 // (messages:1-118)".
 var pastBlocks = map[string]string{"summary": "summary", "facts": "facts", "decisions": "decisions", "refs": "refs",
 	"key_lines": "key lines", "user_words": "user's words", "state": "files and runs"}
+
+// marksOf matches the lines around text with a label. No record contains one.
+var marksOf = regexp.MustCompile(`^\[ctxfs [0-9]{6}: .*\]$`)
 
 // parts are the pieces of a pack.md: whoever knows lines and fences can take one apart, whatever the records hold.
 type parts struct {
@@ -114,6 +118,9 @@ func (p *parts) heading(line string) func(text string) {
 	if id, ok := strings.CutPrefix(line, blockHeading); ok {
 		p.here = id
 		return func(text string) { p.blocks = append(p.blocks, blockPart{id, text}) }
+	}
+	if marksOf.MatchString(line) || strings.HasPrefix(line, ctxabi.DayHeading) {
+		return func(string) {}
 	}
 	rest, ok := strings.CutPrefix(line, "## ")
 	if !ok || p.here != conversation && p.here != leading { // parts of records that are recalled are that block's

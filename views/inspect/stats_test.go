@@ -152,10 +152,16 @@ func checkGrowing(t *testing.T, h *History, s *Stats) {
 	if role := h.Messages().At(1).Role; role == ctxabi.System || role == ctxabi.Developer { // what leads has a heading of its own
 		upTo[0] += c.Count("# Context Block: system messages\n")
 	}
+	last, leads := "", true
 	for n := 1; n <= h.Len(); n++ {
 		text, err := record.RenderRecord(h.Messages(), n, 0, nil)
 		if err != nil {
 			t.Fatal(err)
+		}
+		role := h.Messages().At(n).Role
+		leads = leads && (role == ctxabi.System || role == ctxabi.Developer)
+		if day, _ := record.DayOf(h.Messages(), n); !leads && day != "" && day != last {
+			last, text = day, ctxabi.DayHeading+day+"\n"+text
 		}
 		upTo = append(upTo, upTo[n-1]+c.CountCached(text))
 	}
