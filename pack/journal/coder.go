@@ -100,9 +100,9 @@ func (p *Part) code(c *coder.Coder) {
 	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized, &p.MissingRules)
 	coder.Number(c, &p.Zone)
 	coder.Number(c, &p.Role)
-	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark)
+	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark, &p.Legend)
 	p.Sums.code(c)
-	coder.Text(c, &p.Text, &p.How, &p.Notes)
+	coder.Text(c, &p.Text, &p.How, &p.Notes, &p.Day)
 }
 
 func (z *Zones) code(c *coder.Coder) {

@@ -42,6 +42,7 @@ var examples = map[string]string{
 	"source.strategy":       `truncate_head`,
 	"source.phase":          `dynamic`,
 	"source.priority":       `10`,
+	"source.role":           `user`,
 	"source.max_tokens":     `"6%"`,
 	"source.on_missing":     `skip`,
 	"source.condition":      `{when: task_contains, pattern: deploy}`,
