@@ -291,8 +291,12 @@ func (b *zoner) room() (room, words int64, err error) {
 		shown = int64(total + b.mm.legend(b.c).Tokens)
 	}
 	for i := range parts {
-		if parts[i].Zone != InFull {
+		if p := &parts[i]; p.Zone != InFull {
 			shown += int64(b.frame())
+		} else if p.From >= b.z.boundary { // the fold takes back by weight what it lowers later
+			if k, ok := at.oddAt(p.From); ok {
+				shown += max(0, at.scaled(at.odd[k].rule.shown(at.odd[k].weight))-int64(p.Tokens))
+			}
 		}
 	}
 	if at.beyond > 0 {
