@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -89,6 +90,15 @@ func (b *zoner) markTokens(parts ...Part) int {
 		kinds = append(kinds, parts[i].Kind())
 	}
 	return b.mm.marker(&b.f.Rules, b.c, b.before).tokens(kinds...)
+}
+
+// marksFor returns what the marks take that one more block brings.
+func (b *zoner) marksFor(zone Zone) int64 {
+	next := Part{Piece: Piece{Zone: zone}}
+	if zone == InNotes {
+		next.Zone = InSummary // of the same label
+	}
+	return int64(b.markTokens(append(slices.Clip(b.z.blocks), next)...) - b.markTokens(b.z.blocks...))
 }
 
 // label escapes the blocks of the zones and puts marks around those of the same label.

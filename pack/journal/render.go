@@ -138,12 +138,17 @@ func (mm *Memo) RenderJournal(m record.Records, f *Fold, c *tokens.Counter) (par
 	if err != nil {
 		return nil, 0, err
 	}
+	return mm.journal(m, f, past, mm.repeats(f), c)
+}
+
+// journal renders the pieces of f with the zones of the past, which may lack those of the newest generation. total is what
+// they take. Records that repeat others refer to them as repeats says; nil: none does.
+func (mm *Memo) journal(m record.Records, f *Fold, past Past, repeats *repeats, c *tokens.Counter) (parts []Part, total int, err error) {
 	pieces := f.pieces(m, past.folded()...)
 	parts = make([]Part, 0, len(pieces)+8)
 	if f.Lead.N > 0 {
 		parts = append(parts, Part{Piece: Piece{Lead: true}, Text: leading, Tokens: c.CountCached(leading)})
 	}
-	repeats := mm.repeats(f)
 	heading := Conversation // that is to stand before the next record; "": it stands already
 	begin := func() {
 		if heading != "" {

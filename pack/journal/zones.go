@@ -170,6 +170,7 @@ type zoner struct {
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
 	again      []saying    // changed statements that the pack shows without a mark
+	foldTokens int64       // that the folded records take, with their marks and days
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -205,62 +206,74 @@ func (b *zoner) make(rooms zoneRules) error {
 		n := min(int64(b.c.CountCached(b.sayingLine(&b.again[i], saidCaps[0]))), rooms.lines)
 		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
 	}
-	most := rooms.said + words
-	said, saidAt := b.said(left, int(most), int(max(most, room*rulesShare/1000)), covered)
+	// The share of a block pays for the marks that it brings.
+	most, marks := rooms.said+words, b.marksFor(InSaid)
+	said, saidAt := b.said(left, int(most-marks), int(max(most, room*rulesShare/1000)-marks), covered)
+	over := -rooms.said
 	if said.Text != "" {
-		b.z.blocks = append(b.z.blocks, said)
-		covered = append(covered, said.Text)
+		over += int64(said.Tokens) + marks
+		covered = b.add(said, covered)
 	}
-	over := int64(said.Tokens) - rooms.said
 	if room += words; over < words { // the conclusions have what the user's words leave
 		rooms.summary += words - max(0, over)
 	} else if over > words { // rules take more than that
 		rest := rooms.summary + rooms.state + rooms.lines
 		rooms = rooms.times(max(0, rest+words-over), max(1, rest))
 	}
+	rooms.summary -= b.marksFor(InSummary)
 	if summary := b.summary(left, rooms, saidAt); summary.Text != "" {
-		b.z.blocks = append(b.z.blocks, summary)
-		covered = append(covered, summary.Text)
+		covered = b.add(summary, covered)
 	}
-	if now := b.state(int(rooms.state), int(rooms.lines)); now.Text != "" {
-		b.z.blocks = append(b.z.blocks, now)
-		covered = append(covered, now.Text)
+	if now := b.state(int(rooms.state-b.marksFor(InState)), int(rooms.lines)); now.Text != "" {
+		covered = b.add(now, covered)
 	}
-	for _, p := range slices.Concat(b.z.blocks, b.z.folds) {
-		room -= int64(p.Tokens + b.frame())
+	room -= b.taken() - int64(toldTokens) // which the block has that begins with them
+	for _, p := range b.notes(room-b.marksFor(InNotes), covered, told) {
+		room -= int64(p.Tokens+b.frame()) + b.marksFor(InNotes)
+		covered = b.add(p, covered)
 	}
-	room -= int64(b.markTokens(b.z.blocks...) + b.markTokens(b.z.folds...))
-	room += int64(toldTokens) // of the block that begins with them
-	for _, p := range b.notes(room, covered, told) {
-		b.z.blocks = append(b.z.blocks, p)
-		covered = append(covered, p.Text)
-		room -= int64(p.Tokens)
+	b.fillUp(room, left, rooms, saidAt, covered, whole)
+	b.label()
+	b.dateFolds()
+	return nil
+}
+
+// add adds a block, and its text to the covered ones.
+func (b *zoner) add(p Part, covered []string) []string {
+	b.z.blocks = append(b.z.blocks, p)
+	return append(covered, p.Text)
+}
+
+// taken returns what the blocks and folded records take so far, with their marks and days.
+func (b *zoner) taken() int64 {
+	n := int64(b.markTokens(b.z.blocks...)) + b.foldTokens
+	for _, p := range b.z.blocks {
+		n += int64(p.Tokens + b.frame())
 	}
-	room -= int64(b.markTokens(Part{Piece: Piece{Zone: InLines}}))
-	lines := b.keyLines(int(room), covered, whole)
-	if more := room - int64(lines.Tokens); more > minRefold { // no more lines: the conclusions have what is left
+	return n
+}
+
+// fillUp gives what the other zones leave to key lines, then to the conclusions and to folded records.
+func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
+	marks := b.marksFor(InLines) + int64(b.frame())
+	lines := b.keyLines(int(room-marks), covered, whole)
+	if more := room - marks - int64(lines.Tokens); more > minRefold { // no more lines: the conclusions have what is left
 		at := slices.IndexFunc(b.z.blocks, func(p Part) bool { return p.Zone == InSummary })
 		if at >= 0 {
 			was := b.z.blocks[at]
 			rooms.summary = int64(was.Tokens) + more
-			b.z.blocks[at] = b.summary(left, rooms, saidAt)
+			b.z.blocks[at] = b.summary(left, rooms, said)
 			room -= int64(b.z.blocks[at].Tokens - was.Tokens)
-			lines = b.keyLines(int(room), append(covered, b.z.blocks[at].Text), whole)
+			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[at].Text), whole)
 		}
 	}
 	if lines.Text != "" {
 		b.z.blocks = append(b.z.blocks, lines)
-		room -= int64(lines.Tokens)
+		room -= int64(lines.Tokens) + marks
 	}
 	if room > minRefold {
-		for _, p := range b.z.folds {
-			room += int64(p.Tokens + b.frame())
-		}
-		b.fold(int(room))
+		b.fold(int(room + b.foldTokens))
 	}
-	b.label()
-	b.dateFolds()
-	return nil
 }
 
 // room is what the zones may take in exact tokens: what the records that are shown leave of what
@@ -269,13 +282,21 @@ func (b *zoner) make(rooms zoneRules) error {
 func (b *zoner) room() (room, words int64, err error) {
 	at := *b.f
 	at.N = b.z.at
-	shown, err := b.mm.count(b.m, at.pieces(b.m, b.before.folded()...), b.c)
+	parts, total, err := b.mm.journal(b.m, &at, b.before, nil, b.c)
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, z := range b.before {
-		for _, p := range slices.Concat(z.blocks, z.folds) {
-			shown += int64(p.Tokens + b.frame())
+	shown := int64(total + b.c.CountCached(Conversation))
+	if len(b.before) == 0 {
+		shown = int64(total + b.mm.legend(b.c).Tokens)
+	}
+	for i := range parts {
+		if p := &parts[i]; p.Zone != InFull {
+			shown += int64(b.frame())
+		} else if p.From >= b.z.boundary { // the fold takes back by weight what it lowers later
+			if k, ok := at.oddAt(p.From); ok {
+				shown += max(0, at.scaled(at.odd[k].rule.shown(at.odd[k].weight))-int64(p.Tokens))
+			}
 		}
 	}
 	if at.beyond > 0 {
@@ -337,12 +358,14 @@ func (b *zoner) group(end int) int {
 // fold folds records from the boundary backwards, as many groups as there is room for.
 func (b *zoner) fold(room int) {
 	var back []Part // newest first
+	marks := b.markTokens(Part{Piece: Piece{Zone: InFolds}})
+	left, last := room-marks, ""
 	same := sameResults{}
 	end := b.z.boundary - 1
 	for end >= b.z.from {
 		begin := max(b.group(end), b.z.from)
 		var group []Part
-		n, readable := 0, true
+		n, readable, day := 0, true, last
 		for at := end; at >= begin && readable; at-- {
 			p := Part{Piece: Piece{Span: ctxabi.Span{From: at, To: at}, Kept: true, Zone: InFolds}}
 			if !b.staysWhole(at) {
@@ -355,18 +378,22 @@ func (b *zoner) fold(room int) {
 				p.Text = ctxabi.EscapeInline(b.changed.markFolded(at, p.Text))
 				p.Tokens = b.c.CountCached(p.Text)
 				n += p.Tokens + b.frame()
+				if on := b.day(at); on != "" && on != day {
+					day = on
+					n += b.c.CountCached(ctxabi.DayHeading + on + "\n")
+				}
 			}
 			group = append(group, p)
 		}
-		if n > room || !readable {
+		if n > left || !readable {
 			break
 		}
-		room -= n
+		left, last = left-n, day
 		back = append(back, group...)
 		end = begin - 1
 	}
 	if len(back) > 0 {
 		slices.Reverse(back)
-		b.z.From, b.z.folds = end+1, back
+		b.z.From, b.z.folds, b.foldTokens = end+1, back, int64(room-left)
 	}
 }
