@@ -52,7 +52,7 @@ func TestReasoningNeedsItsFollower(t *testing.T) {
 			t.Errorf("%s is there %d times, want %d\n%s", text, strings.Count(data, text), n, data)
 		}
 	}
-	for _, want := range []string{"nothing follows a reasoning item", "a reasoning item came before", "an item has the id of an earlier one", "half of a surrogate pair"} {
+	for _, want := range []string{"omitted a reasoning item that nothing follows", "omitted a repeated reasoning item", "removed the id of an item that an earlier item has", "replaced half of a surrogate pair"} {
 		if !strings.Contains(string(b.JSON()), want) {
 			t.Errorf("no repair %q: %v", want, parseJSON(t, b).Repairs)
 		}

@@ -160,8 +160,8 @@ func TestHistoryAndRequestAreOneMessage(t *testing.T) {
 		}
 		before = b.Compactions
 		all := natives(t, b, logsOf(&in), in.Budget, "") // which checks that roles alternate
-		first, _ := at(bodyOf(t, all[native.OpenAI]), "messages", 0, "content").(string)
-		if strings.HasPrefix(first, "Request 0") && strings.Contains(first, "\n"+testMarks.End()+"\nRequest ") {
+		first, _ := at(bodyOf(t, all[native.OpenAI]), "messages", 1, "content").(string) // behind the notation
+		if strings.HasPrefix(first, "Request 0") && strings.Contains(first, "\n"+testMarks.End()+"Request ") {
 			merged++
 		}
 	}

@@ -191,7 +191,7 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 		if s.Type != recipe.TypeJournal || p.Framing == 0 {
 			continue
 		}
-		takes := p.Framing
+		takes := p.Framing - marksOutside(in, p, md)
 		for _, it := range p.Items {
 			if it.Phase == phaseJournal {
 				takes += it.Tokens
@@ -209,6 +209,29 @@ func checkJournal(t *rapid.T, in Input, p packJSON, md string) {
 			}
 		}
 	}
+}
+
+// marksOutside returns the tokens of the marks around blocks outside the journal.
+func marksOutside(in Input, p packJSON, md string) (tokens int) {
+	outside := map[string]bool{}
+	for _, it := range p.Items {
+		outside[it.ID] = outside[it.ID] || it.Phase != phaseJournal
+	}
+	begin, open := "", false
+	for line := range strings.Lines(md) {
+		label, ends := testMarks.ReadMark(line)
+		id, heads := strings.CutPrefix(strings.TrimSuffix(line, "\n"), record.BlockHeading)
+		switch {
+		case heads && begin != "" && outside[id]:
+			tokens, open = tokens+countText(in.Encoding, begin), true
+		case ends && open:
+			tokens, open = tokens+countText(in.Encoding, line), false
+		}
+		if begin = ""; label != ctxabi.Unlabeled {
+			begin = line
+		}
+	}
+	return tokens
 }
 
 // checkPlan: what is planned before generators run is what the pack is made by, though all other chains are left out.

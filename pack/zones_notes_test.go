@@ -32,6 +32,7 @@ func blockNamed(md, name string) string {
 		return ""
 	}
 	block, _, _ = strings.Cut(block, "\n"+record.BlockHeading)
+	block, _, _ = strings.Cut(block+"\n", "\n"+testMarks.End())
 	return block
 }
 

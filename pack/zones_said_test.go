@@ -40,7 +40,7 @@ func TestTheUsersWordsStay(t *testing.T) {
 	work(l, 60)
 	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
 	block := blockNamed(md, "user's words (")
-	for _, want := range []string{"The tests must not use a network, ever.", "the second one (to: ", "Shall I write CSV or JSON?)", "It broke: […] keep the old reader for now. · context/line/"} {
+	for _, want := range []string{"The tests must not use a network, ever.", "the second one (answering the assistant: ", "Shall I write CSV or JSON?\")", "It broke: […] keep the old reader for now. · context/line/"} {
 		if !strings.Contains(block, want) {
 			t.Errorf("no %q in\n%s", want, block)
 		}

@@ -214,7 +214,11 @@ func callsOf(m record.Records, at int, r record.Excerpt) []ctxabi.Call {
 		}
 		return out
 	}
-	if calls, err := record.CallsAt(log, call); err == nil {
+	calls, err := r.Asked, error(nil)
+	if !calls.Known() {
+		calls, err = record.CallsAt(log, call)
+	}
+	if err == nil {
 		for i := range out {
 			out[i].Name, out[i].Arguments = cmp.Or(calls.Name(r.Answers[i].Call), out[i].Name), calls.Arguments(r.Answers[i].Call)
 		}

@@ -30,6 +30,7 @@ type Memo struct {
 	items     *items             // see derivedItems
 	digests   digests            // of the newest records
 	states    section.States     // of files and runs
+	paths     map[int]filesUsed  // of files that calls read and write, by place
 	older     map[int]*saidWords // messages of the user before the newest ones, by place
 	made      int                // zones, so far
 	ahead     map[Rules]bool     // folds that were to be made before they are needed
@@ -46,7 +47,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -179,6 +180,7 @@ func (mm *Memo) Clear() {
 	clear(mm.requests)
 	clear(mm.costs)
 	clear(mm.argued)
+	clear(mm.paths)
 	clear(mm.older)
 	mm.items, mm.digests = nil, digests{}
 	mm.states.Clear()
@@ -206,6 +208,12 @@ func (mm *Memo) Size() int {
 	}
 	for _, w := range mm.older {
 		n += 64 + 2*len(w.rules)
+	}
+	for _, used := range mm.paths {
+		n += 64
+		for _, path := range used.paths {
+			n += 16 + len(path)
+		}
 	}
 	n += 24*(len(mm.costs)+len(mm.argued)) + mm.digests.bytes()
 	if mm.items != nil {

@@ -35,6 +35,11 @@ func (mm *Memo) sectionsUpTo(m record.Records, f *Fold, at int) (*section.State,
 	major := at
 	if len(f.past) > 0 {
 		major = f.past[0].Compacted
+		if last := f.past[len(f.past)-1].Compacted; last < at && !mm.states.Reaches(section.From(major), last, at) {
+			if s, err := mm.states.At(m, section.From(major), last); err != nil { // the zones ask for it next
+				return s, err
+			}
+		}
 	}
 	return mm.states.At(m, section.From(major), at)
 }

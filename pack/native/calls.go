@@ -18,7 +18,7 @@ func (w *scripter) call(at, i, n int) {
 	if c.Broken {
 		w.repair(l.Address, "the arguments of a call are not an object of JSON: they stand in one as a text")
 	} else if c.Halved {
-		w.repair(l.Address, "the arguments of a call have half of a surrogate pair: U+FFFD replaces it")
+		w.repair(l.Address, "replaced half of a surrogate pair in the arguments of a call by U+FFFD")
 	}
 	switch {
 	case c.ID == "":
@@ -27,7 +27,7 @@ func (w *scripter) call(at, i, n int) {
 		w.repair(l.Address, "a call has the id of an earlier one: it is given another")
 	}
 	if s.plain = w.seenItem(c); s.plain {
-		w.repair(l.Address, "an item has the id of an earlier one: it is a call without that id")
+		w.repair(l.Address, "removed the id of an item that an earlier item has")
 	}
 	s.id = w.ids.Take(s.id, fmt.Sprintf("call_%s_%d", l.Address, n+1))
 	w.Turns[at].Slots = append(w.Turns[at].Slots, s)

@@ -113,8 +113,7 @@ func (q *Query) isReplaced(old *oldRecord, from int) bool {
 	}
 	replaced, known := q.replaced[old.at]
 	if !known {
-		r, err := record.ExcerptOf(q.History, old.at)
-		replaced = err == nil && q.Memo.Replaced(q.History, old.at, &r, q.Fold.N)
+		replaced = q.Memo.Replaced(q.History, old.at, q.Fold.N)
 		if q.replaced == nil {
 			q.replaced = map[int]bool{}
 		}

@@ -14,8 +14,9 @@ import (
 
 // Excerpt is what a record says, whatever its form.
 type Excerpt struct {
-	Text    string // of its content or, of a result, its output
-	Name    string // of the tool that a result is from
+	Asked   Answers // the calls of the record that it answers, where a name was looked up there
+	Text    string  // of its content or, of a result, its output
+	Name    string  // of the tool that a result is from
 	Calls   []ctxabi.Call
 	Answers []derived.Answer     // of a result
 	Replies []derived.UserAnswer // of a result: what the user answered by it
@@ -88,6 +89,7 @@ func read(m Records, at int, answers bool) (Excerpt, error) {
 			if answered, err = CallsAt(log, int(e.CallOf)); err != nil {
 				return s, err
 			}
+			s.Asked = answered
 		}
 		results := msg.Results
 		if len(results) == 0 {

@@ -193,6 +193,9 @@ func CallsAt(m Records, line int) (Answers, error) {
 	return Answers{line, ctxabi.DecodeMessage(raw).Calls}, nil
 }
 
+// Known reports whether the record was read.
+func (a Answers) Known() bool { return a.line > 0 }
+
 func (a Answers) find(id string) int {
 	return slices.IndexFunc(a.calls, func(c ctxabi.Call) bool { return c.ID == id })
 }

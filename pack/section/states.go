@@ -76,6 +76,9 @@ func (s *States) At(m record.Records, from, to int) (*State, error) {
 	return best, nil
 }
 
+// Reaches reports whether a state after from is known that ends between first and last.
+func (s *States) Reaches(from, first, last int) bool { return s.newest(from, last).to >= first }
+
 // Prepare applies some of the records after from up to to that no build has read.
 func (s *States) Prepare(m record.Records, from, to int) {
 	if known := s.newest(from, to); known.to < to {
