@@ -25,10 +25,10 @@
 //	state.go    State: last results, and what ends a failure
 //	run.go      run of a call
 //	command.go  command line that a script is for
+//	setting.go  fields that a call sets
 //	tool.go     calls of other tools
 //	judge.go    what an output says
 //	rules.go    lines of results and failures
 //	counts.go   figures of summaries
-//	setting.go  fields that a call sets
 //	fields.go   fields of JSON results
 package runs
