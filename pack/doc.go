@@ -21,9 +21,9 @@
 //
 //   - Order of the steps, and when a tighter fold is tried: build.go (Input.complete, draft.fill).
 //   - Token limits: budget.go. share divides the budget among the sources and keeps a part for the
-//     conversation, ClassOf says which sources are required,
-//     capOf limits one source, defaultCaps has the default caps, agentWrites what the agent wrote. demand.go adds up the requests of
-//     all sources. blocks.go (layout.serve) cuts blocks in the order of their priority.
+//     conversation, ClassOf says which sources are required, capOf limits one source, defaultCaps
+//     has the default caps, agentWrites what the agent wrote. demand.go adds up the requests of all
+//     sources. blocks.go (layout.serve) cuts blocks in the order of their priority.
 //   - Which sources are used, and when a fallback replaces one: chain.go (layout.useChain).
 //   - Text of each source type, and its trust: content.go. Native renderings quote history and
 //     agent data.

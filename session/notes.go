@@ -150,7 +150,9 @@ func (x *Session) changeNote(name string, again bool, by Edit, change func(*Note
 		}
 		err = x.commit(*c)
 		if err == nil && name == ctxabi.SummaryFile {
-			x.tellUnused()
+			if s, err := x.Summaries(); err == nil && len(s.List) > 0 {
+				x.tellUnused(s, s.List[len(s.List)-1])
+			}
 		}
 		if c.Was == nil || !errors.Is(err, ctxabi.ErrConflict) {
 			return err

@@ -58,6 +58,8 @@ type Version struct {
 	Retracted bool // it was removed after its delivery
 	row       int  // its line in VersionsFile, from 1; 0: it is an event; ofOldFile: of an older store
 	line      int  // its event
+	older     bool // Base stayed in use at its delivery
+	copied    bool // an exported event repeats it
 }
 
 // OfEvent reports whether the version is an event of the log.
@@ -112,6 +114,7 @@ type versions struct {
 	size, time int64 // of VersionsFile when rows was read
 	rows       []delivery
 	seen       int // events that were looked at
+	told       int // events of which errors.jsonl reports older versions
 	loaded     bool
 	events     []delivery
 }
@@ -143,10 +146,24 @@ func (x *Session) summariesAt(n int) (*Summaries, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n >= 0 {
-		list = slices.DeleteFunc(list, func(d delivery) bool { return d.Messages > n })
+	s := foldSummaries(list, t.Messages)
+	x.tellOlder(s)
+	if n < 0 {
+		return s, nil
 	}
+	list = slices.DeleteFunc(list, func(d delivery) bool { return d.Messages > n })
 	return foldSummaries(list, t.Messages), nil
+}
+
+// tellOlder reports versions of new events that are older than the one in use. x.versionsMu is held.
+func (x *Session) tellOlder(s *Summaries) {
+	v := x.versions.Get()
+	for _, d := range s.List {
+		if d.line > v.told && !d.copied {
+			x.tellUnused(s, d)
+		}
+	}
+	v.told = v.seen
 }
 
 // foldSummaries finds the range of each version and the version in use.
@@ -177,11 +194,12 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 		}
 
 		n := len(s.List) + 1
-		v := Version{At: time.Unix(0, d.At), row: d.row, line: d.line}
+		v := Version{At: time.Unix(0, d.At), row: d.row, line: d.line, copied: d.copied,
+			older: used && d.Upto < base.Upto}
 		v.SummaryVersion = ctxabi.SummaryVersion{N: n, Upto: d.Upto, Messages: d.Messages, Events: d.Events,
 			Writer: d.Writer, Base: s.inUse, SHA256: d.SHA256}
 		s.List = append(s.List, v)
-		if !used || d.Upto >= base.Upto {
+		if !v.older {
 			s.inUse = n
 		}
 	}
@@ -274,7 +292,7 @@ func (x *Session) versionRows() (rows []VersionRow, err error) {
 }
 
 // readSummaryEvents looks at the events that came since the last call. It reports what it ignores
-// of an event, and versions that are older than the one in use.
+// of an event.
 func (x *Session) readSummaryEvents(v *versions, t *log.Timeline) error {
 	if t.EventsErr != nil {
 		return nil // the log is reported elsewhere; what was read of it stays
@@ -326,7 +344,7 @@ func (x *Session) loadSummaryEvents(v *versions, t *log.Timeline) error {
 			v.events = append(v.events, d)
 		}
 	}
-	v.seen = s.Seen
+	v.seen, v.told = s.Seen, s.Seen
 	return nil
 }
 
@@ -548,17 +566,12 @@ func (c *Change) Retracts() bool {
 	return c.Kind == SetSummary && json.Unmarshal([]byte(c.To), &row) == nil && row.Retracts
 }
 
-// tellUnused reports a version that was delivered and is not in use.
-func (x *Session) tellUnused() {
-	s, err := x.Summaries()
-	if err != nil || len(s.List) == 0 {
-		return
-	}
-	if last := s.List[len(s.List)-1]; last.N != s.inUse && !last.Retracted {
-		used, _ := s.InUse()
+// tellUnused reports a version that is older than the one that was in use at its delivery.
+func (x *Session) tellUnused(s *Summaries, v Version) {
+	if base, ok := s.Get(v.Base); ok && v.older {
 		x.tellSummary(ctxabi.SummaryFile, ctxabi.ErrStale,
 			"version %d covers the messages up to %d; version %d, which covers those up to %d, stays in use",
-			last.N, last.Upto, used.N, used.Upto)
+			v.N, v.Upto, base.N, base.Upto)
 	}
 }
 

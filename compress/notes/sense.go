@@ -50,9 +50,13 @@ func SenseOf(text string) Sense {
 	if text = strings.TrimSpace(ended().ReplaceAllString(text, "")); text == "" {
 		return Idle
 	}
-	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
+	return senseOfWords(strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\''
-	})
+	}))
+}
+
+// senseOfWords returns what a short message says, from its words in lower case.
+func senseOfWords(words []string) Sense {
 	idle, reply, answers := true, true, false
 	thanks, polite := false, true
 	for _, w := range words {
@@ -63,6 +67,7 @@ func SenseOf(text string) Sense {
 		reply = reply && (replyWords.has(w) || label)
 		answers = answers || saysYesOrNo.has(w) || label
 	}
+
 	switch {
 	case len(words) == 0: // "..." or "👍"
 		return Reply

@@ -86,16 +86,3 @@ func Pointers[T any](c *Coder, l *[]*T, one func(*T)) {
 		one(*p)
 	})
 }
-
-// Maybe codes a pointer that may be nil; one codes what it points to.
-func Maybe[T any](c *Coder, p **T, one func(*T)) {
-	there := *p != nil
-	if c.Flag(&there); c.Reads {
-		if *p = nil; there {
-			*p = new(T)
-		}
-	}
-	if there {
-		one(*p)
-	}
-}

@@ -22,7 +22,6 @@ type tree struct {
 	On     bool
 	Words  []string
 	Leaves []*leaf
-	Maybe  *leaf
 }
 
 func (l *leaf) code(c *Coder) {
@@ -37,7 +36,6 @@ func (v *tree) code(c *Coder) {
 	c.Flag(&v.On)
 	List(c, &v.Words, func(w *string) { Text(c, w) })
 	Pointers(c, &v.Leaves, func(l *leaf) { l.code(c) })
-	Maybe(c, &v.Maybe, func(l *leaf) { l.code(c) })
 }
 
 // What is read is what was written; of a part of it nothing is taken for all, and bytes of any kind are read without a panic.

@@ -15,22 +15,16 @@
 //     children_text.go.
 //   - Default files of built-in sources: file.go (BuiltinPaths). Part of a pack id that a file
 //     gives: file.go (File.AppendTo).
+//   - Which rows of a file of rows are shown: rows.go (NewestRows).
 //   - Front matter of Markdown: frontmatter.go. Memory for split files: corpora.go (MaxCorpora).
 //
 // Only [Corpora] has state; it is safe for concurrent use and changes no result.
 //
-// # Files, from top to bottom
+// # Files to read first
 //
-//	state.go          plan and errors
-//	skills.go         active skills
-//	strategy.go       choice of a strategy, text of its sections
-//	children_text.go  list of children with their results
-//	children.go       result of one child
-//	condition.go      conditions of sources
-//	select.go         memories, knowledge, and playbooks for a task
-//	corpora.go        split and indexed files, cached
-//	file.go           input file of a source
-//	builtin.go        selections and snippets within a limit
-//	todo.go           todo lists
-//	frontmatter.go    front matter of Markdown
+//	file.go       input file of a source
+//	select.go     memories, knowledge, and playbooks for a task
+//	condition.go  conditions of sources
+//	strategy.go   choice of a strategy, text of its sections
+//	state.go      plan and errors
 package blocks

@@ -26,7 +26,8 @@
 //     changed: changed.go.
 //   - Leading system and developer records: lead.go. Last request, and whether a message is one:
 //     asked.go.
-//   - Failed attempts that still count, from the section of runs: lessons.go. Results shown as references: repeats.go.
+//   - Failed attempts that still count, from the section of runs: lessons.go. Results shown as
+//     references: repeats.go.
 //   - How long images stay: history_compact.go (ImageTurns, Fold.KeepsImages).
 //   - When folds, zones, and sections are stored with the session: saved.go; the format of folds
 //     and zones: coder.go. Folds in advance of long histories: ahead.go.

@@ -147,11 +147,14 @@ func (w *scripter) line(i int) {
 		w.assistant(i)
 		return
 	}
+	results := false
 	for n := range l.Contents {
 		if l.Contents[n].Kind == record.ResultPortion {
+			results = true
 			w.result(i, n)
 		}
 	}
+
 	t := Turn{By: ByUser, past: l.Past}
 	switch l.Role {
 	case ctxabi.System:
@@ -161,31 +164,7 @@ func (w *scripter) line(i int) {
 		t.By, t.lead = byDeveloper, l.Lead
 		w.Bound += extraSystem
 	}
-	results := false
-	for n, c := range l.Contents {
-		s := Slot{kind: c.Kind, Line: i, n: n}
-		switch {
-		case c.Kind == record.ResultPortion:
-			results = true
-			continue
-		case c.Kind == record.TextPortion && c.Unknown:
-			s.front = "[Record " + l.Address.String() + ", not a valid message]\n"
-			s.quoted = true
-			w.Bound += extraStrange + QuoteTokens
-			w.repair(l.Address, "shown as quoted user text, because it is not a valid message")
-		case c.Kind == record.TextPortion && c.Blank:
-			continue
-		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
-			s.front, s.quoted = "[Results of calls]\n", true
-			w.Bound += extraStrange + QuoteTokens
-		case c.Kind == record.DataPortion && !record.ShowsImages(l.Role):
-			s.kind, s.Text = record.TextPortion, c.Text
-			w.noImages(l)
-		case c.Kind == record.DataPortion && !l.Carried:
-			s.kind, s.Text = record.TextPortion, c.Text
-		}
-		t.Slots = append(t.Slots, s)
-	}
+	t.Slots = w.slots(i)
 	if len(t.Slots) == 0 && !results {
 		w.repair(l.Address, "replaced an empty message with a placeholder")
 		w.Bound += extraNothing
@@ -197,6 +176,33 @@ func (w *scripter) line(i int) {
 	if len(t.Slots) > 0 {
 		w.say(t)
 	}
+}
+
+// slots returns the contents of line i as those of a turn, without results.
+func (w *scripter) slots(i int) (slots []Slot) {
+	l := &w.Lines[i]
+	for n, c := range l.Contents {
+		s := Slot{kind: c.Kind, Line: i, n: n}
+		switch {
+		case c.Kind == record.ResultPortion, c.Kind == record.TextPortion && c.Blank && !c.Unknown:
+			continue
+		case c.Kind == record.TextPortion && c.Unknown:
+			s.front = "[Record " + l.Address.String() + ", not a valid message]\n"
+			s.quoted = true
+			w.Bound += extraStrange + QuoteTokens
+			w.repair(l.Address, "shown as quoted user text, because it is not a valid message")
+		case c.Kind == record.TextPortion && l.Role == ctxabi.Tool: // results that were too many
+			s.front, s.quoted = "[Results of calls]\n", true
+			w.Bound += extraStrange + QuoteTokens
+		case c.Kind == record.DataPortion && !record.ShowsImages(l.Role):
+			s.kind, s.Text = record.TextPortion, c.Text
+			w.noImages(l)
+		case c.Kind == record.DataPortion && !l.Carried:
+			s.kind, s.Text = record.TextPortion, c.Text
+		}
+		slots = append(slots, s)
+	}
+	return slots
 }
 
 // restores reports whether the calls of a compacted record are restored for a live result: not

@@ -86,9 +86,6 @@ func NeedsFence(content string) bool {
 // IsDigit reports whether c is an ASCII digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// IsLetter reports whether c is an ASCII letter, an underscore or a byte of a rune beyond ASCII.
-func IsLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80 }
-
 // LongestRun returns the length of the longest run of c in s.
 func LongestRun(s string, c byte) int {
 	longest, run := 0, 0

@@ -153,6 +153,19 @@ func TestOlderVersionIsUnused(t *testing.T) {
 	}
 }
 
+func TestOlderEventIsReported(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.NewSession(t)
+	talk(s, 8)
+	s.Write(ctxabi.SummaryFile, deliver(6, "New.\n"))
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":3,"text":"Old.\n"}`)
+	harness.WantFile(t, s, ctxabi.SummaryFile, "New.\n")
+	harness.WantFile(t, s, ctxabi.SummaryFile, "New.\n")
+	if got := s.Read(ctxabi.ErrorsFile); strings.Count(got, "version 2 covers the messages up to 3; version 1") != 1 {
+		t.Errorf("errors.jsonl: %s", got)
+	}
+}
+
 func TestRemovalRetractsTheSummary(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)

@@ -16,7 +16,8 @@
 //   - Which success ends the failure of another command: command.go (command.covers).
 //   - Which line of an output is a result, and which one is a reason: rules.go, one example and one
 //     counterexample for each rule.
-//   - Fields of a JSON result: fields.go.
+//   - Fields of a JSON result: fields.go. Which call sets the fields of an earlier one to other
+//     values: setting.go.
 //
 // # Files, from top to bottom
 //
@@ -24,6 +25,7 @@
 //	state.go    State: last results, and what ends a failure
 //	run.go      run of a call
 //	command.go  command line that a script is for
+//	setting.go  fields that a call sets
 //	tool.go     calls of other tools
 //	judge.go    what an output says
 //	rules.go    lines of results and failures
