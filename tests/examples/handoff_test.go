@@ -56,13 +56,14 @@ func TestAParentHandsAChildItsContextByFiles(t *testing.T) {
 
 	// The parent changes its mind; the child sees it at the next look.
 	parent.Bash(`echo 'Check the clock, too.' >> ../../../tester/session/job-1/context/handoff.md`).OK()
-	if got := harness.Unmarked(child.Read("context/pack.md")); !strings.Contains(got, "Check the clock, too.\n# Context Block: conversation") {
+	got := harness.Unmarked(child.Read("context/pack.md"))
+	if !strings.Contains(got, "Check the clock, too.\n# Context Block: conversation") {
 		t.Errorf("the new handoff is not in the child's pack:\n%s", got)
 	}
 
 	// A mistake of the parent leaves the child the last good recipe, and says so to both.
 	parent.Bash(`sed -i 's/type: handoff/type: handof/' ../../../tester/session/job-1/context/context.yaml`).OK()
-	if got := harness.Unmarked(child.Read("context/pack.md")); !strings.Contains(got, "Check the clock, too.") || !strings.Contains(got, "It must give up on 4xx.") {
+	if got := child.Read("context/pack.md"); !strings.Contains(got, "Check the clock, too.") || !strings.Contains(got, "It must give up on 4xx.") {
 		t.Errorf("with a wrong recipe the child is shown\n%s", got)
 	}
 	if rows := child.Read("context/errors.jsonl"); !strings.Contains(rows, "handof") {
