@@ -47,8 +47,8 @@ type saying struct {
 }
 
 // said is the block of the user's words of the records of a span, in at most room tokens; messages
-// with rules may take up to most tokens together. covered are the texts that the pack shows. shown
-// are the places of the messages that the block has.
+// with rules or changes may take up to most tokens together. covered are the texts that the pack
+// shows. shown are the places of the messages that the block has.
 func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
@@ -84,7 +84,7 @@ func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part
 
 // sayingLines sets the lines of messages, of which list has the newest first, and returns the line
 // that counts those without one and the missing ones. All lines fit into room tokens, or with
-// those of rules into most.
+// those of rules and changes into most.
 func (b *zoner) sayingLines(list []saying, missing []int, room, most int) (more string) {
 	for _, limit := range saidCaps {
 		left := room
@@ -112,7 +112,7 @@ func (b *zoner) sayingLines(list []saying, missing []int, room, most int) (more 
 	used := b.c.CountCached(b.moreLine(list, missing)) // the longest that it can be
 	for _, s := range order {
 		limit := room
-		if s.rules != "" {
+		if s.rules != "" || s.pair { // a mark of an earlier block may name the change
 			limit = most
 		}
 		line := b.sayingLine(s, saidCaps[len(saidCaps)-1])

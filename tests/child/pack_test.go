@@ -36,13 +36,13 @@ func TestAParentsPackTellsOfItsChildren(t *testing.T) {
 	s.Append("messages.jsonl", harness.Message("user", "have it reviewed"))
 	shows := func(what, want string) {
 		t.Helper()
-		_, footer, _ := strings.Cut(s.Read("context/pack.md"), "# Context Block: children\n")
+		_, footer, _ := strings.Cut(harness.Unmarked(s.Read("context/pack.md")), "# Context Block: children\n")
 		if footer != want {
 			t.Errorf("%s: the pack says %q, want %q", what, footer, want)
 		}
 	}
 	head := func() string {
-		h, _, _ := strings.Cut(s.Read("context/pack.md"), "# Context Block: children\n")
+		h, _, _ := strings.Cut(harness.Unmarked(s.Read("context/pack.md")), "# Context Block: children\n")
 		return h
 	}
 	before := head()
@@ -159,7 +159,7 @@ func TestAChildReadsWhatItsParentHandsOver(t *testing.T) {
 	s, child := family(t, m)
 	child.Append("messages.jsonl", harness.Message("user", "begin"))
 	block := func() string {
-		_, rest, _ := strings.Cut(child.Read("context/pack.md"), "# Context Block: handoff\n")
+		_, rest, _ := strings.Cut(harness.Unmarked(child.Read("context/pack.md")), "# Context Block: handoff\n")
 		text, _, _ := strings.Cut(rest, "# Context Block: ")
 		return text
 	}

@@ -79,7 +79,8 @@ func TestAParentInAnyLanguageHandsAChildItsContext(t *testing.T) {
 				child := filepath.Join(p.agents, "tester/session", language)
 				run(p.parent, "mkdir", "-p", parent).OK()
 				run(p.parent, append(program, child, parent)...).OK()
-				if pack := run(p.child, "cat", child+"/context/pack.md").OK(); !strings.HasPrefix(pack, want) || !strings.Contains(pack, rest) {
+				pack := harness.Unmarked(run(p.child, "cat", child+"/context/pack.md").OK())
+				if !strings.HasPrefix(pack, want) || !strings.Contains(pack, rest) {
 					t.Errorf("the child is shown\n%s\n%s", pack, run(p.child, "cat", child+"/context/errors.jsonl").Stdout)
 				}
 				run(p.child, "bash", "-c", `cd "$1" && echo '{"role":"assistant","content":"It retries on 404."}' >> messages.jsonl && echo done > state`, "bash", child).OK()

@@ -47,7 +47,7 @@ func TestAParentHandsAChildItsContextByFiles(t *testing.T) {
 		"# Context Block: brief\nIt must give up on 4xx.\n" +
 		"# Context Block: handoff\nCheck the retry in auth/refresh.go.\n" +
 		"# Context Block: conversation\n## 1 user\nBegin.\n"
-	if got := child.Read("context/pack.md"); got != want {
+	if got := harness.Unmarked(child.Read("context/pack.md")); got != want {
 		t.Errorf("the child is shown\n%s\nwant\n%s", got, want)
 	}
 	if got := other.Read("context/pack.md"); !strings.Contains(got, "Run everything twice.") || strings.Contains(got, "4xx") {
@@ -56,7 +56,8 @@ func TestAParentHandsAChildItsContextByFiles(t *testing.T) {
 
 	// The parent changes its mind; the child sees it at the next look.
 	parent.Bash(`echo 'Check the clock, too.' >> ../../../tester/session/job-1/context/handoff.md`).OK()
-	if got := child.Read("context/pack.md"); !strings.Contains(got, "Check the clock, too.\n# Context Block: conversation") {
+	got := harness.Unmarked(child.Read("context/pack.md"))
+	if !strings.Contains(got, "Check the clock, too.\n# Context Block: conversation") {
 		t.Errorf("the new handoff is not in the child's pack:\n%s", got)
 	}
 

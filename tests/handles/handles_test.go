@@ -190,7 +190,7 @@ func TestAPackOfManyDirectoriesNeedsFewDescriptors(t *testing.T) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "fact.md"), fmt.Appendf(nil, "fact %d.\n", i), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "fact.md"), fmt.Appendf(nil, "Of each question: fact %d.\n", i), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -80,3 +81,15 @@ func DecodeRows[R any](tb testing.TB, name, content string) (rows []R) {
 	}
 	return rows
 }
+
+// markLine matches the marks that packs have around labeled text.
+var markLine = regexp.MustCompile(`(?m)^\[ctxfs \d{6}: .*\](\n|\z)`)
+
+// Unmarked returns text of a pack without the lines of marks.
+func Unmarked(text string) string { return markLine.ReplaceAllString(text, "") }
+
+// tagOf matches the tag that is in each mark of a session.
+var tagOf = regexp.MustCompile(`\[ctxfs \d{6}: `)
+
+// Untagged returns text of a pack with the same marks in all sessions.
+func Untagged(text string) string { return tagOf.ReplaceAllString(text, "[ctxfs $$TAG: ") }

@@ -182,7 +182,7 @@ func (b built) blocks() (ids []string) {
 	return ids
 }
 
-// block returns the text of a block without its heading, "" where there is none.
+// block returns the text of a block without its heading and the marks around it, "" where there is none.
 func (b built) block(id string) string {
 	_, rest, found := strings.Cut("\n"+b.md, "\n# Context Block: "+id+"\n")
 	if !found {
@@ -193,7 +193,7 @@ func (b built) block(id string) string {
 	if more {
 		text += "\n"
 	}
-	return text
+	return harness.Unmarked(text)
 }
 
 // want fails the test unless a block holds exactly text.

@@ -89,7 +89,8 @@ func (s *stage) expand(text string) string {
 
 // hide is the opposite of expand, for comparing.
 func (s *stage) hide(text string) string {
-	return strings.NewReplacer(s.work, "$WORK", s.mark, "$MARK", s.Dir, "$SESSION", s.AgentHome(), "$HOME_IN_MOUNT").Replace(text)
+	hidden := strings.NewReplacer(s.work, "$WORK", s.mark, "$MARK", s.Dir, "$SESSION", s.AgentHome(), "$HOME_IN_MOUNT")
+	return harness.Untagged(hidden.Replace(text))
 }
 
 // path resolves a name: work/... is in the workspace, home/... in the agent's home, all else in the session.

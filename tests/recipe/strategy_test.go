@@ -50,7 +50,7 @@ func (s *stage) spoken(format string) (all []said) {
 			if at := goalBegins.FindStringIndex(text); at != nil {
 				text = strings.TrimSuffix(text[:at[0]], "\n")
 			}
-			if text != "" {
+			if text = strings.TrimSuffix(harness.Unmarked(text), "\n"); text != "" {
 				all = append(all, said{role, text})
 			}
 		}

@@ -59,7 +59,8 @@ func seeded(s *harness.Session, seeds []redacttest.Seed) {
 // shown are the files of a session that must show no secret: all but the logs and what is the agent's.
 func shown(t *testing.T, s *harness.Session) (files []string) {
 	t.Helper()
-	raw := []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.SwapChunkDir, ctxabi.DedupBlobDir, "context/pinned", "context/child/c/result.md", "context/child/c/handoff.md"}
+	raw := []string{ctxabi.MessagesFile, ctxabi.EventsFile, ctxabi.LineDir, ctxabi.SwapChunkDir, ctxabi.DedupBlobDir,
+		"context/pinned", "context/child/c/result.md", "context/child/c/handoff.md"}
 	err := filepath.WalkDir(s.Dir, func(p string, d fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(s.Dir, p)
 		if err == nil && slices.Contains(raw, rel) {
