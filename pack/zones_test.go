@@ -165,7 +165,7 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 			continue
 		}
 		if !record.IsUser(l.At(n)) { // else the words of those since the last request are read
-			most := 33 // the new record also for the notes of the next compaction, and calls that recall meets first
+			most := 33                                              // the new record also for the notes of the next compaction, and calls that recall meets first
 			if n-begin <= journal.WindowRecords/journal.ReadAhead { // those that the next compaction needs are read some at a time, once
 				most += 2 * journal.ReadAhead
 			}
