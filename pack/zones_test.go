@@ -44,6 +44,8 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 // checkKeyLines: the lines of the block that begins behind its heading's parenthesis stand in their records.
 func checkKeyLines(t *rapid.T, in Input, block string) {
 	block, _, _ = strings.Cut(block, "\n# Context Block: ")
+	block, _, _ = strings.Cut(block+"\n", "\n"+testMarks.End())
+	block = strings.TrimSuffix(block, "\n")
 	lines := strings.Split(block, "\n")[1:]
 	if len(lines) == 0 {
 		t.Fatal("no key line")
