@@ -40,7 +40,7 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 			want = append(want, record.Address{Line: line, Event: it.Source == "events"}.String())
 		}
 	}
-	if len(want) > 0 || slices.ContainsFunc(p.Omitted, func(o omitted) bool { return o.Range != "" }) {
+	if len(want) > 0 || p.Framing > 0 && slices.ContainsFunc(p.Omitted, func(o omitted) bool { return o.Range != "" }) {
 		wantBlocks++ // the conversation
 	}
 	// The notation is explained from the first compaction on.
