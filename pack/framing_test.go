@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -40,7 +41,8 @@ func checkFraming(t *rapid.T, in Input, p packJSON, md string) {
 			want = append(want, record.Address{Line: line, Event: it.Source == "events"}.String())
 		}
 	}
-	if len(want) > 0 || len(p.Omitted) > 0 {
+	hasJournal := in.Recipe == nil || slices.ContainsFunc(in.Recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
+	if len(want) > 0 || p.Framing > 0 && hasJournal && slices.ContainsFunc(p.Omitted, func(o omitted) bool { return o.Range != "" }) {
 		wantBlocks++ // the conversation
 	}
 	// The notation is explained from the first compaction on.

