@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -66,7 +67,7 @@ func TestAParentInAnyLanguageHandsAChildItsContext(t *testing.T) {
 		pairs = append(pairs, pair{"shared", filepath.Join(m.Dir, "shared/team/agent"), as(alice), as(bob)})
 	}
 	want := "# Context Block: system_role\nYou are a senior developer"
-	rest := "# Context Block: handoff\nGive up on 4xx.\n# Context Block: developer/Task\nTest the retry\n# Context Block: conversation\n## 1 user\nBegin.\n"
+	rest := "# Context Block: handoff\nGive up on 4xx.\n# Context Block: developer/Task\nTest the retry\n[ctxfs %s: end]\n# Context Block: conversation\n## 1 user\nBegin.\n"
 	for _, p := range pairs {
 		run := func(c harness.Client, argv ...string) harness.Result {
 			c.Dir, c.Argv = "/", append([]string{"sh", "-c", `umask 007; exec "$@"`, "sh"}, argv...)
@@ -79,7 +80,7 @@ func TestAParentInAnyLanguageHandsAChildItsContext(t *testing.T) {
 				child := filepath.Join(p.agents, "tester/session", language)
 				run(p.parent, "mkdir", "-p", parent).OK()
 				run(p.parent, append(program, child, parent)...).OK()
-				if pack := run(p.child, "cat", child+"/context/pack.md").OK(); !strings.HasPrefix(pack, want) || !strings.Contains(pack, rest) {
+				if pack := run(p.child, "cat", child+"/context/pack.md").OK(); !strings.HasPrefix(pack, want) || !strings.Contains(pack, fmt.Sprintf(rest, ctxabi.MarksOf("tester", language).Tag())) {
 					t.Errorf("the child is shown\n%s\n%s", pack, run(p.child, "cat", child+"/context/errors.jsonl").Stdout)
 				}
 				run(p.child, "bash", "-c", `cd "$1" && echo '{"role":"assistant","content":"It retries on 404."}' >> messages.jsonl && echo done > state`, "bash", child).OK()

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -43,9 +44,10 @@ func TestAParentHandsAChildItsContextByFiles(t *testing.T) {
 	`).OK()
 
 	child := m.Session(t, harness.Self(), "tester", "job-1")
+	marks := ctxabi.MarksOf("tester", "job-1")
 	want := "# Context Block: system_role\nYou test what others write.\n" +
 		"# Context Block: brief\nIt must give up on 4xx.\n" +
-		"# Context Block: handoff\nCheck the retry in auth/refresh.go.\n" +
+		marks.Begin(ctxabi.Notes) + "# Context Block: handoff\nCheck the retry in auth/refresh.go.\n" + marks.End() +
 		"# Context Block: conversation\n## 1 user\nBegin.\n"
 	if got := child.Read("context/pack.md"); got != want {
 		t.Errorf("the child is shown\n%s\nwant\n%s", got, want)
@@ -56,7 +58,7 @@ func TestAParentHandsAChildItsContextByFiles(t *testing.T) {
 
 	// The parent changes its mind; the child sees it at the next look.
 	parent.Bash(`echo 'Check the clock, too.' >> ../../../tester/session/job-1/context/handoff.md`).OK()
-	if got := child.Read("context/pack.md"); !strings.Contains(got, "Check the clock, too.\n# Context Block: conversation") {
+	if got := child.Read("context/pack.md"); !strings.Contains(got, "Check the clock, too.\n"+marks.End()+"# Context Block: conversation") {
 		t.Errorf("the new handoff is not in the child's pack:\n%s", got)
 	}
 
