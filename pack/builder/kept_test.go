@@ -71,7 +71,7 @@ func TestALongHistoryIsIndexedBeforeAQuestion(t *testing.T) {
 	defer func() { d.b.Close() }()
 	var records [][]byte
 	for k := range 16500 {
-		records = append(records, packtest.Message([]string{"user", "assistant"}[k%2], fmt.Sprintf("On day %d the tide stood at %d and ship %d came in.", k, k*37%911, k%53)))
+		records = append(records, packtest.Message([]string{"user", "assistant"}[k%2], fmt.Sprintf("On day %d the tide stood at %d and ship %d came in.", k, 20_000+k*37%911, k%53)))
 	}
 	for some := range slices.Chunk(records, 500) {
 		d.append(some...)

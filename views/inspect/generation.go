@@ -38,7 +38,8 @@ func isHistoryName(name string) bool {
 	return slices.Contains(slices.Collect(maps.Values(pastBlocks)), name)
 }
 
-// Generations returns the blocks with a name or an ID, in the order of pack.md.
+// Generations returns the blocks with a name or an ID, in the order of pack.md, without the marks
+// around them.
 func (p *Pack) Generations(name string) (list []Generation) {
 	line, open := 1, false
 	for _, piece := range p.parts.pieces {
@@ -52,7 +53,7 @@ func (p *Pack) Generations(name string) (list []Generation) {
 				list = append(list, Generation{ID: piece.Block, Range: span, First: first})
 			}
 		}
-		if open {
+		if open && !marksOf.MatchString(strings.TrimSuffix(piece.Text, "\n")) {
 			g := &list[len(list)-1]
 			g.Tokens += p.counter.CountCached(piece.Text)
 			g.Last = max(first, line-1)
