@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
@@ -33,7 +34,10 @@ func (y *layout) opening(l ctxabi.Label) string {
 }
 
 // marked returns blocks with marks around each run of shown blocks that have the same label.
-func (y *layout) marked(list []block) []block {
+func (y *layout) marked(list []block) []block { return y.markedBy(y.opening, list) }
+
+// markedBy is marked with the function that returns opening marks.
+func (y *layout) markedBy(opening func(ctxabi.Label) string, list []block) []block {
 	marks := y.in.labelMarks()
 	var out []block
 	var open *block // the last shown block, if it has a label
@@ -48,7 +52,7 @@ func (y *layout) marked(list []block) []block {
 			open = nil
 		}
 		if open == nil && b.label != ctxabi.Unlabeled {
-			out = append(out, y.markBlock(b, y.opening(b.label)))
+			out = append(out, y.markBlock(b, opening(b.label)))
 		}
 		if out = append(out, *b); b.label != ctxabi.Unlabeled {
 			open = b
@@ -111,9 +115,18 @@ func placeOf(list []ctxabi.Label, l ctxabi.Label) int {
 	return len(list)
 }
 
+// openingAgain is opening with the short form where the compacted past contains the sentence.
+func (d *draft) openingAgain(l ctxabi.Label) string {
+	text := d.opening(l)
+	if slices.ContainsFunc(d.parts, func(p journal.Part) bool { return p.Mark && p.Text == text }) {
+		return d.in.labelMarks().BeginAgain(l)
+	}
+	return text
+}
+
 // markFooter puts marks into the footer, to which nothing is added any more.
 func (d *draft) markFooter() {
-	d.footer, d.goal = d.marked(append(d.footer, d.goal)), block{}
+	d.footer, d.goal = d.markedBy(d.openingAgain, append(d.footer, d.goal)), block{}
 	n := 0
 	for i := range d.footer {
 		n += d.footer[i].tokens

@@ -270,8 +270,8 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	d := newDesk(t, c)
 	d.write("../../context.yaml", "sources: [{type: skills}, {type: memory}, {type: journal}]\n")
 	d.append(packtest.LongLog(5).Records()...)
-	d.write("../../memory/a.md", "The first memory.\n")
-	d.write("../../memory/b.md", "The second memory.\n")
+	d.write("../../memory/a.md", "Look at the module and repair it first.\n")
+	d.write("../../memory/b.md", "Look at the module and repair it twice.\n")
 	last := d.pack()
 	reason := func(want string) {
 		t.Helper()
@@ -291,7 +291,7 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	reason("the other blocks leave the journal room for")
 	d.write("meta.json", `{"model":"gpt-4"}`)
 	reason("tokens are counted with cl100k_base now")
-	d.write("../../memory/b.md", "Not that.\n")
+	d.write("../../memory/b.md", "Look at the module and repair it once.\n")
 	reason("../../memory changed")
 	if err := os.Remove(filepath.Join(d.x.Dir(), "../../memory/a.md")); err != nil {
 		t.Fatal(err)
