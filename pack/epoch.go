@@ -23,6 +23,7 @@ func (d *draft) epoch(head []byte) (epoch, major string) {
 			fmt.Fprintf(h, "summary %s\n", hexOf([]byte(p.Text)))
 		}
 	}
+	fmt.Fprintf(h, "marks %s\n", d.in.labelMarks().Tag())
 	if d.imagesFrom > 0 {
 		fmt.Fprintf(h, "images from %d\n", d.imagesFrom)
 	}

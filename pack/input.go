@@ -43,6 +43,9 @@ type Input struct {
 	Messages    record.Records
 	// Head identifies the bytes of Messages: the log's chain value at that length.
 	Head string
+	// Opening is the SHA-256 of the first message as it is stored; "" if there is none. The tag of
+	// marks follows from it, so a fork has the marks of its origin.
+	Opening string
 	// Decided are the decisions that events record, oldest first.
 	Decided []journal.Decided
 	// Tools are the events that stand in the journal and where; nil: none do.

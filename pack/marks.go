@@ -12,7 +12,12 @@ import (
 const markKind = "mark"
 
 // labelMarks returns the marks of the session's packs.
-func (in *Input) labelMarks() ctxabi.Marks { return ctxabi.MarksOf(in.Agent, in.Session) }
+func (in *Input) labelMarks() ctxabi.Marks {
+	if in.Opening != "" {
+		return ctxabi.MarksOf("", in.Opening)
+	}
+	return ctxabi.MarksOf(in.Agent, in.Session)
+}
 
 // markBlock returns a mark next to a block.
 func (y *layout) markBlock(beside *block, text string) block {

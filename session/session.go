@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"io/fs"
@@ -47,6 +48,8 @@ type Session struct {
 
 	journal  disk.Lazy[journalPlaces]
 	requests disk.Lazy[journalPlaces]
+
+	opening atomic.Pointer[string] // see Opening
 
 	mu      sync.Mutex
 	outside string   // where its directory is since it was taken out of the store; guarded by mu
@@ -191,6 +194,26 @@ func (x *Session) Store() *Store { return x.store }
 
 // Messages is messages.jsonl.
 func (x *Session) Messages() *log.Log { return &x.messages }
+
+// Opening returns the SHA-256 of the first message in hexadecimal form, which a fork shares with its
+// origin; "" if the session has no message or it cannot be read.
+func (x *Session) Opening() string {
+	if known := x.opening.Load(); known != nil {
+		return *known
+	}
+	ix, err := x.messages.Index()
+	if err != nil || ix.Len() == 0 {
+		return ""
+	}
+	first, err := ix.Record(1)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(first)
+	text := hex.EncodeToString(sum[:])
+	x.opening.Store(&text)
+	return text
+}
 
 // Events is events.jsonl.
 func (x *Session) Events() *log.Log { return &x.events }

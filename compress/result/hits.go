@@ -168,7 +168,7 @@ func FoldSearch(text, tool, asked string, limit int) string {
 		answer, _ = compress.ClipTokens(answer, limit/2)
 		line += ", answer: " + answer
 	}
-	sep := ", best: "
+	sep := ", among them: "
 	for _, h := range hits {
 		title := compress.Clip(h.title, compress.FoldClip/2)
 		if title == "" || !compress.Fits(line+sep+title, limit) {

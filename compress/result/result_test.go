@@ -324,11 +324,11 @@ func TestASearchFoldsToItsAnswer(t *testing.T) {
 		"text": FoldSearch("Found 8 results\n"+strings.Join(text, "\n"), "web_search", asked, 60),
 		"json": FoldSearch(`{"results":[`+strings.Join(list, ",")+`]}`, "web_search", asked, 60),
 	} {
-		if !strings.HasPrefix(got, "Found 8 results, best: TimSort in CPython | ") || strings.Contains(got, "://") || ctxabi.Weight(got) > 60 {
+		if !strings.HasPrefix(got, "Found 8 results, among them: TimSort in CPython | ") || strings.Contains(got, "://") || ctxabi.Weight(got) > 60 {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if got := FoldSearch(`{"answer":"It is TimSort.","results":[`+strings.Join(list, ",")+`]}`, "web_search", asked, 60); !strings.HasPrefix(got, "Found 8 results, answer: It is TimSort., best: TimSort in CPython | ") {
+	if got := FoldSearch(`{"answer":"It is TimSort.","results":[`+strings.Join(list, ",")+`]}`, "web_search", asked, 60); !strings.HasPrefix(got, "Found 8 results, answer: It is TimSort., among them: TimSort in CPython | ") {
 		t.Errorf("%q", got)
 	}
 	for _, other := range []string{"", "ok", `{"id":1}`, "no results\nat all"} {

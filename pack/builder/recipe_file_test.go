@@ -293,7 +293,7 @@ func TestEpochReasonOfAnEditThatIsNotShown(t *testing.T) {
 	reason("tokens are counted with cl100k_base now")
 	d.write("../../memory/b.md", "Look at the module and repair it once.\n")
 	reason("../../memory changed")
-	if err := os.Remove(filepath.Join(d.x.Dir(), "../../memory/a.md")); err != nil {
+	if err := os.Remove(filepath.Join(d.x.Dir(), "../../memory/b.md")); err != nil {
 		t.Fatal(err)
 	}
 	reason("what stands in memory changed")

@@ -116,7 +116,7 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 	until := &waiter{}
 	until.ctx.Store(&ctx)
 	in.Messages, done = l.readableUntil(t, false, until), func() { until.ctx.Store(nil) }
-	in.NoEvents = t.EventsErr != nil
+	in.NoEvents, in.Opening = t.EventsErr != nil, openingOf(x, t)
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
 		return nil, nil, err
 	}
@@ -128,10 +128,18 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 	return t, done, err
 }
 
+// openingOf returns the hash of the first message of a timeline; "" for none.
+func openingOf(x *session.Session, t *log.Timeline) string {
+	if t.Messages.Len() == 0 {
+		return ""
+	}
+	return x.Opening()
+}
+
 // Until replaces the history of in by that of t. It returns an error when a log cannot be read.
 func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) (err error) {
 	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", l.Readable(t, false), nil, nil, ""
-	in.NoEvents = t.EventsErr != nil
+	in.NoEvents, in.Opening = t.EventsErr != nil, openingOf(x, t)
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
 		return err
 	}

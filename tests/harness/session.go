@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Session is one session of a mount, with its paths and its clients.
@@ -73,6 +75,15 @@ func (s *Session) InStore() string { return filepath.Join(s.Mount.Store, s.Ref()
 
 // Path is the path of a file of the session in the mount.
 func (s *Session) Path(name string) string { return filepath.Join(s.Dir, name) }
+
+// Marks returns the marks in the prompts of the session.
+func (s *Session) Marks() ctxabi.Marks {
+	first, _, ok := strings.Cut(s.Read(ctxabi.MessagesFile), "\n")
+	if !ok {
+		return ctxabi.MarksOf(s.Agent, s.Name)
+	}
+	return ctxabi.MarksOf("", fmt.Sprintf("%x", sha256.Sum256([]byte(first))))
+}
 
 // Read reads a file of the session through the mount.
 func (s *Session) Read(name string) string {

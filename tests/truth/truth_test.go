@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -91,11 +90,12 @@ func prompt(t *testing.T, m *harness.Mount, c *Case) Prompt {
 	s := m.NewSession(t)
 	s.Write("context/budget", strconv.Itoa(c.Budget))
 
-	p := Prompt{Marks: ctxabi.MarksOf(s.Agent, s.Name), Bodies: map[string]string{}}
+	p := Prompt{Bodies: map[string]string{}}
 	for _, chunk := range chunks {
 		s.Append("messages.jsonl", chunk)
 		p.Markdown = s.Read("context/pack.md")
 	}
+	p.Marks = s.Marks()
 	for _, format := range []string{"openai", "anthropic", "responses", "gemini"} {
 		p.Bodies[format] = s.Read("context/pack." + format + ".json")
 	}

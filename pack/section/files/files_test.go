@@ -63,7 +63,7 @@ func TestFailedEditChangesNothing(t *testing.T) {
 	if got := shownAfter(one{arguments: "sed -i s/a/b/ gone.go", output: "sed: can't read gone.go", exit: "2"}); got != "" {
 		t.Errorf("%s", got)
 	}
-	if got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""}, one{arguments: "rm a.go && false", exit: "1"}); got != "a.go: written at 2, 1 bytes; at 4, failed: rm a.go" {
+	if got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""}, one{arguments: "rm a.go && false", exit: "1"}); got != "a.go: written at 2, 1 bytes; last command at 4, failed: rm a.go" {
 		t.Errorf("%s", got)
 	}
 }
@@ -71,11 +71,11 @@ func TestFailedEditChangesNothing(t *testing.T) {
 // Commands are shown as written, without a statement about what they did.
 func TestLastCommandVerbatim(t *testing.T) {
 	for script, want := range map[string]string{
-		"cat > a.py <<'EOF'\nimport os\nprint(1)\nEOF":      "a.py: at 2: cat > a.py <<'EOF' import os …",
-		"mv old/a.txt new/b.txt":                            "new/b.txt: at 2: mv old/a.txt new/b.txt\nold/a.txt: at 2: mv old/a.txt new/b.txt",
-		"cd /w && rm tmp.csv":                               "tmp.csv: at 2: cd /w && rm tmp.csv",
-		"./report --month 5 > out/may.csv 2> err.log":       "out/may.csv: at 2: ./report --month 5 > out/may.csv 2> err.log",
-		"sed -i 's/a.b/c.d/' src/a.go; go test ./src/...":   "src/a.go: at 2: sed -i 's/a.b/c.d/' src/a.go",
+		"cat > a.py <<'EOF'\nimport os\nprint(1)\nEOF":      "a.py: last command at 2: cat > a.py <<'EOF' import os …",
+		"mv old/a.txt new/b.txt":                            "new/b.txt: last command at 2: mv old/a.txt new/b.txt\nold/a.txt: last command at 2: mv old/a.txt new/b.txt",
+		"cd /w && rm tmp.csv":                               "tmp.csv: last command at 2: cd /w && rm tmp.csv",
+		"./report --month 5 > out/may.csv 2> err.log":       "out/may.csv: last command at 2: ./report --month 5 > out/may.csv 2> err.log",
+		"sed -i 's/a.b/c.d/' src/a.go; go test ./src/...":   "src/a.go: last command at 2: sed -i 's/a.b/c.d/' src/a.go",
 		"python3 - <<'EOF'\nopen('split.py','w')\nEOF":      "",
 		"cat a.go | grep -n x; ls src/; python a.py":        "",
 		"pip install x==1.2.3 > /dev/null":                  "",

@@ -47,7 +47,7 @@ func (f *file) line(in prefix.LineInput) prefix.Line {
 		did = append(did, short)
 	}
 	if f.commandAt > 0 {
-		at := "at " + in.Where(f.commandAt)
+		at := "last command at " + in.Where(f.commandAt)
 		if f.failed {
 			at += ", failed"
 		}
