@@ -171,7 +171,8 @@ func (c *Changes) apply(ch *changing, by Position) []Change {
 	found, seen := -1, ""
 	for i := from; i < len(c.said); i++ {
 		s := &c.said[i]
-		if s.by != (Position{}) || !ch.mayEnd(s.mask) || !ch.ends(s.Text+" "+s.Asked) {
+		same := s.at == by && ch.rule.effect != takesBack // a message does not change itself
+		if s.by != (Position{}) || same || !ch.mayEnd(s.mask) || !ch.ends(s.Text+" "+s.Asked) {
 			continue
 		}
 		key := ItemKey(s.Text) + "\x00" + s.Asked

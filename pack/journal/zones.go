@@ -207,7 +207,8 @@ func (b *zoner) make(rooms zoneRules) error {
 		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
 	}
 	// The share of a block pays for the marks that it brings.
-	most, marks := rooms.said+words, b.marksFor(InSaid)
+	// The user's words may also use half of the share of key lines.
+	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
 	said, saidAt := b.said(left, int(most-marks), int(max(most, room*rulesShare/1000)-marks), covered)
 	over := -rooms.said
 	if said.Text != "" {

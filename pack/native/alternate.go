@@ -18,7 +18,6 @@ type roleMessage struct {
 	parts     []filled
 	session   int // of these, how many stand before the journal
 	past      int // how many are of the past
-	stable    int // how many the next pack begins with
 }
 
 func (a *alternating) add(assistant bool, u *utterance, parts ...filled) {

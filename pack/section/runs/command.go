@@ -29,10 +29,6 @@ var (
 	gitReaders = compress.WordSet("status log show diff blame grep ls-files ls-tree rev-parse branch remote describe reflog config shortlog cat-file")
 	gitMovers  = compress.WordSet("add mv rm init stash")
 
-	// filters cut their input; the others of readers behind a pipe only show its end or its beginning.
-	filters = compress.WordSet("grep egrep fgrep zgrep rg ag ack sed awk cut wc tr jq yq sort uniq column xargs diff cmp")
-	ends    = compress.WordSet("tail head tee cat less more")
-
 	// asking are commands that answer "no" with the exit status 1.
 	asking = compress.WordSet("grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep which type command expr jq find")
 )
