@@ -79,7 +79,6 @@ func TestResemblingStatementsBothStay(t *testing.T) {
 		{"Run the gateway on port 8443.", "Run the proxy on port 8443.", "Use port 9443 instead of 8443."},
 		{"The retry limit is 30.", "Show 45 rows instead of 30."},
 		{"the port is 8443", "the port is 9443"},
-		{"Never print floats.", "Print each expense with the total. It is a result, so you may print floats in the total again."},
 		{"Serve port 8443 to the web. Serve port 9127 instead of port 8443 to the web."},
 		{"use tabs, not spaces", "use spaces, not tabs"},
 		{"Deploy the image scheduler:7.2.", "If the canary fails, use scheduler:7.1 instead of 7.2."},
