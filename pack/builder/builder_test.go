@@ -148,7 +148,7 @@ func TestToolEventsGiveTheSameBytesEverywhere(t *testing.T) {
 	}
 	before := d.pack()
 	in := inputFrom(h, h.Len(), 1500)
-	in.Session, in.Agent = deskRef.Session, deskRef.Agent
+	in.Session, in.Agent, in.Opening = deskRef.Session, deskRef.Agent, d.x.Opening()
 	if want := compiled(t, in); string(before.Markdown) != string(want.Markdown) {
 		t.Errorf("got\n%s\nwant\n%s", before.Markdown, want.Markdown)
 	}
