@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A Label says whose words a derived or copied text of a prompt contains, and which authority it has.
+// A Label names the speaker and the authority of derived or copied text in a prompt.
 type Label uint8
 
 // The labels. A text without a label has the authority of its role.
@@ -77,7 +77,8 @@ func (m Marks) Quote(l Label, text string) string {
 	return m.Begin(l) + text + m.End()
 }
 
-// ReadMark returns what a line of a prompt marks: the beginning of labeled text, or its end.
+// ReadMark parses a line of a prompt. It returns the label that the line opens, or ends as true if
+// the line closes labeled text. Other lines give Unlabeled and false.
 func (m Marks) ReadMark(line string) (begins Label, ends bool) {
 	line = strings.TrimSuffix(line, "\n") + "\n"
 	if line == m.End() {

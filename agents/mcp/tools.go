@@ -57,7 +57,7 @@ func (s *server) addTools() {
 		Name: "save_summary",
 		Description: "Save your own summary of the session up to now: goal, rules of the user, " +
 			"decisions with reasons, state, exact values, what failed, open questions. " +
-			"Prompts show it in place of older records. A later summary replaces it; carry over what still holds.",
+			"Prompts contain as much of it as fits. A later summary replaces it; carry over what still holds.",
 		Annotations: &sdk.ToolAnnotations{Title: "Save a summary", DestructiveHint: &no, OpenWorldHint: &no},
 	}, s.saveSummary)
 	yes := true

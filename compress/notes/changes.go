@@ -236,7 +236,7 @@ func (ch *changing) mayEnd(mask uint64) bool {
 	return true
 }
 
-// ends reports whether a text states what the sentence ends: it has all words of the object, at
+// ends reports whether the sentence ends a text: the text has all words of the object, at
 // least two, in the scopes that the sentence names. If the object is one word, a second word of
 // the sentence, or of the sentence before it, must be in the text as well: the unit or the subject
 // of a number, and any word beside another name. A compound identifier counts as two words.

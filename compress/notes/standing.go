@@ -77,7 +77,7 @@ func (s *sentence) inRomance() bool {
 	return false
 }
 
-// Rules returns those of parts that may be standing rules.
+// Rules filters parts by IsRule and keeps their order.
 func Rules(parts []string) (rules []string) {
 	for _, part := range parts {
 		if IsRule(part) {

@@ -20,7 +20,7 @@ const (
 var handlers = compress.WordSet(`cp mv rm rmdir ln chmod chown touch mkdir install truncate shred tee dd unzip tar zip gzip gunzip patch rename
 	New-Item Remove-Item Copy-Item Move-Item Rename-Item Set-Content Add-Content Out-File del copy move ren`)
 
-// gitHandlers are subcommands of git whose operands are files.
+// gitHandlers lists the subcommands of git that take files as operands.
 var gitHandlers = compress.WordSet("mv rm checkout restore apply clean")
 
 // mention is a path that a command line names.
