@@ -64,6 +64,10 @@ func TestStatus(t *testing.T) {
 		{Result{Text: "<returncode>1</returncode>\n<output>\na\n</output>"}, Failed, "a\n"},
 		{Result{Text: "a\n[The command completed with exit code 0.]\n[Current working directory: /w]"}, Succeeded, "a"},
 		{Result{Text: "a\n[The command completed with exit code 1.]\n[Current working directory: /w]"}, Failed, "a"},
+		{Result{Text: "a\n[exit 1]"}, Failed, "a"},
+		{Result{Text: "Exit code 1\na\n"}, Failed, "a\n"},
+		{Result{Text: "Command: a\nOutput: b\nExit Code: 2\nSignal: 0\nProcess Group PGID: 7"}, Failed, "Command: a\nOutput: b\nExit Code: 2\nSignal: 0\nProcess Group PGID: 7"},
+		{Result{Text: "timed out\n[exit 1]"}, Failed, "timed out"},
 		{Result{Text: "a\n\nCommand timed out after 120 seconds"}, Stopped, "a\n\nCommand timed out after 120 seconds"},
 		{Result{Text: "Command aborted"}, Stopped, "Command aborted"},
 		{Result{Text: "The user doesn't want to proceed with this tool use.", Failed: true}, NotRun, "The user doesn't want to proceed with this tool use."},
@@ -74,5 +78,24 @@ func TestStatus(t *testing.T) {
 		if got := Body(c.r.Text); got != c.body {
 			t.Errorf("%q: body %q, want %q", c.r.Text, got, c.body)
 		}
+	}
+}
+
+// A command was reported as failed because its output mentions the exit code of another program.
+func TestMentionedExitCodeIsOutput(t *testing.T) {
+	for _, text := range []string{
+		"## Exit codes\nThe tool returns exit code: 1 for a bad row.\nSee also exit.go\n",
+		"job 7 exited with code 3, job 8 runs\ndone\n",
+		"a.go:12: exit code: 1\na.go:90: exit code: 2",
+		"returned 404 rows",
+		"usage: x\n- exit code: 1\n- exit code: 2\nend of the list",
+		`{"log":"Process exited with code 1","jobs":3}`,
+	} {
+		if got := StatusOf(Result{Text: text}); got != Unknown || TellsFailure(text) {
+			t.Errorf("%q: status %d", text, got)
+		}
+	}
+	if got := StatusOf(Result{Text: "expected exit code: 1\nall good\n[exit 0]"}); got != Succeeded {
+		t.Errorf("status %d", got)
 	}
 }

@@ -80,7 +80,7 @@ func runOf(d *toolcall.Done) *run {
 		r.outcome, r.exit = unfinished, ""
 		r.said = cmp.Or(r.said, lastWords(toolcall.Body(d.Result.Text)))
 	case toolcall.Failed:
-		r.exit = statedExit(&d.Result)
+		r.exit = toolcall.ExitOf(d.Result)
 	}
 	if r.outcome != failed {
 		r.exit = ""
@@ -88,25 +88,6 @@ func runOf(d *toolcall.Done) *run {
 		r.fails = []int{d.At}
 	}
 	return r
-}
-
-// statedExit returns the exit status that the result itself states: a field of it, or its first or
-// last line. Other lines may quote the status of another program.
-func statedExit(r *toolcall.Result) string {
-	if r.Exit != "" {
-		return r.Exit
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
-	last := strings.TrimSpace(r.Text)
-	last = last[strings.LastIndexByte(last, '\n')+1:]
-	for _, line := range []string{first, last} {
-		if len(line) < 60 {
-			if exit := toolcall.ExitOf(toolcall.Result{Text: line}); exit != "" {
-				return exit
-			}
-		}
-	}
-	return ""
 }
 
 // shellRun returns the run of a shell script.
