@@ -99,3 +99,17 @@ func TestMentionedExitCodeIsOutput(t *testing.T) {
 		t.Errorf("status %d", got)
 	}
 }
+
+// A tool whose name contains the letters "ls" was taken for one that lists files.
+func TestFileActMatchesWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"tools_write": Writes, "mcp__fs-tools__write_file": Writes, "WriteFile": Writes, "writefile": Writes,
+		"mcp__file_search__read_text": Reads, "load_details": Reads, "details": "", "ls": "", "list_files": "", "findPattern": "",
+		"MultiEdit": Changes, "search_replace": Changes, "str_replace_editor": Changes, "remove_file": Removes,
+		"concatenate": "", "download_file": "", "credit_account": "", "compatch": "",
+	} {
+		if got := FileAct(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}

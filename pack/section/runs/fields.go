@@ -95,7 +95,7 @@ var idFields = compress.WordSet("id uuid number key slug")
 func isID(name string) bool { return idFields[lastWord(name)] }
 
 func lastWord(name string) string {
-	words := wordsOf(name)
+	words := compress.NameWords(name)
 	if len(words) == 0 {
 		return ""
 	}
@@ -191,22 +191,6 @@ func arguments(fields []field, show func(f *field) bool, limit int) string {
 		b.WriteString(part)
 	}
 	return b.String()
-}
-
-// wordsOf returns the words of a name in lower case: update_ticket, updateTicket.
-func wordsOf(name string) []string {
-	var b strings.Builder
-	for i := range len(name) {
-		c := name[i]
-		if 'A' <= c && c <= 'Z' {
-			if i > 0 && 'a' <= name[i-1] && name[i-1] <= 'z' {
-				b.WriteByte(' ')
-			}
-			c += 'a' - 'A'
-		}
-		b.WriteByte(c)
-	}
-	return strings.FieldsFunc(b.String(), func(r rune) bool { return !('a' <= r && r <= 'z') })
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

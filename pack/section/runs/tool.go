@@ -29,10 +29,7 @@ var checkingVerbs = compress.WordSet("test tests build check lint compile valida
 
 // verbsOf returns the words of a tool's name that may contain its verb.
 func verbsOf(tool string) []string {
-	if i := strings.LastIndex(tool, "__"); i >= 0 { // mcp__server__tool
-		tool = tool[i+2:]
-	}
-	words := wordsOf(tool)
+	words := compress.NameWords(compress.BareName(tool))
 	return words[:min(2, len(words))]
 }
 
@@ -66,7 +63,7 @@ func identifies(f *field) bool {
 
 // fileOf returns the file that a call of a file tool works on; "" for another call.
 func fileOf(tool, arguments string) string {
-	if toolcall.FileAct(strings.ToLower(tool)) == "" {
+	if toolcall.FileAct(tool) == "" {
 		return ""
 	}
 	args := gjson.Parse(arguments)
