@@ -16,7 +16,7 @@
 //   - Which success ends the failure of another command: command.go (command.covers).
 //   - Which line of an output is a result, and which one is a reason: rules.go, one example and one
 //     counterexample for each rule.
-//   - Fields of a JSON result: fields.go. Which call sets the fields of an earlier one to other
+//   - Fields of a JSON result: fields.go, with the classes of package result. Which call sets the fields of an earlier one to other
 //     values: setting.go.
 //
 // # Files, from top to bottom

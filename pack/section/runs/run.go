@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
 
@@ -186,15 +187,15 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 }
 
 // nameOf returns a run with the name and the key of a call, without its result.
-func nameOf(d *toolcall.Done, args []field) run {
+func nameOf(d *toolcall.Done, args []result.Field) run {
 	var ids []string
 	for i := range args {
 		if identifies(&args[i]) {
-			ids = append(ids, args[i].value)
+			ids = append(ids, args[i].Value)
 		}
 	}
 	r := run{external: true, object: d.Tool + "\x00" + strings.Join(ids, "\x00"), name: strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))}
-	r.args = arguments(args, func(f *field) bool { return !identifies(f) }, maxArgs)
+	r.args = arguments(args, func(f *result.Field) bool { return !identifies(f) }, maxArgs)
 
 	if file := fileOf(d.Tool, d.Arguments); file != "" {
 		r = run{object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
@@ -209,14 +210,14 @@ func nameOf(d *toolcall.Done, args []field) run {
 }
 
 // madeBy returns what distinguishes the results of a tool that makes something new with each call.
-func madeBy(verbs []string, arguments string, fields []field) string {
+func madeBy(verbs []string, arguments string, fields []result.Field) string {
 	if !slices.ContainsFunc(verbs, func(w string) bool { return makingVerbs[w] }) {
 		return ""
 	}
 	key := "\x00" + oneLine(arguments)
 	for i := range fields {
-		if f := &fields[i]; f.top() && isID(f.path) && !strings.Contains(arguments, f.value) {
-			return key + "\x00" + f.value
+		if f := &fields[i]; f.Top() && result.IsID(f.Path) && !strings.Contains(arguments, f.Value) {
+			return key + "\x00" + f.Value
 		}
 	}
 	return key

@@ -171,7 +171,7 @@ func TestReadingIsNoRun(t *testing.T) {
 func TestSuccessEndsToolFailure(t *testing.T) {
 	fail := one{"book_reservation", `{"user_id":"mia","cabin":"economy"}`, "Error: payment does not add up", ""}
 	s := after(fail, one{"book_reservation", `{"user_id":"mia","cabin":"economy","paid":255}`, `{"reservation_id":"HATHAT","status":"confirmed","payment_history":[{"amount":55},{"amount":200}]}`, ""})
-	want := "book_reservation mia: failed at 2: Error: payment does not add up; result at 4: status confirmed, reservation_id HATHAT, payment_history amount 200 (cabin economy, paid 255)"
+	want := "book_reservation mia: failed at 2: Error: payment does not add up; result at 4: reservation_id HATHAT, status confirmed, payment_history.amount 200 (cabin economy, paid 255)"
 	if got := shownBy(s); got != want {
 		t.Errorf("%s", got)
 	}
