@@ -192,80 +192,102 @@ func jsonStart(text string) int {
 	return -1
 }
 
-// readFields returns the fields of JSON documents with their values: of a list its number of items. It
-// omits empty values and fields beyond fieldLevel, and reads invalid JSON as far as it is clear.
-func readFields(text string) (fields []Field) {
-	type level struct {
-		list  bool
-		key   string
-		items int // of a list, so far
-	}
-	open := []level{{list: true}} // of documents
-	key := ""
-	add := func(key, value string, items bool) {
-		f := Field{Value: compress.Clip(value, fieldValue), items: items}
-		for i := range open {
-			if f.Level += max(1, open[i].items); f.Level > fieldLevel || value == "" || value == "null" {
-				return
-			}
-			if open[i].key != "" {
-				f.Path += strings.ReplaceAll(open[i].key, ".", "_") + "."
-			}
-			if i > 0 && open[i].list {
-				f.Path += strconv.Itoa(open[i].items-1) + "."
-			}
-		}
-		f.Path = strings.TrimSuffix(f.Path+strings.ReplaceAll(key, ".", "_"), ".")
-		fields = append(fields, f)
-	}
-	item := func() {
-		if last := &open[len(open)-1]; last.list {
-			last.items++
-		}
-	}
+// readFields returns the fields of JSON documents with their values: of a list its number of items.
+// It omits empty values and fields beyond fieldLevel, and reads invalid JSON as far as it is clear.
+func readFields(text string) []Field {
+	r := fieldReader{open: []openValue{{list: true}}} // of documents
 	for at := 0; at < len(text); {
-		switch c := text[at]; {
-		case c == '{' || c == '[':
-			item()
-			open = append(open, level{list: c == '[', key: key})
-			key = ""
+		switch c := text[at]; c {
+		case '{', '[':
+			r.begin(c == '[')
 			at++
-		case c == '}' || c == ']':
+		case '}', ']':
+			r.end()
 			at++
-			if len(open) == 1 {
-				break
-			}
-			last := open[len(open)-1]
-			open = open[:len(open)-1]
-			if key = ""; last.list && last.items > 1 {
-				add(last.key, fmt.Sprintf("[%d items]", last.items), true)
-			}
-		case c == '"':
+		case '"':
 			end := stringEnd(text, at)
-			value := gjson.Parse(text[at:end]).String()
-			at = end
-			rest := strings.TrimLeft(text[at:], " \t\r\n")
-			if strings.HasPrefix(rest, ":") && !open[len(open)-1].list {
-				key = compress.Clip(value, shownValue)
+			value := strings.Join(strings.Fields(gjson.Parse(text[at:end]).String()), " ")
+			rest := strings.TrimLeft(text[end:], " \t\r\n")
+			if at = end; strings.HasPrefix(rest, ":") && !r.open[len(r.open)-1].list {
+				r.key = compress.Clip(value, shownValue)
 				at = len(text) - len(rest) + 1
 				break
 			}
-			item()
-			add(key, strings.Join(strings.Fields(value), " "), false)
-			key = ""
-		case c == ',' || c == ':' || c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			r.value(value)
+		case ',', ':', ' ', '\t', '\n', '\r':
 			at++
 		default:
 			end := at
 			for end < len(text) && strings.IndexByte(",:{}[]\" \t\r\n", text[end]) < 0 {
 				end++
 			}
-			item()
-			add(key, text[at:end], false)
-			key, at = "", end
+			r.value(text[at:end])
+			at = end
 		}
 	}
-	return fields
+	return r.fields
+}
+
+// fieldReader collects the fields of JSON from its first byte to its last.
+type fieldReader struct {
+	open   []openValue // objects and lists around the next value, the outermost one first
+	key    string      // name of the next value
+	fields []Field
+}
+
+// openValue is an object or a list whose end was not read yet.
+type openValue struct {
+	list  bool
+	key   string
+	items int // of a list, so far
+}
+
+// count counts an item of the innermost list.
+func (r *fieldReader) count() {
+	if last := &r.open[len(r.open)-1]; last.list {
+		last.items++
+	}
+}
+
+func (r *fieldReader) begin(list bool) {
+	r.count()
+	r.open = append(r.open, openValue{list: list, key: r.key})
+	r.key = ""
+}
+
+func (r *fieldReader) end() {
+	if len(r.open) == 1 {
+		return
+	}
+	last := r.open[len(r.open)-1]
+	r.open = r.open[:len(r.open)-1]
+	if r.key = ""; last.list && last.items > 1 {
+		r.add(Field{Path: last.key, Value: fmt.Sprintf("[%d items]", last.items), items: true})
+	}
+}
+
+func (r *fieldReader) value(value string) {
+	r.count()
+	r.add(Field{Path: r.key, Value: compress.Clip(value, fieldValue)})
+	r.key = ""
+}
+
+// add appends a field, whose path has only its name.
+func (r *fieldReader) add(f Field) {
+	path := ""
+	for i, around := range r.open {
+		if f.Level += max(1, around.items); f.Level > fieldLevel || f.Value == "" || f.Value == "null" {
+			return
+		}
+		if around.key != "" {
+			path += strings.ReplaceAll(around.key, ".", "_") + "."
+		}
+		if i > 0 && around.list {
+			path += strconv.Itoa(around.items-1) + "."
+		}
+	}
+	f.Path = strings.TrimSuffix(path+strings.ReplaceAll(f.Path, ".", "_"), ".")
+	r.fields = append(r.fields, f)
 }
 
 // stringEnd returns the end of the JSON string that begins at a byte of text, or that of the text.
