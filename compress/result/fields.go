@@ -62,8 +62,8 @@ type Class int
 const (
 	ClassError Class = iota
 	ClassID          // it identifies the object
-	ClassOtherID
 	ClassStatus
+	ClassOtherID
 	ClassAmount
 	ClassDate
 	ClassText

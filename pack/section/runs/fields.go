@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/result"
 )
 
@@ -13,6 +14,7 @@ import (
 const (
 	maxRead  = 32 << 10 // bytes
 	maxWords = 4        // of a value in the line of a look-up
+	maxValue = 64       // bytes of the value of an argument
 )
 
 // fieldsOf returns the values of a JSON object in their order; ok is false if text is not one.
@@ -70,7 +72,7 @@ func arguments(fields []result.Field, show func(f *result.Field) bool, limit int
 		if !show(f) {
 			continue
 		}
-		part := f.Name() + " " + f.Value
+		part := f.Name() + " " + compress.Clip(f.Value, maxValue)
 		if b.Len() > 0 {
 			part = ", " + part
 		}

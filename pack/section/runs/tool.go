@@ -47,6 +47,14 @@ func isReading(tool string) bool {
 		compress.IsFileTool(plain) || compress.IsMatchTool(plain) || compress.IsListTool(plain)
 }
 
+// isLookUp reports whether a tool that changes nothing asks something outside of the workspace: the
+// lines show its last result if that is JSON.
+func isLookUp(tool string) bool {
+	plain := compress.PlainName(compress.BareName(tool))
+	return !compress.IsFileTool(plain) && !compress.IsMatchTool(plain) && !compress.IsListTool(plain) &&
+		!notes.KeepsList(tool) && !compress.IsSubAgent(tool)
+}
+
 // identityNames are names of arguments that identify the object of a call, besides those of ids.
 var identityNames = compress.WordSet("url uri to target host hostname service env environment branch table database namespace pod container email account order name title")
 
