@@ -1,6 +1,6 @@
 package toolcall
 
-import "strings"
+import "github.com/ctxfs/ctxfs/compress"
 
 // What a tool does to a file.
 const (
@@ -10,28 +10,29 @@ const (
 	Removes = "removed"
 )
 
-// FileAct returns what a tool does to a file, by the words of its name; "" where that is not
-// to be seen.
-func FileAct(name string) string {
-	has := func(words ...string) bool {
+// fileVerbs are the words of names of tools that do something to a file, the first set that has a word
+// of the name counts.
+var fileVerbs = []struct {
+	act   string
+	words map[string]bool
+}{
+	{Changes, compress.WordSet("replace")}, // search_replace
+	{"", compress.WordSet("search grep glob list find ls")},
+	{Removes, compress.WordSet("delete remove unlink deletefile removefile")},
+	{Changes, compress.WordSet("edit editor multiedit editfile patch applypatch insert update append modify")},
+	{Writes, compress.WordSet("write create save writefile createfile savefile")},
+	{Reads, compress.WordSet("read view open cat load readfile viewfile openfile")},
+}
+
+// FileAct returns what a tool does to a file, by the words of its name; "" if they do not say so.
+func FileAct(tool string) string {
+	words := compress.NameWords(compress.BareName(tool))
+	for _, verbs := range fileVerbs {
 		for _, w := range words {
-			if strings.Contains(name, w) {
-				return true
+			if verbs.words[w] {
+				return verbs.act
 			}
 		}
-		return false
-	}
-	switch {
-	case has("search", "grep", "glob", "list", "find", "ls"):
-		return ""
-	case has("delete", "remove", "unlink"):
-		return Removes
-	case has("edit", "replace", "patch", "insert", "update", "append", "modify"):
-		return Changes
-	case has("write", "create", "save"):
-		return Writes
-	case has("read", "view", "open", "cat", "load"):
-		return Reads
 	}
 	return ""
 }

@@ -50,21 +50,22 @@ func (s *State) Apply(r *prefix.Record) {
 		if d.Open {
 			continue
 		}
+		at := max(d.At, d.Called) // a result may precede its call
 		script, ok := toolcall.Script(d.Tool, d.Arguments)
 		if changes := patched(script); ok && changes != nil {
 			if succeeded(&d.Result) {
-				s.change(d.At, changes)
+				s.change(at, changes)
 			}
 			continue
 		}
 		if ok {
 			if file := editedBy(script, d.Result.Text); file != "" {
-				s.change(d.At, []change{{file, edited, -1, ""}})
+				s.change(at, []change{{file, edited, -1, ""}})
 				continue
 			}
 			s.name(d, script)
 		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result) {
-			s.change(d.At, changes)
+			s.change(at, changes)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package files
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -50,7 +51,7 @@ func changesOf(tool, arguments string) []change {
 	if !args.IsObject() {
 		return nil
 	}
-	name := strings.ToLower(tool[strings.LastIndexAny(tool, "./:")+1:])
+	name := compress.BareName(tool)
 	switch args.Get("command").Str { // a tool for all edits
 	case "create", "write":
 		name = "write"
@@ -62,9 +63,9 @@ func changesOf(tool, arguments string) []change {
 		return nil
 	}
 
-	if strings.Contains(name, "move") || strings.Contains(name, "rename") {
-		from, to := argument(args, append(sourceKeys, compress.PathKeys...)), argument(args, targetKeys)
-		if isName(from) && isName(to) && (strings.Contains(name, "file") || strings.ContainsAny(from, "/.")) {
+	if words := compress.NameWords(name); slices.Contains(words, "move") || slices.Contains(words, "rename") {
+		from, to := argument(args, slices.Concat(sourceKeys, compress.PathKeys)), argument(args, targetKeys)
+		if isName(from) && isName(to) && (slices.Contains(words, "file") || strings.ContainsAny(from, "/.")) {
 			return []change{{from, moved, -1, to}}
 		}
 		return nil
