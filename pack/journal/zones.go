@@ -171,6 +171,7 @@ type zoner struct {
 	changed    Changed     // of these
 	again      []saying    // changed statements that the pack shows without a mark
 	foldTokens int64       // that the folded records take, with their marks and days
+	unsaid     int         // messages that the block of the user's words only counts
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -209,7 +210,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	// The share of a block pays for the marks that it brings.
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
-	said, saidAt := b.said(left, int(most-marks), int(max(most, room*rulesShare/1000)-marks), covered)
+	share := saidTokens{int(most), int(max(most, room*rulesShare/1000)), int(room + words - b.foldTokens)}
+	said, saidAt := b.said(left, share.less(int(marks)+b.frame()), covered)
 	over := -rooms.said
 	if said.Text != "" {
 		over += int64(said.Tokens) + marks
