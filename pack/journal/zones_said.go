@@ -59,14 +59,13 @@ type saidTokens struct {
 
 func (t saidTokens) less(n int) saidTokens { return saidTokens{t.all - n, t.most - n, t.must - n} }
 
-// said is the block of the user's words of the records of a span. covered are the texts that the
-// pack shows. shown are the places of the messages that the block has. b.unsaid is the number of
-// messages that it only counts.
-func (b *zoner) said(span ctxabi.Span, room saidTokens, covered []string) (p Part, shown map[int]bool) {
+// said is the block of the user's words of the records of a span. shown are the places of the messages
+// that the block has; b.unsaid is the number of messages that it only counts.
+func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
 	n := b.c.CountCached(heading)
-	list, missing := b.sayings(span, covered)
+	list, missing := b.sayings(span)
 	b.unsaid = len(list) + len(missing)
 	if room = room.less(n); max(room.all, room.most, room.must) <= 0 || b.unsaid == 0 {
 		return Part{}, shown
@@ -128,9 +127,9 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 	}
 	slices.SortStableFunc(order, func(a, b *saying) int { return ranks[a] - ranks[b] })
 	longest := b.c.CountCached(b.moreLine(list, missing))
-	room.all, room.most = room.all-longest, max(room.all, room.most)-longest
-	room.must = max(room.most, room.must-b.c.CountCached(fmt.Sprintf(moreCounted, len(list)+len(missing))))
-	used := 0
+	room.most = max(room.all, room.most)
+	room.must = max(room.most, room.must+longest-b.c.CountCached(fmt.Sprintf(moreCounted, len(list)+len(missing))))
+	used, misses := 0, 0
 	for _, s := range order {
 		limit := room.all
 		switch {
@@ -139,12 +138,20 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 		case s.rules != "" || s.pair: // a mark of an earlier block may name the change
 			limit = room.most
 		}
-		line := b.sayingLine(s, saidCaps[len(saidCaps)-1])
-		if n := b.c.CountCached(line); used+n <= limit {
-			s.line = line
-			used += n
+		s.line = b.sayingLine(s, saidCaps[len(saidCaps)-1])
+		n := used + b.c.CountCached(s.line)
+		fits := n+longest <= limit
+		if !fits && n <= limit && misses < maxMisses { // the line that counts the others is shorter now
+			fits = n+b.c.CountCached(b.moreLine(list, missing)) <= limit
+			misses++
+		}
+		if fits {
+			used = n
+		} else {
+			s.line = ""
 		}
 	}
+	room.all -= b.c.CountCached(b.moreLine(list, missing))
 	for _, s := range order {
 		if s.line == "" {
 			continue
@@ -216,7 +223,7 @@ func (s *saying) rank(k int) int {
 // show otherwise, newest first. Of a message that the pack shows in part they are the rules that
 // it does not show. Of messages older than the newest saidMost they are those with rules or changes;
 // missing has the places of the others, oldest first.
-func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, missing []int) {
+func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	known := map[string]bool{}
 	add := func(at int, w *saidWords) {
 		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
@@ -225,7 +232,7 @@ func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, miss
 			s.keep = strings.Join(slices.DeleteFunc(slices.Clone(w.parts), func(part string) bool { return !b.keeps(at, part) }), " ")
 		}
 		if b.isFolded(at) || b.staysWhole(at) {
-			if s.parts = b.missingRules(s.parts, w.parts, covered); len(s.parts) == 0 {
+			if s.parts = b.missingRules(s.parts, w.parts); len(s.parts) == 0 {
 				return
 			}
 			s.rules, s.cut = strings.Join(s.parts, " "), true
@@ -260,11 +267,11 @@ func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, miss
 	return append(list, b.again...), missing
 }
 
-// missingRules returns the rules among the parts of a message, with their marks, that covered texts
-// do not have and that no later message changed.
-func (b *zoner) missingRules(marked, parts, covered []string) (missing []string) {
+// missingRules returns the rules among the parts of a message, with their marks, that no record of the
+// pack shows and that no later message changed.
+func (b *zoner) missingRules(marked, parts []string) (missing []string) {
 	for i, part := range parts {
-		if derived.IsRule(part) && marked[i] == part && !contains(covered, part) {
+		if derived.IsRule(part) && marked[i] == part && !contains(b.records, part) {
 			missing = append(missing, part)
 		}
 	}
