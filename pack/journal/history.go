@@ -30,8 +30,9 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing.
-	arguments func(line int) int
+	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing. With a
+	// body it is what the record weighs at most once they are shortened to so many tokens; 0: not known.
+	arguments func(line, body int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
 	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
@@ -206,10 +207,14 @@ func (f *Fold) show(e ctxabi.Entry) (images int) {
 			f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
 		}
 	}
-	if less := f.lessOf(e, line); less > 0 {
-		f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule, less: less})
+	o := odd{line: line, weight: weight, rule: rule}
+	if o.less = f.lessOf(e, line); o.less > 0 {
+		if weight > rule.above {
+			o.most = f.arguments(line, bodyOf(rule))
+		}
+		f.odd = append(f.odd, o)
 	}
-	f.shown += f.scaled(rule.shown(weight))
+	f.shown += f.scaled(o.shown(rule))
 	if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
 		if images = f.images(line); f.Rules.HidesImages(e, images) {
 			images = 0

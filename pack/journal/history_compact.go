@@ -212,6 +212,9 @@ const (
 	wordsLeaveMost  = 220
 )
 
+// wordsFrame is what the heading of the user's words and the marks around them take, about.
+const wordsFrame = 48
+
 // wordsBeyond is what the user's words have beyond their share at a compaction that makes
 // starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
 // own tokens otherwise. So no message of the user leaves the prompt as long as the journal leaves
@@ -224,6 +227,9 @@ func (f *Fold) wordsBeyond(demand, own, after, most int64, to int) int64 {
 	}
 	if all := z.all(); all > own {
 		z = z.times(max(0, own), all)
+	}
+	if demand > 0 {
+		demand += wordsFrame
 	}
 	return max(0, min(demand-z.said, min(f.wordsMark(kept), most)-after))
 }
@@ -299,7 +305,7 @@ func (f *Fold) age(rule shareRule, until int) (undo func()) {
 	last, _ := f.oddAt(until)
 	var aged []int
 	for i := first; i < last; i++ {
-		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.rule.shown(o.weight) > o.lower(rule).shown(o.weight) {
+		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.shown(o.rule) > o.shown(o.lower(rule)) {
 			aged = append(aged, i)
 		}
 	}
@@ -335,7 +341,7 @@ func (o *odd) lower(rule shareRule) shareRule {
 
 func (f *Fold) ageOne(o *odd, rule shareRule) (freed int64) {
 	o.aged, o.was, o.rule = f.N, o.rule, o.lower(rule)
-	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
+	return f.scaled(o.shown(o.was)) - f.scaled(o.shown(o.rule))
 }
 
 // beforeCompaction is the fold as its records were shown when the last compaction had not yet been.
