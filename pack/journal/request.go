@@ -120,16 +120,11 @@ func (f *Fold) asks() bool {
 	return live*1000 >= share*requestFill && f.nextIsMajor()
 }
 
-// nextIsMajor predicts whether the next compaction will be a major one: whether a minor one would
-// leave more of the past than minorTo accepts.
+// nextIsMajor predicts whether the next compaction will be a major one: whether no minor one would
+// free enough if the journal were full and a usual call of the model came.
 func (f *Fold) nextIsMajor() bool {
-	if len(f.past) == 0 || len(f.past) > maxMinors {
-		return true
-	}
-	past, kept := f.pastWeight(), f.keptRecords(1, f.starts[0])
-	leaves := max(0, f.Rules.room-f.low(kept)-f.pastWords()) * 1000 / (1000 - minorShare)
-	most := kept + (f.Rules.room-kept)*mostPast/1000 + f.pastWords()
-	return past+leaves*minorShare/1000 > most
+	to, after := f.minorTo(max(0, f.Rules.room-f.weight()) + f.call)
+	return to == 0 || f.Rules.room-after < max(1, f.leastGain(f.starts[to]))
 }
 
 func (a *requests) code(c *coder.Coder) {
