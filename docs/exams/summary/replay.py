@@ -55,15 +55,13 @@ class Replay:
         return path
 
     def deliver(self):
-        """Writes the answer that waits, if it is time."""
-        answer = self.state["answer"]
-        if answer is None or self.state["next"] < answer["at"]:
-            return
-        with open(self.path("context/summary.md"), "w", encoding="utf-8") as f:
-            f.write("---\nupto: %d\n---\n%s" % (answer["upto"], answer["text"]))
-        self.state["delivered"].append({"n": answer["n"], "upto": answer["upto"], "after": self.state["next"]})
-        self.state["answer"] = None
-        self.save()
+        """Writes the answers whose time has come."""
+        while self.state["answers"] and self.state["next"] >= self.state["answers"][0]["at"]:
+            answer = self.state["answers"].pop(0)
+            with open(self.path("context/summary.md"), "w", encoding="utf-8") as f:
+                f.write("---\nupto: %d\n---\n%s" % (answer["upto"], answer["text"]))
+            self.state["delivered"].append({"n": answer["n"], "upto": answer["upto"], "after": self.state["next"]})
+            self.save()
 
     def asked(self):
         """Reads the prompt. Returns the paths of a new request and of the prompt, or None."""
@@ -110,7 +108,7 @@ def begin(args):
     with open(os.path.join(session, "context/context.yaml"), "w", encoding="utf-8") as f:
         f.write("summary_request: on\n" + recipe)
     state = {"session": session, "messages": os.path.abspath(args.messages), "next": 0, "asked": [], "request": None,
-             "answer": None, "delivered": []}
+             "answers": [], "delivered": []}
     with open(os.path.join(args.state, "state.json"), "w", encoding="utf-8") as f:
         json.dump(state, f)
 
@@ -138,8 +136,8 @@ def main():
         with open(args.answer, encoding="utf-8") as f:
             text = f.read()
         replay.keep("answer-%03d.md" % request["n"], text)
-        replay.state["answer"] = {"n": request["n"], "upto": request["upto"], "text": text,
-                                  "at": replay.state["next"] + args.late}
+        replay.state["answers"].append({"n": request["n"], "upto": request["upto"], "text": text,
+                                        "at": replay.state["next"] + args.late})
     replay.state["request"] = None
     replay.save()
     return replay.run()
