@@ -53,6 +53,24 @@ type Summary struct {
 	Why              string // why the delivery's own range is ignored; "": it is not
 }
 
+// SummaryRequest is the content of context/summary.request/request.json.
+type SummaryRequest struct {
+	State    string `json:"state"`               // RequestOpen or RequestNone
+	Why      string `json:"why,omitempty"`       // why no request is open
+	N        int    `json:"n"`                   // number of the open request, from 1; 0: none is open
+	OpenedAt int    `json:"opened_at,omitempty"` // how many messages the session had when it opened
+	Upto     int    `json:"upto"`                // the last message that a summary covers now
+	Limit    int    `json:"limit_tokens"`        // up to which prompts show it in full
+	Base     int    `json:"base,omitempty"`      // the version in use; 0: none is
+	Path     string `json:"path"`                // of context/summary.md
+}
+
+// States of a [SummaryRequest].
+const (
+	RequestOpen = "open"
+	RequestNone = "none"
+)
+
 // SummaryPath returns the path of version n of the summary, relative to the session.
 func SummaryPath(n int) string { return path.Join(SummariesDir, strconv.Itoa(n)+".md") }
 

@@ -38,6 +38,9 @@ type Input struct {
 	// report how it stands; it is no part of the pack's id.
 	Summaries   []journal.Summary
 	SummaryNote string
+	// Asking decides whether the pack asks for a summary. Of the pack's id it is a part where the pack
+	// may ask.
+	Asking Asking
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
 	Messages    record.Records
@@ -123,7 +126,8 @@ func (in *Input) Around(encoding string) hash.Cloner {
 	return h
 }
 
-// withSummaries adds to the hash of all but the records the summaries that may stand among so many.
+// withSummaries adds to the hash of all but the records the summaries that may stand among so many,
+// and what decides the request for the next one.
 func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	h, err := around.Clone()
 	if err != nil {
@@ -132,6 +136,7 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	for _, s := range in.Usable() {
 		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.ID())
 	}
+	in.hashAsking(h)
 	return h
 }
 

@@ -79,6 +79,7 @@ func (in *Input) settled(mm *Memo, c *tokens.Counter) (y *layout, journal int, e
 	mm.Marks = in.labelMarks()
 	mm.Use(y.limits.space())
 	mm.Counter, mm.Summaries, mm.Wants = c, in.Summaries, y.wantNotes()
+	mm.Deliveries = in.deliveries()
 	mm.Decided = in.decidedFor(&mm.Wants)
 	y.clock = mm.Fold(y.history, y.journal.Rules(y.limits.space(), 0))
 	return y, journal, y.settle()

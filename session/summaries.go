@@ -542,9 +542,9 @@ func (x *Session) summaryChange(now Note) (*Change, error) {
 	switch {
 	case d.HasUpto:
 	case used:
-		row.Upto = base.Upto
+		row.Upto = max(base.Upto, x.askedUpto(row.Messages))
 	default:
-		row.Upto = beforeTurn(t.Messages, row.Messages)
+		row.Upto = cmp.Or(x.askedUpto(row.Messages), beforeTurn(t.Messages, row.Messages))
 	}
 	if used && !s.old && row.SHA256 == base.SHA256 && row.Upto == base.Upto {
 		return nil, nil

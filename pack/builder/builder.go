@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -202,10 +203,15 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return nil, err
 	}
 	kept := x.KeptChanges()
-	if g == e.last && e.build != nil && e.kept == kept && b.unchanged(ctx, x, e, g) {
+	asking, err := b.asking(x, g)
+	if err != nil {
+		return nil, err
+	}
+	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) && b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
 	in := g.Input()
+	in.Asking = asking
 	t, done, err := e.Snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
@@ -281,7 +287,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 
 // sameNotes compares what stands in the report without being part of the pack's id.
 func sameNotes(a, b *pack.Input) bool {
-	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
+	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
 }
 
 // Counts returns how many packs Current compiled so far, and how often it gave

@@ -40,6 +40,7 @@ func (mm *Memo) Ahead(m record.Records, p Policy, step int) *Ahead {
 	}
 	a.own = NewMemo()
 	a.own.space, a.own.Summaries = mm.space, slices.Clone(mm.Summaries)
+	a.own.Deliveries = slices.Clone(mm.Deliveries)
 	return a
 }
 

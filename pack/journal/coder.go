@@ -93,6 +93,7 @@ func (f *Fold) codeState(c *coder.Coder) {
 	coder.List(c, &f.SettledRequests, func(r *request) { r.code(c) })
 	coder.Text(c, &f.Moved, &f.LeftBy)
 	c.Flag(&f.opened, &f.minor)
+	f.asked.code(c)
 }
 
 // code codes a part of zones, which has no contents of a record.

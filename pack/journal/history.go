@@ -38,6 +38,9 @@ type Fold struct {
 	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
 	// another the boundary; 0: none does. nil: there are no summaries.
 	summary func(compacted, boundary int) int
+	// delivered returns up to which place the version in use covers a history of n records, and, unless
+	// that is known, the weight of these records. nil: no summary was delivered.
+	delivered func(n, known int) (to int, weight int64)
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -78,6 +81,7 @@ type Fold struct {
 	past            []*Fold   // the generations of what is behind the boundary, see generations.go
 	from            int       // the first place of the newest of them
 	minor           bool      // the boundary moved last by a minor compaction
+	asked           requests  // for a summary
 }
 
 // Reasons of compactions.
@@ -141,7 +145,8 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.arguments, g.summary, g.odd = nil, nil, nil, nil, nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.images, g.arguments, g.summary, g.delivered = nil, nil, nil, nil, nil, nil
+	g.odd = slices.Clone(f.odd)
 	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
 }
@@ -156,6 +161,8 @@ func (f *Fold) add(e ctxabi.Entry) {
 		f.Turns++
 	}
 	f.noteRequest(e, line)
+	f.noteLoop(e)
+	f.noteCovered()
 	leads := f.Lead.N == line-1 && isLeading(e) && f.Lead.takes(f.Rules.leadCap)
 	if leads {
 		f.shown += f.Lead.add(weight, &f.Rules)
@@ -196,6 +203,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 			f.generate()
 		}
 	}
+	f.ask(boundary)
 }
 
 // show adds what record e shows that was folded last, and returns what its images take.

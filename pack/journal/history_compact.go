@@ -175,7 +175,7 @@ func (f *Fold) compact() {
 		undo()
 		return
 	}
-	if to, after := f.minorTo(); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
+	if to, after := f.minorTo(0); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
 		from, own := f.Boundary(), f.leaving(to)*minorShare/1000
 		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), own, after, before-f.leastGain(f.starts[to]), to)
 		f.moveTo(to, after+words, byRoom)

@@ -40,6 +40,8 @@ type Memo struct {
 	Marks     ctxabi.Marks       // around compacted content of the session
 	Context   context.Context    // of whoever waits for it; records are read no longer when that is over
 
+	Deliveries []Delivery // of summaries, for the build going on, in the order in which they came
+
 	Fetch   func(list []record.Address)         // brings records here at once that are read one by one next; nil: they are here
 	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
 	Counted func(at record.Address, tokens int) // told of each new one
@@ -99,6 +101,16 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	if len(mm.Summaries) > 0 {
 		now.summary = mm.summaryAt
 	}
+	if len(mm.Deliveries) > 0 {
+		now.delivered = func(n, known int) (to int, weight int64) {
+			if to = coveredBy(mm.Deliveries, n); to != known {
+				for at := range to {
+					weight += int64(m.At(at + 1).Weight)
+				}
+			}
+			return to, weight
+		}
+	}
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
 		unread = unread || err != nil
@@ -116,7 +128,7 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	if n == 0 {
 		before = now
 	}
-	now.exactly, now.idle, now.images, now.arguments, now.summary = nil, nil, nil, nil, nil
+	now.exactly, now.idle, now.images, now.arguments, now.summary, now.delivered = nil, nil, nil, nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {

@@ -156,14 +156,20 @@ func CheckFolds(data []byte, renderer int) error {
 // CheckStates returns an error if data is not what [Memo.Save] stores of the sections.
 func CheckStates(data []byte, renderer int) error { return section.Check(data, renderer) }
 
-// entered is when a summary enters, without its text.
+// entered is when a summary enters or was delivered, without its text.
 type entered struct{ to, after int }
 
-// entered returns those that may enter at a compaction that one of the first n records brings.
+// entered returns those that may enter at a compaction that one of the first n records brings, and
+// those that were delivered before one of these.
 func (mm *Memo) entered(n int) (list []entered) {
 	for _, s := range mm.Summaries {
 		if s.After < n {
 			list = append(list, entered{s.To, s.After})
+		}
+	}
+	for _, d := range mm.Deliveries {
+		if d.After < n {
+			list = append(list, entered{d.To, d.After})
 		}
 	}
 	return list

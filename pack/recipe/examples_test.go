@@ -13,6 +13,7 @@ var examples = map[string]string{
 	"recipe.wait_ms":              `2000`,
 	"recipe.history":              `{low: 0.7}`,
 	"recipe.summarizer":           `{command: [python3, "${AGENT_HOME}/tools/summarize.py"], timeout_ms: 60000}`,
+	"recipe.summary_request":      `on`,
 	"recipe.structural_variation": `true`,
 	"recipe.env":                  `{TARGET_FILE: main.go}`,
 	"recipe.messages":             `[{role: user, content: "Answer in one line."}]`,

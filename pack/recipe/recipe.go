@@ -16,6 +16,7 @@ type Recipe struct {
 	Wait           time.Duration // how long a read may wait for generators
 	History        History
 	Summarizer     *Generator
+	SummaryRequest Asking     `json:",omitempty"`
 	Variation      bool       // the goal is written another way each turn
 	Env            []Variable // in order of their names
 	Messages       []Message  // instead of the strategy's sections
@@ -227,6 +228,16 @@ const (
 	CacheFileHash CacheStrategy = "file_hash" // while the files of InvalidateOn stay as they are
 	CacheTTL      CacheStrategy = "ttl"       // for a time
 	CacheNever    CacheStrategy = "never"     // not at all: each look at the pack runs it
+)
+
+// Asking decides whether packs ask the agent for a summary.
+type Asking string
+
+// Packs ask the agent if it has shown that it can answer, in any case, or never.
+const (
+	AskAuto Asking = "auto"
+	AskOn   Asking = "on"
+	AskOff  Asking = "off"
 )
 
 // Predicate is the elementary form of a condition.
