@@ -99,8 +99,9 @@ const (
 )
 
 var (
-	stopped = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
-	refused = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+	stopped      = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
+	refused      = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+	refusedFirst = lazy.Regexp(`(?i)^\W*(?:the )?user (?:rejected|denied|declined|does(?:n't| not) want)|^permission to use .* has been denied`)
 )
 
 // ExitOf returns the exit status that a result states, in a field of its record or in its text; "" for
@@ -115,7 +116,7 @@ func StatusOf(r Result) Status {
 	head, tail := r.Text[:min(len(r.Text), nearTheEnds)], r.Text[max(0, len(r.Text)-nearTheEnds):]
 	exit := ExitOf(r)
 	switch {
-	case r.Failed && refused().MatchString(head):
+	case r.Failed && refused().MatchString(head), refusedFirst().MatchString(head):
 		return NotRun
 	case exit == "" || exit == "-1":
 		if mayBeStopped(tail) && stopped().MatchString(tail) || r.Failed && stopped().MatchString(head) {

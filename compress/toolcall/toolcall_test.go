@@ -70,6 +70,7 @@ func TestStatus(t *testing.T) {
 		{Result{Text: "timed out\n[exit 1]"}, Failed, "timed out"},
 		{Result{Text: "a\n\nCommand timed out after 120 seconds"}, Stopped, "a\n\nCommand timed out after 120 seconds"},
 		{Result{Text: "Command aborted"}, Stopped, "Command aborted"},
+		{Result{Text: "The user doesn't want to proceed."}, NotRun, "The user doesn't want to proceed."},
 		{Result{Text: "The user doesn't want to proceed with this tool use.", Failed: true}, NotRun, "The user doesn't want to proceed with this tool use."},
 	} {
 		if got := StatusOf(c.r); got != c.want {
@@ -106,7 +107,8 @@ func TestFileActMatchesWords(t *testing.T) {
 		"tools_write": Writes, "mcp__fs-tools__write_file": Writes, "WriteFile": Writes, "writefile": Writes,
 		"mcp__file_search__read_text": Reads, "load_details": Reads, "details": "", "ls": "", "list_files": "", "findPattern": "",
 		"MultiEdit": Changes, "search_replace": Changes, "str_replace_editor": Changes, "remove_file": Removes,
-		"concatenate": "", "download_file": "", "credit_account": "", "compatch": "",
+		"delete_lines": Changes, "insert_text": Changes, "append_to_file": Changes, "create_new_file": Writes, "delete": Removes,
+		"update_ticket": "", "create_directory": "", "delete_branch": "", "concatenate": "", "download_file": "", "credit_account": "", "compatch": "",
 	} {
 		if got := FileAct(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
