@@ -29,6 +29,7 @@ type Memo struct {
 	Near      finds.Keeper       // of nearby; nil: it is not kept
 	items     *items             // see derivedItems
 	digests   digests            // of the newest records
+	outdated  outdated           // see Outdated
 	states    section.States     // of files and runs
 	paths     map[int]filesUsed  // of files that calls read and write, by place
 	older     map[int]*saidWords // messages of the user before the newest ones, by place
@@ -210,7 +211,7 @@ func (mm *Memo) Clear() {
 	clear(mm.argued)
 	clear(mm.paths)
 	clear(mm.older)
-	mm.items, mm.digests = nil, digests{}
+	mm.items, mm.digests, mm.outdated = nil, digests{}, outdated{}
 	mm.states.Clear()
 }
 

@@ -263,7 +263,7 @@ func (b *zoner) taken() int64 {
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
 	lines := b.keyLines(int(room-marks), covered, whole)
-	if more := room - marks - int64(lines.Tokens); more > 0 && b.unsaid > 0 {
+	if more := room - marks - int64(lines.Tokens); more > lineTokens && b.unsaid > 0 {
 		taken, shown := b.sayMore(left, more, said)
 		if room, said = room-taken, shown; taken > 0 {
 			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[0].Text), whole)
