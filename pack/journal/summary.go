@@ -24,3 +24,19 @@ func (s *Summary) ID() [sha256.Size]byte {
 	}
 	return sha256.Sum256(fmt.Appendf(nil, "%d\n%s", s.To, s.Text))
 }
+
+// The limit of a summary in tokens: a share of the journal, in thousandths, and its bounds.
+const (
+	summaryShare    = 300
+	minSummaryLimit = 300
+	maxSummaryLimit = 4000
+)
+
+// SummaryLimit returns up to how many tokens a delivered summary is shown in full. It is 0 if the
+// journal has no token limit, because no compaction happens then.
+func (r *Rules) SummaryLimit() int {
+	if r.room == 0 {
+		return 0
+	}
+	return int(min(max(r.room*summaryShare/1000, minSummaryLimit), maxSummaryLimit))
+}
