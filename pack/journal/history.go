@@ -34,9 +34,8 @@ type Fold struct {
 	arguments func(line int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
-	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
-	// another the boundary; 0: none does. nil: there are no summaries.
-	summary func(compacted, boundary int) int
+	// summary returns the version of the summary in use at a compaction that record n starts; nil: there are no versions.
+	summary func(n int) delivered
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -67,7 +66,7 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, ByIterations, byTurn or byShares; see Reason
+	Moved           string    // why it was: byRoom, ByIterations, byTurn, byShares or bySummary; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
@@ -86,6 +85,7 @@ const (
 	ByIterations = "max_iterations"
 	byTurn       = "turn_end"        // results of turns that are over take less; the boundary stays
 	byShares     = "shorter_results" // results take less before the boundary moves; it stays
+	bySummary    = "summary"         // a version of the summary was delivered
 )
 
 // Sums add up over records from the first on.
@@ -185,6 +185,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	case f.Rules.room == 0:
 	case f.weight() > f.Rules.room && !f.fitsExactly():
 		f.compact()
+	case f.Compacted != line && f.enter(e):
 	case record.IsUser(e) && f.Compacted != line:
 		f.endTurn()
 	}
@@ -260,7 +261,7 @@ func (f *Fold) dropIterations() {
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
 		f.age(f.Rules.tool, f.turn())
-		f.moveTo(to, f.after(to), ByIterations)
+		f.moveTo(to, f.after(to, 0), ByIterations)
 	}
 }
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
@@ -19,7 +20,8 @@ type Memo struct {
 	zoned     map[zonesOf]*Zones
 	repeated  map[repeatsOf]*repeats
 	Counter   *tokens.Counter // of the build going on
-	Summaries []Summary       // likewise
+	Summaries []Summary       // likewise; see Deliver
+	checked   map[[sha256.Size]byte]summaryChecked
 	records   map[shownAs]rendered
 	requests  map[int]string     // what users asked, by place
 	costs     map[int]int32      // of images, by place
@@ -47,13 +49,13 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]summaryChecked{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
 type folded struct {
 	before, now *Fold
-	entered     []entered // the summaries that could enter at the compactions of now
+	entered     []entered // the versions of the summary that could enter at the compactions of now
 }
 
 // Fold folds m by rules, from where an earlier build left off.
@@ -97,7 +99,7 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 		return n
 	}
 	if len(mm.Summaries) > 0 {
-		now.summary = mm.summaryAt
+		now.summary = mm.deliveredAt
 	}
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
@@ -182,6 +184,7 @@ func (mm *Memo) Clear() {
 	clear(mm.argued)
 	clear(mm.paths)
 	clear(mm.older)
+	clear(mm.checked)
 	mm.items, mm.digests = nil, digests{}
 	mm.states.Clear()
 }
