@@ -8,17 +8,15 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Asking decides whether a pack asks for a summary, and what it says of the versions before it.
+// Asking decides whether a pack asks for a summary.
 type Asking struct {
-	Path     string                  // of summary.md, as the agent calls it; "": its path in the session
-	Known    bool                    // the agent has shown that it can answer
-	Versions []ctxabi.SummaryVersion // that were delivered and not retracted, oldest first
+	Path  string // of summary.md, as the agent calls it; "": its path in the session
+	Known bool   // the agent has shown that it can answer
 	// Shown has, for each of MaxUnanswered or more requests that were shown since the last delivery, how
 	// many messages the session had when it opened. Fewer count as none.
 	Shown []int
@@ -33,30 +31,17 @@ const (
 	askID            = "summary request"
 )
 
-// deliveries returns the versions that were delivered while the history had at most the records of
-// m, as places of m.
-func (in *Input) deliveries() (list []journal.Delivery) {
-	m := in.History()
-	for _, v := range in.Asking.Versions {
-		after := v.Messages
-		for i := 0; i < len(in.Tools) && int(in.Tools[i].Line) <= v.Events; i++ {
-			after++
-		}
-		if after <= m.Len() {
-			list = append(list, journal.Delivery{To: record.PositionIn(m, record.Address{Line: v.Upto}), After: after})
-		}
-	}
-	return list
-}
-
 // hashAsking adds to a hash what decides whether the pack asks for a summary.
 func (in *Input) hashAsking(h hash.Hash) {
 	if r := in.UsedRecipe(); in.Budget < leastAskedBudget || !in.asks() || r.Summarizer != nil {
 		return
 	}
 	fmt.Fprintf(h, "asks %q\n", in.Asking.Path)
-	for _, d := range in.deliveries() {
-		fmt.Fprintf(h, "delivered to %d after %d\n", d.To, d.After)
+	n := in.History().Len()
+	for _, s := range in.Summaries {
+		if s.After == n { // the hash has those before
+			fmt.Fprintf(h, "version %d up to %d\n", s.N, s.To)
+		}
 	}
 	if list := in.Asking.Shown; len(list) >= MaxUnanswered {
 		fmt.Fprintf(h, "shown %v\n", list)
@@ -75,14 +60,11 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 	number := func(place int) int { return place - record.ToolsUpTo(d.history, place) }
 	q := ctxabi.SummaryRequest{State: ctxabi.RequestNone, Path: cmp.Or(d.in.Asking.Path, ctxabi.SummaryFile),
 		Limit: cmp.Or(d.clock.Rules.SummaryLimit(), onDemandLimit), Upto: number(d.clock.Finished())}
-	covered := -1
-	for _, v := range d.in.Asking.Versions {
-		if v.Messages <= d.in.Messages.Len() && v.Upto >= covered {
-			q.Base, covered = v.N, v.Upto
-		}
+	if v := d.memo.SummaryAfter(d.clock.N); v != nil {
+		q.Base = v.N
 	}
 
-	r := d.clock.Request(d.memo.Deliveries)
+	r := d.memo.RequestOf(d.clock)
 	opened := number(r.Opened)
 	if q.Why = d.whyNotAsked(opened); q.Why == "" && !r.Open {
 		q.Why = "it is not needed yet"
