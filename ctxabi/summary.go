@@ -31,7 +31,7 @@ const (
 	WriterEvent      = "event"      // an event of type summary
 	WriterMCP        = "mcp"        // the MCP tool save_summary
 	WriterSummarizer = "summarizer" // the command of a recipe
-	WriterImport     = "import"     // an imported transcript
+	WriterImport     = "import"     // a compaction in an imported transcript
 )
 
 // SummaryWriters are all writers of a summary.
@@ -127,9 +127,13 @@ func FormatSummaryFile(s Summary) []byte {
 }
 
 // DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if
-// the event is of another type or was imported from a transcript; then why is "". If the event has
-// the type but no text that a prompt may show, why names the reason. A range that is not a number
-// is ignored, which Summary.Why reports.
+// the event is of another type; then why is "". If the event has the type but no text that a prompt
+// may show, why names the reason. A range that is not a number is ignored, which Summary.Why
+// reports.
+//
+// An event with a field "import" delivers a summary only if its writer is [WriterImport]: imports
+// write both, and only for compaction summaries. They give every other event of a transcript a type
+// that names its format.
 func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 	if !bytes.Contains(line, []byte(`"`+SummaryEventType+`"`)) {
 		return s, false, ""
@@ -144,7 +148,8 @@ func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 		Events   json.RawMessage `json:"events"`
 		Import   json.RawMessage `json:"import"`
 	}
-	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Import != nil || e.Text == nil && !e.Retracts {
+	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Text == nil && !e.Retracts ||
+		e.Import != nil && string(e.Writer) != `"`+WriterImport+`"` {
 		return s, false, ""
 	}
 	if e.Writer != nil {
