@@ -37,6 +37,13 @@ const (
 // SummaryWriters are all writers of a summary.
 var SummaryWriters = []string{WriterFile, WriterEvent, WriterMCP, WriterSummarizer, WriterImport}
 
+// HookEnv is a variable that turns the hooks of ctxfs off if its value is [HookOff]. It is set for
+// commands that write a summary, so that a program there records nothing.
+const (
+	HookEnv = "CTXFS_HOOK"
+	HookOff = "off"
+)
+
 // SummaryEventType is the type of an event that delivers a summary.
 const SummaryEventType = "summary"
 

@@ -118,7 +118,7 @@ var arrows = map[string][]string{
 	"internal/usage":             {},
 	"run":                        {},
 	"run/trust":                  {"pack/source", "internal/locate", "ctxabi"},
-	"agents/hook":                {"internal/inputs", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/locate", "agents/mcp", "internal/mounts", "ctxabi", "internal/daemon", "agents/brief", "internal/jobs", "internal/process"},
+	"agents/hook":                {"internal/inputs", "agents/adapter", "agents/adapter/formats", "agents/transcript", "internal/locate", "agents/mcp", "internal/mounts", "ctxabi", "internal/daemon", "agents/brief", "internal/jobs", "internal/process", "compress/notes"},
 	"agents/install":             {},
 	"agents/brief":               {"internal/mounts", "ctxabi"},
 	"internal/jobs":              {},
