@@ -218,8 +218,9 @@ var arrows = map[string][]string{
 		"ctxabi", "gc", "gc/world", "internal/cli", "internal/daemon", "internal/inputs", "internal/locate",
 		"internal/mounts", "internal/volume", "pack/builder", "search", "session", "session/check",
 	},
+	"internal/chat": {"internal/lazy"},
 	"run/cli": {
-		"ctxabi", "internal/cli", "internal/daemon", "internal/locate", "internal/mounts", "pack/cli",
+		"ctxabi", "internal/chat", "internal/cli", "internal/daemon", "internal/locate", "internal/mounts", "pack/cli",
 		"pack/recipe", "pack/source", "run/runner", "run/trust",
 	},
 	"eval/cli": {"eval", "eval/exam", "internal/cli", "pack/cli", "pack/recipe"},
