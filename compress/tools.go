@@ -29,6 +29,12 @@ func IsShellTool(name string) bool { return shellTools[name] }
 // IsCodeTool reports whether a tool of this plain name runs a program that stands in its arguments.
 func IsCodeTool(name string) bool { return codeTools[name] }
 
+// IsListKeeper reports whether a tool of this name keeps a list of what is to be done.
+func IsListKeeper(name string) bool {
+	name = PlainName(name)
+	return strings.Contains(name, "todo") || strings.HasSuffix(name, "updateplan")
+}
+
 // PathKeys are the arguments in which tools take the file that they work on.
 var PathKeys = []string{"path", "file_path", "filePath", "filepath", "filename", "file", "target_file", "notebook_path", "absolute_path", "relative_path", "AbsolutePath", "TargetFile", "uri"}
 
