@@ -42,12 +42,12 @@ type saying struct {
 	cut   bool   // something that is pasted is left out
 	reply bool   // to a question tool
 	pair  bool   // it changed a statement, or has one that changed
-	wants bool   // it demands something
 	must  bool   // an earlier block shows what it changed, or the statement without its mark
 	line  string // in the block; "": none yet
 
-	keep  string // the parts that every line shows whole: rules, sentences that changed a statement
-	order []int  // of the parts, for shortened lines; nil: not needed yet
+	wants func() bool // whether it demands something; nil for a reply
+	keep  string      // the parts that every line shows whole: rules, sentences that changed a statement
+	order []int       // of the parts, for shortened lines; nil: not needed yet
 }
 
 // saidTokens are the tokens of the block of the user's words.
@@ -170,14 +170,14 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 // moreLine counts the messages without a line, of which the missing ones are older, and names
 // where they are; "" for none.
 func (b *zoner) moreLine(list []saying, missing []int) string {
-	rules, others := []int{}, missing
+	rules, others := []int{}, slices.Clip(missing)
 	for i := range slices.Backward(list) {
 		switch s := &list[i]; {
 		case s.line != "":
 		case s.rules != "":
 			rules = append(rules, s.at)
 		default:
-			others = append(slices.Clip(others), s.at)
+			others = append(others, s.at)
 		}
 	}
 	text := ""
@@ -213,7 +213,7 @@ func (s *saying) rank(k int) int {
 		return 0
 	case k < saidNewest, s.reply:
 		return 1
-	case s.wants:
+	case s.wants():
 		return 2
 	}
 	return 3
@@ -227,7 +227,7 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	known := map[string]bool{}
 	add := func(at int, w *saidWords) {
 		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
-			reply: w.reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.rules, wants: derived.Demands(w.parts)}
+			reply: w.reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.rules, wants: w.wants}
 		if len(b.changed.by[at]) > 0 {
 			keeps := slices.DeleteFunc(slices.Clone(w.parts), func(part string) bool { return !b.keeps(at, part) })
 			s.keep = strings.Join(keeps, " ")
