@@ -267,8 +267,8 @@ func (b *zoner) taken() int64 {
 	return n
 }
 
-// fillUp gives what the other zones leave to key lines, then to the user's words, the conclusions, and
-// folded records.
+// fillUp gives the tokens that the other zones leave to key lines, then to the user's words, the
+// conclusions, and folded records.
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
 	lines := b.keyLines(int(room-marks), covered, whole)
