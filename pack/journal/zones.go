@@ -198,12 +198,14 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room { // key lines give way first
 		rooms.lines -= min(all-room, rooms.lines/2)
 	}
-	rooms = rooms.within(room)
 	if b.own != nil {
 		if err := b.checkSummary(); err != nil {
 			return err
 		}
+		own := b.ownBlock(&rooms) // what it leaves of its tokens is the user's
+		rooms.said, rooms.own = rooms.said+rooms.own-own, own
 	}
+	rooms = rooms.within(room)
 	told, toldTokens := b.decided(room)
 	room -= int64(toldTokens)
 	b.fold(int(rooms.folds))
