@@ -161,19 +161,17 @@ func TestRequestKeepsPrefix(t *testing.T) {
 	a, b := chatOf(on, 40), chatOf(off, 40)
 	prefix := func(s *harness.Session) string {
 		var p struct {
-			Prefix struct {
-				Bytes int `json:"bytes"`
-			} `json:"prefix"`
+			Bytes int `json:"prefix_bytes"`
 		}
 		if err := json.Unmarshal([]byte(s.Read(ctxabi.PackJSONFile)), &p); err != nil {
 			t.Fatal(err)
 		}
 		pack := s.Read(ctxabi.PackFile)
 		head, _, found := strings.Cut(pack, askHeading)
-		if found && p.Prefix.Bytes > len(head) {
+		if p.Bytes == 0 || found && p.Bytes > len(head) {
 			t.Fatal("the request is part of the prefix")
 		}
-		return strings.ReplaceAll(strings.ReplaceAll(pack[:min(p.Prefix.Bytes, len(head))], s.Name, "NAME"), s.Agent, "AGENT")
+		return strings.ReplaceAll(strings.ReplaceAll(pack[:p.Bytes], s.Name, "NAME"), s.Agent, "AGENT")
 	}
 	opened := false
 	a.until(t, func() bool {
