@@ -39,6 +39,7 @@ type Build struct {
 	Backlog     Backlog // what a summarizer may be asked for
 	Request     ctxabi.SummaryRequest
 	Asks        bool // the footer shows the request
+	SummaryCut  int  // number of the version of the summary that is not shown whole; 0: none
 	HistoryLen  int  // of its history
 	Room        int  // for the journal, in tokens; 0: no limit
 	Encoding    string
@@ -352,6 +353,7 @@ func (d *draft) render() *Build {
 	}
 	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
 	build.Request, build.Asks = d.ask, d.askBlock.text != ""
+	build.SummaryCut = d.summaryCut()
 	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.EpochReason, build.Past = d.epochReason(), marks.past
 	build.Epoch, build.Major = d.epoch(md[:marks.head])
@@ -391,4 +393,4 @@ type marks struct {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 18
+const RendererVersion = 19

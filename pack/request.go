@@ -8,17 +8,15 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Asking decides whether a pack asks for a summary, and what it says of the versions before it.
+// Asking decides whether a pack asks for a summary.
 type Asking struct {
-	Path     string                  // of summary.md, as the agent calls it; "": its path in the session
-	Known    bool                    // the agent has shown that it can answer
-	Versions []ctxabi.SummaryVersion // that were delivered and not retracted, oldest first
+	Path  string // of summary.md, as the agent calls it; "": its path in the session
+	Known bool   // the agent has shown that it can answer
 	// Shown has, for each of MaxUnanswered or more requests that were shown since the last delivery, how
 	// many messages the session had when it opened. Fewer count as none.
 	Shown []int
@@ -33,30 +31,16 @@ const (
 	askID            = "summary request"
 )
 
-// deliveries returns the versions that were delivered while the history had at most the records of
-// m, as places of m.
-func (in *Input) deliveries() (list []journal.Delivery) {
-	m := in.History()
-	for _, v := range in.Asking.Versions {
-		after := v.Messages
-		for i := 0; i < len(in.Tools) && int(in.Tools[i].Line) <= v.Events; i++ {
-			after++
-		}
-		if after <= m.Len() {
-			list = append(list, journal.Delivery{To: record.PositionIn(m, record.Address{Line: v.Upto}), After: after})
-		}
-	}
-	return list
-}
-
 // hashAsking adds to a hash what decides whether the pack asks for a summary.
 func (in *Input) hashAsking(h hash.Hash) {
 	if r := in.UsedRecipe(); in.Budget < leastAskedBudget || !in.asks() || r.Summarizer != nil {
 		return
 	}
 	fmt.Fprintf(h, "asks %q\n", in.Asking.Path)
-	for _, d := range in.deliveries() {
-		fmt.Fprintf(h, "delivered to %d after %d\n", d.To, d.After)
+	if n := in.History().Len(); len(in.Usable()) < len(in.Summaries) { // one came after the last record
+		for _, s := range in.Summaries {
+			fmt.Fprintf(h, "delivered %d to %d after %d of %d\n", s.N, s.To, min(s.After, n), n)
+		}
 	}
 	if list := in.Asking.Shown; len(list) >= MaxUnanswered {
 		fmt.Fprintf(h, "shown %v\n", list)
@@ -75,14 +59,8 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 	number := func(place int) int { return place - record.ToolsUpTo(d.history, place) }
 	q := ctxabi.SummaryRequest{State: ctxabi.RequestNone, Path: cmp.Or(d.in.Asking.Path, ctxabi.SummaryFile),
 		Limit: cmp.Or(d.clock.Rules.SummaryLimit(), onDemandLimit), Upto: number(d.clock.Finished())}
-	covered := -1
-	for _, v := range d.in.Asking.Versions {
-		if v.Messages <= d.in.Messages.Len() && v.Upto >= covered {
-			q.Base, covered = v.N, v.Upto
-		}
-	}
-
-	r := d.clock.Request(d.memo.Deliveries)
+	q.Base = d.memo.InUse(d.clock.N + 1)
+	r := d.memo.Requested(d.clock)
 	opened := number(r.Opened)
 	if q.Why = d.whyNotAsked(opened); q.Why == "" && !r.Open {
 		q.Why = "it is not needed yet"
@@ -97,13 +75,11 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 // "" if it is.
 func (d *draft) whyNotAsked(opened int) string {
 	switch shown := d.in.Asking.Shown; {
-	case d.recipe.SummaryRequest == recipe.AskOff:
-		return "summary_request is off"
 	case d.recipe.Summarizer != nil:
 		return "the recipe has a summarizer"
 	case d.in.Budget < leastAskedBudget:
 		return fmt.Sprintf("it needs a budget of at least %d tokens", leastAskedBudget)
-	case !d.journal.HasZones():
+	case !d.journal.Present || !d.zoned:
 		return "the recipe has no journal that is compacted"
 	case len(shown) >= MaxUnanswered && !slices.Contains(shown, opened):
 		return fmt.Sprintf("the last %d requests were not answered; a summary that is delivered ends that", len(shown))
@@ -190,6 +166,8 @@ func (d *draft) askNote() string {
 	}
 	text := fmt.Sprintf("open since message %d, covers messages up to %d", q.OpenedAt, q.Upto)
 	switch {
+	case d.recipe.SummaryRequest == recipe.AskOff:
+		text += "; not shown, because summary_request is off"
 	case !d.in.asks():
 		text += fmt.Sprintf("; not shown, because the agent has neither delivered a summary nor read %s", ctxabi.AskDir)
 	case !slices.ContainsFunc(d.footer, func(b block) bool { return b.id == askID }):

@@ -27,9 +27,7 @@ func (b *Builder) asking(x *session.Session, g *source.Gathered) (a pack.Asking,
 	byAgent, last := asked.Read, -1
 	for _, v := range list.List {
 		byAgent = byAgent || slices.Contains([]string{ctxabi.WriterFile, ctxabi.WriterEvent, ctxabi.WriterMCP}, v.Writer)
-		if last = max(last, v.Messages); !v.Retracted {
-			a.Versions = append(a.Versions, v.SummaryVersion)
-		}
+		last = max(last, v.Messages)
 	}
 	a.Known = x.Store().AnswersRequests(ref)
 	if byAgent && !a.Known {

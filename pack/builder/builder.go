@@ -252,7 +252,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err := b.compute(ctx, x, e, g, &in, c); err != nil {
 		return nil, err
 	}
-	b.summarize(ctx, x, e, g, &in, c)
+	b.summarize(ctx, x, e, g, &in)
 	if err := e.Redact(&in, t); err != nil { // outputs and the summary have come
 		return nil, err
 	}
@@ -279,7 +279,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	e.swap.Note(x, in.History(), build.Left)
 	b.foldAhead(e, &in)
 	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
-	b.summarizeNext(ctx, x, e, g, &in, c, build)
+	b.summarizeNext(ctx, x, e, g, &in, build)
+	tellCut(x, build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made, e.kept = g, build, in, kept
 	return build, nil

@@ -62,7 +62,6 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block, Path: s.Block, Pending: true})
 		}
 	}
-	in.Summaries = summariesOf(x, g, &in)
 	if err := b.addPastProject(x, e, &in); err != nil {
 		return nil, err
 	}
@@ -314,7 +313,7 @@ func (b *Builder) homeOf(uid uint32) string {
 // moved reports whether there is more to say of the summarizer than in what was compiled last.
 func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
 	s := &e.summarizer
-	if s.note != e.made.SummaryNote || len(s.list) != len(e.made.Summaries) {
+	if s.note != e.made.SummaryNote {
 		return true
 	}
 	a := s.asked

@@ -34,12 +34,10 @@ type Fold struct {
 	arguments func(line int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
-	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
-	// another the boundary; 0: none does. nil: there are no summaries.
-	summary func(compacted, boundary int) int
-	// delivered returns up to which place the version in use covers a history of n records, and, unless
-	// that is known, the weight of these records. nil: no summary was delivered.
-	delivered func(n, known int) (to int, weight int64)
+	// summary returns the version of the summary in use at a compaction that record n starts; nil: there are no versions.
+	summary func(n int) delivered
+	// weigh returns the weight of the records up to a place.
+	weigh func(to int) int64
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -70,7 +68,7 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, ByIterations, byTurn or byShares; see Reason
+	Moved           string    // why it was: byRoom, ByIterations, byTurn, byShares or bySummary; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
@@ -90,6 +88,7 @@ const (
 	ByIterations = "max_iterations"
 	byTurn       = "turn_end"        // results of turns that are over take less; the boundary stays
 	byShares     = "shorter_results" // results take less before the boundary moves; it stays
+	bySummary    = "summary"         // a version of the summary was delivered
 )
 
 // Sums add up over records from the first on.
@@ -144,7 +143,7 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.arguments, g.summary, g.delivered = nil, nil, nil, nil, nil, nil
+	g.exactly, g.idle, g.images, g.arguments, g.summary, g.weigh = nil, nil, nil, nil, nil, nil
 	g.odd = slices.Clone(f.odd)
 	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
@@ -192,6 +191,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	case f.Rules.room == 0:
 	case f.weight() > f.Rules.room && !f.fitsExactly():
 		f.compact()
+	case f.Compacted != line && f.enter(e):
 	case record.IsUser(e) && f.Compacted != line:
 		f.endTurn()
 	}
@@ -268,7 +268,7 @@ func (f *Fold) dropIterations() {
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
 		f.age(f.Rules.tool, f.turn())
-		f.moveTo(to, f.after(to), ByIterations)
+		f.moveTo(to, f.after(to, 0), ByIterations)
 	}
 }
 

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
@@ -19,7 +20,8 @@ type Memo struct {
 	zoned     map[zonesOf]*Zones
 	repeated  map[repeatsOf]*repeats
 	Counter   *tokens.Counter // of the build going on
-	Summaries []Summary       // likewise
+	Summaries []Summary       // likewise; see Deliver
+	checked   map[[sha256.Size]byte]summaryChecked
 	records   map[shownAs]rendered
 	requests  map[int]string     // what users asked, by place
 	costs     map[int]int32      // of images, by place
@@ -40,8 +42,6 @@ type Memo struct {
 	Marks     ctxabi.Marks       // around compacted content of the session
 	Context   context.Context    // of whoever waits for it; records are read no longer when that is over
 
-	Deliveries []Delivery // of summaries, for the build going on, in the order in which they came
-
 	Fetch   func(list []record.Address)         // brings records here at once that are read one by one next; nil: they are here
 	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
 	Counted func(at record.Address, tokens int) // told of each new one
@@ -49,13 +49,13 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]summaryChecked{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
 type folded struct {
 	before, now *Fold
-	entered     []entered // the summaries that could enter at the compactions of now
+	entered     []entered // the versions of the summary that could enter at the compactions of now
 }
 
 // Fold folds m by rules, from where an earlier build left off.
@@ -99,17 +99,13 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 		return n
 	}
 	if len(mm.Summaries) > 0 {
-		now.summary = mm.summaryAt
+		now.summary = mm.deliveredAt
 	}
-	if len(mm.Deliveries) > 0 {
-		now.delivered = func(n, known int) (to int, weight int64) {
-			if to = coveredBy(mm.Deliveries, n); to != known {
-				for at := range to {
-					weight += int64(m.At(at + 1).Weight)
-				}
-			}
-			return to, weight
+	now.weigh = func(to int) (weight int64) {
+		for at := range to {
+			weight += int64(m.At(at + 1).Weight)
 		}
+		return weight
 	}
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
@@ -128,7 +124,7 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	if n == 0 {
 		before = now
 	}
-	now.exactly, now.idle, now.images, now.arguments, now.summary, now.delivered = nil, nil, nil, nil, nil, nil
+	now.exactly, now.idle, now.images, now.arguments, now.summary, now.weigh = nil, nil, nil, nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {
@@ -194,6 +190,7 @@ func (mm *Memo) Clear() {
 	clear(mm.argued)
 	clear(mm.paths)
 	clear(mm.older)
+	clear(mm.checked)
 	mm.items, mm.digests = nil, digests{}
 	mm.states.Clear()
 }

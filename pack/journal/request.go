@@ -6,13 +6,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// A Delivery is a version of the summary that a program delivered. Both numbers are places of the
-// history.
-type Delivery struct {
-	To    int // it covers the records up to this one
-	After int // so many records were there when it was delivered
-}
-
 // Request is a request for a summary. It opens shortly before a major compaction, so that the
 // summary enters there. A delivery that covers it closes it, and so does a compaction that moves the
 // boundary without it.
@@ -37,13 +30,21 @@ type requests struct {
 	answered bool  // a result of that loop came
 }
 
-// Request returns the newest request after the last record and the deliveries up to now.
-func (f *Fold) Request(list []Delivery) Request {
+// Requested returns the newest request of f after its last record and the deliveries up to now.
+func (mm *Memo) Requested(f *Fold) Request {
 	r := f.asked.newest
-	if r.Open && coveredBy(list, f.N) >= r.Upto {
+	if r.Open && mm.deliveredAt(f.N+1).to >= r.Upto {
 		r.Open = false
 	}
 	return r
+}
+
+// InUse returns the number of the version that is in use before record n; 0: none is.
+func (mm *Memo) InUse(n int) int {
+	if at := mm.summaryAt(n); at > 0 {
+		return mm.Summaries[at-1].N
+	}
+	return 0
 }
 
 // Finished returns the place of the last record that does not belong to an unfinished tool loop.
@@ -52,16 +53,6 @@ func (f *Fold) Finished() int {
 		return f.asked.calls - 1
 	}
 	return f.N
-}
-
-// coveredBy returns up to which place the version in use covers a history of n records.
-func coveredBy(list []Delivery, n int) (to int) {
-	for _, d := range list {
-		if d.After <= n {
-			to = max(to, d.To)
-		}
-	}
-	return to
 }
 
 // noteLoop notes whether record e begins or ends a tool loop: calls, their results, and what comes
@@ -82,11 +73,11 @@ func (f *Fold) noteLoop(e ctxabi.Entry) {
 
 // noteCovered notes which version is in use before the record that is folded now.
 func (f *Fold) noteCovered() {
-	if f.delivered == nil {
+	if f.summary == nil {
 		return
 	}
-	if to, weight := f.delivered(f.N-1, f.asked.covered); to != f.asked.covered {
-		f.asked.covered, f.asked.weighs = to, weight
+	if to := f.summary(f.N).to; to != f.asked.covered {
+		f.asked.covered, f.asked.weighs = to, f.weigh(to)
 	}
 }
 

@@ -156,20 +156,14 @@ func CheckFolds(data []byte, renderer int) error {
 // CheckStates returns an error if data is not what [Memo.Save] stores of the sections.
 func CheckStates(data []byte, renderer int) error { return section.Check(data, renderer) }
 
-// entered is when a summary enters or was delivered, without its text.
-type entered struct{ to, after int }
+// entered is what a fold depends on of a version of the summary.
+type entered struct{ n, to, after, tokens int }
 
-// entered returns those that may enter at a compaction that one of the first n records brings, and
-// those that were delivered before one of these.
+// entered returns those that may enter at a compaction that one of the first n records brings.
 func (mm *Memo) entered(n int) (list []entered) {
 	for _, s := range mm.Summaries {
 		if s.After < n {
-			list = append(list, entered{s.To, s.After})
-		}
-	}
-	for _, d := range mm.Deliveries {
-		if d.After < n {
-			list = append(list, entered{d.To, d.After})
+			list = append(list, entered{s.N, s.To, s.After, s.Tokens})
 		}
 	}
 	return list

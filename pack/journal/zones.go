@@ -47,6 +47,7 @@ type Zones struct {
 	blocks       []Part // before the conversation
 	From         int    // the first folded record; 0: none is
 	folds        []Part // of the records from there to the boundary
+	covers       int    // the last place that the delivered summary replaces derived lines of; 0: none
 	Decided      int    // of the recorded decisions, how many the blocks tell of
 
 	used bool // by the build going on
@@ -108,11 +109,14 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 		if z == nil {
 			z = &Zones{from: max(g.from, f.Lead.N+1), boundary: g.Boundary(), at: g.Compacted}
 			b := &zoner{m: m, mm: mm, f: g, c: c, z: z, before: past}
-			rooms := g.Rules.zonesIn(g.Rules.room - g.settled().keptRecords(1, g.starts[0]))
+			kept := g.Rules.room - g.settled().keptRecords(1, g.starts[0])
+			rooms := g.Rules.zonesIn(kept)
 			if i == 0 {
-				b.own = own
+				if b.own = own; own != nil {
+					rooms = g.Rules.zonesWith(kept, own.Tokens)
+				}
 			} else {
-				z.Decided = past[i-1].Decided
+				z.Decided, z.covers = past[i-1].Decided, past[0].covers
 			}
 			if rooms.all() > 0 {
 				if err := b.make(rooms); err != nil {
@@ -164,8 +168,10 @@ type zoner struct {
 	z      *Zones
 	before Past // of the generations before
 
-	own    *Summary // that the recipe's summarizer made of the oldest records behind the boundary; nil: none
-	unread bool     // a record could not be read
+	own       *Summary // the delivered version that enters; nil: none
+	checks    string   // the lines below it: see checkSummary
+	ownTokens int64    // that the block has up to the end of these
+	unread    bool     // a record could not be read
 
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
@@ -190,8 +196,11 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room { // key lines give way first
 		rooms.lines -= min(all-room, rooms.lines/2)
 	}
-	if all := rooms.all(); all > room {
-		rooms = rooms.times(room, all)
+	rooms = rooms.within(room)
+	if b.own != nil {
+		if err := b.checkSummary(); err != nil {
+			return err
+		}
 	}
 	told, toldTokens := b.decided(room)
 	room -= int64(toldTokens)
@@ -209,7 +218,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	// The share of a block pays for the marks that it brings.
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
-	said, saidAt := b.said(left, int(most-marks), int(max(most, room*rulesShare/1000)-marks), covered)
+	said, saidAt := b.said(left, int(most-marks), int(max(most, min(room*rulesShare/1000, room-rooms.own))-marks), covered)
 	over := -rooms.said
 	if said.Text != "" {
 		over += int64(said.Tokens) + marks
@@ -262,7 +271,7 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 		at := slices.IndexFunc(b.z.blocks, func(p Part) bool { return p.Zone == InSummary })
 		if at >= 0 {
 			was := b.z.blocks[at]
-			rooms.summary = int64(was.Tokens) + more
+			rooms.summary = int64(was.Tokens) + more - b.ownTokens
 			b.z.blocks[at] = b.summary(left, rooms, said)
 			room -= int64(b.z.blocks[at].Tokens - was.Tokens)
 			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[at].Text), whole)

@@ -1,13 +1,38 @@
 package journal
 
 // zoneRules are what zones take of the room, in thousandths or in tokens.
-type zoneRules struct{ said, summary, state, lines, folds int64 }
+type zoneRules struct {
+	said, summary, state, lines, folds int64
+	own                                int64 // tokens of a delivered summary; never in thousandths
+}
 
-func (z zoneRules) all() int64 { return z.said + z.summary + z.state + z.lines + z.folds }
+func (z zoneRules) all() int64 { return z.own + z.derived() }
 
-// times returns the parts n/of of each.
+// derived returns what all zones but the delivered summary take.
+func (z zoneRules) derived() int64 { return z.said + z.summary + z.state + z.lines + z.folds }
+
+// least returns what the zones take at least: the delivered summary, and a third of the others.
+func (z zoneRules) least() int64 { return z.own + z.derived()/3 }
+
+// times returns the parts n/of of each, and all of the delivered summary.
 func (z zoneRules) times(n, of int64) zoneRules {
-	return zoneRules{z.said * n / of, z.summary * n / of, z.state * n / of, z.lines * n / of, z.folds * n / of}
+	return zoneRules{z.said * n / of, z.summary * n / of, z.state * n / of, z.lines * n / of, z.folds * n / of, z.own}
+}
+
+// within returns the zones made smaller until they take room tokens. The delivered summary gives way
+// last.
+func (z zoneRules) within(room int64) zoneRules {
+	if z.all() > room {
+		z.own = min(z.own, max(0, room))
+		z = z.times(max(0, room-z.own), max(1, z.derived()))
+	}
+	return z
+}
+
+// Zoned reports whether compacted records have zones, so that the journal shows a delivered summary.
+func (j Policy) Zoned() bool {
+	z := j.zoneRules(0)
+	return z.all() > 0
 }
 
 // minZoned is below how many tokens of room there are no zones.

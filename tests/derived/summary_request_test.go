@@ -92,8 +92,8 @@ func askLine(s *harness.Session) string {
 	return line
 }
 
-// facts returns a summary of some size about the bridge.
-func facts(c *chat) string {
+// report returns a summary of some size about the bridge.
+func report(c *chat) string {
 	return fmt.Sprintf("## Goal\n\n- Build the bridge.\n\n## Facts\n\n%s", strings.Repeat(fmt.Sprintf("- pier%d-1 stands.\n", c.n-1), 20))
 }
 
@@ -127,7 +127,11 @@ func TestAgentAnswersRequest(t *testing.T) {
 			}
 
 			c.message()
-			s.Write(ctxabi.SummaryFile, facts(c)) // without a range of its own
+			before, _, _ := strings.Cut(s.Read(ctxabi.PackFile), askHeading)
+			s.Write(ctxabi.SummaryFile, report(c)) // without a range of its own
+			if after := s.Read(ctxabi.PackFile); compactions(t, s) == 0 && !strings.HasPrefix(after, before) {
+				t.Error("the answer changes the prompt before its footer")
+			}
 			wantFacts(t, s, 1, fmt.Sprintf("%d %d 0 file 0", q.Upto, c.n))
 			if c.shown() {
 				t.Error("the prompt shows a request that was answered")
@@ -199,12 +203,12 @@ func TestProgramAsksProvider(t *testing.T) {
 	}))
 	defer provider.Close()
 	m := harness.Start(t, harness.Options{})
-	s := asking(t, m, 8000, "")
+	s := asking(t, m, 8000, "off")
 	s.Write("../../tools.json", `[{"name":"look","description":"Looks.","input_schema":{"type":"object","properties":{}}}]`)
 	c := chatOf(s, 30)
 	c.until(t, func() bool {
 		if c.shown() {
-			t.Fatal("the prompt asks an agent that cannot answer")
+			t.Fatal("the prompt asks the agent, too")
 		}
 		return requestOf(t, s).State == ctxabi.RequestOpen
 	})
@@ -286,7 +290,7 @@ func TestLateSummaryIsAccepted(t *testing.T) {
 	if now := requestOf(t, s); now.State == ctxabi.RequestOpen && now.N == q.N {
 		t.Errorf("the request %+v is open after the compaction", now)
 	}
-	s.Write(ctxabi.SummaryFile, facts(c))
+	s.Write(ctxabi.SummaryFile, report(c))
 	wantFacts(t, s, 1, fmt.Sprintf("%d %d 0 file 0", q.Upto, c.n))
 }
 
@@ -313,7 +317,7 @@ func TestUnansweredRequestsStop(t *testing.T) {
 			t.Fatal("it asks again")
 		}
 	}
-	s.Write(ctxabi.SummaryFile, facts(c))
+	s.Write(ctxabi.SummaryFile, report(c))
 	c.until(t, c.shown)
 	if seen[requestOf(t, s).OpenedAt] {
 		t.Error("the request is an old one")
@@ -326,16 +330,16 @@ func TestRestartKeepsRequest(t *testing.T) {
 	c := chatOf(s, 30)
 	s.Read(ctxabi.AskFile)
 	c.until(t, c.shown)
-	pack, request, report := s.Read(ctxabi.PackFile), s.Read(ctxabi.AskFile), askLine(s)
+	pack, request, line := s.Read(ctxabi.PackFile), s.Read(ctxabi.AskFile), askLine(s)
 	m.Restart()
 	if got := s.Read(ctxabi.PackFile); got != pack {
 		t.Errorf("the pack is %s, it was %s", got, pack)
 	}
-	if got := s.Read(ctxabi.AskFile); got != request || askLine(s) != report {
+	if got := s.Read(ctxabi.AskFile); got != request || askLine(s) != line {
 		t.Errorf("the request is %s, it was %s", got, request)
 	}
 	c.message()
-	s.Write(ctxabi.SummaryFile, facts(c))
+	s.Write(ctxabi.SummaryFile, report(c))
 	m.Restart()
 	if c.shown() {
 		t.Error("an answered request is shown")
@@ -361,28 +365,31 @@ func TestModesOfRequests(t *testing.T) {
 		t.Error("on does not ask")
 	}
 
-	reader := asking(t, m, 4000, "")
+	fresh := func(agent string) *harness.Session {
+		s := m.Session(t, harness.Self(), agent, "s1")
+		s.Write(ctxabi.BudgetFile, "4000\n")
+		return s
+	}
+	reader := fresh("reader")
 	reader.Read(ctxabi.AskPromptFile)
 	if !opened(reader).shown() {
 		t.Error("auto does not ask an agent that has read the request")
 	}
-	next := m.Session(t, harness.Self(), reader.Agent, reader.Name+"next")
+	next := m.Session(t, harness.Self(), reader.Agent, "s2")
 	next.Write(ctxabi.BudgetFile, "4000\n")
 	if !opened(next).shown() {
 		t.Error("auto does not ask in the agent's next session")
 	}
-
-	writer := asking(t, m, 4000, "")
+	writer := fresh("writer")
 	talk(writer, 2)
 	writer.Write(ctxabi.SummaryFile, "Two lines.\n")
 	if !opened(writer).shown() {
 		t.Error("auto does not ask an agent that has delivered a summary")
 	}
-	off := asking(t, m, 4000, "off")
-	c := chatOf(off, 30)
-	c.until(t, func() bool { return compactions(t, off) > 0 })
-	if q := requestOf(t, off); q.Why != "summary_request is off" || off.Read(ctxabi.AskPromptFile) == "" {
-		t.Errorf("the request is %+v", q)
+	listed := fresh("listed")
+	m.CLI(t, "snippet", listed.Dir).OK()
+	if !opened(listed).shown() {
+		t.Error("auto does not ask an agent that has the snippet")
 	}
 }
 
