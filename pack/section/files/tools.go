@@ -116,29 +116,16 @@ func isName(p string) bool {
 	return p != "" && len(p) < 256 && !strings.ContainsAny(p, "*?$`|<>\"\n\t") && strings.ToValidUTF8(p, "") == p && path.Base(p) != "." && path.Base(p) != ".."
 }
 
-// patchMarks begin the lines of a patch that name a file.
-var patchMarks = []struct {
-	text   string
-	action action
-}{{"*** Update File: ", edited}, {"*** Add File: ", written}, {"*** Delete File: ", deleted}}
-
-// patched returns the changes of a patch in the format of apply_patch, or of a script that applies one;
-// nil for other texts, which may contain a patch as content.
+// patched returns the changes of a patch in the format of apply_patch; nil if text has none.
 func patched(text string) (list []change) {
-	before, _, ok := strings.Cut(text, "*** Begin Patch")
-	if !ok || strings.Trim(before, " \r\n\"'") != "" && !strings.Contains(before, "apply_patch") && !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	text = strings.ReplaceAll(text, `\n`, "\n")
-	for line := range strings.Lines(text) {
-		line = strings.Trim(line, " \r\n\"'")
-		for _, mark := range patchMarks {
-			if file, ok := strings.CutPrefix(line, mark.text); ok && isName(file) {
-				list = append(list, change{file, mark.action, -1, ""})
-			}
+	actions := map[string]action{toolcall.Changes: edited, toolcall.Writes: written, toolcall.Removes: deleted}
+	for _, f := range toolcall.PatchedFiles(text) {
+		c := change{f.Path, actions[f.Act], -1, ""}
+		if isName(f.To) {
+			c.action, c.to = moved, f.To
 		}
-		if to, ok := strings.CutPrefix(line, "*** Move to: "); ok && isName(to) && len(list) > 0 {
-			list[len(list)-1].action, list[len(list)-1].to = moved, to
+		if isName(f.Path) {
+			list = append(list, c)
 		}
 	}
 	return list
