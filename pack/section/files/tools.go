@@ -58,47 +58,50 @@ func changesOf(tool, arguments string) []change {
 	switch args.Get("command").Str { // a tool for all edits
 	case "create", "write":
 		name = "write"
-	case "undo_edit":
-		return []change{{argument(args, compress.PathKeys), undone, -1, ""}}
+	case "undo_edit", "delete":
+		name = args.Get("command").Str
 	case "str_replace", "insert", "edit":
 		name = "edit"
-	case "delete":
-		name = "delete"
 	case "view", "read", "rename":
 		return nil
 	}
 
 	words := compress.NameWords(name)
-	isDirectory := slices.Contains(words, "directory")
 	if slices.Contains(words, "move") || slices.Contains(words, "rename") {
 		from, to := argument(args, slices.Concat(sourceKeys, compress.PathKeys)), argument(args, targetKeys)
-		if isName(from) && isName(to) && (isDirectory || slices.Contains(words, "file") || strings.ContainsAny(from, "/.")) {
+		isFile := slices.Contains(words, "file") || slices.Contains(words, "directory") || strings.ContainsAny(from, "/.")
+		if isName(from) && isName(to) && isFile {
 			return []change{{from, moved, -1, to}}
 		}
 		return nil
 	}
-	file := argument(args, compress.PathKeys)
-	if !isName(file) {
-		return nil
+	if c := changeBy(name, words, args); isName(c.path) && c.action != named {
+		return []change{c}
 	}
-	switch act := toolcall.FileAct(name); {
-	case act == toolcall.Writes && (args.Get("append").Bool() || args.Get("mode").Str == "append" || args.Get("mode").Str == "a"):
-		return []change{{file, edited, -1, ""}}
+	return nil
+}
+
+// changeBy returns what a call of a tool for one file does; its action is named if it changes nothing.
+func changeBy(tool string, words []string, args gjson.Result) change {
+	c := change{path: argument(args, compress.PathKeys), size: -1}
+	mode := args.Get("mode").Str
+	switch act := toolcall.FileAct(tool); {
+	case tool == "undo_edit":
+		c.action = undone
+	case act == toolcall.Changes, act == toolcall.Writes && (args.Get("append").Bool() || mode == "append" || mode == "a"):
+		c.action = edited
 	case act == toolcall.Writes:
-		c := change{path: file, action: written, size: -1}
+		c.action = written
 		for _, key := range contentKeys {
 			if v := args.Get(key); v.Type == gjson.String {
 				c.size = len(v.Str)
 				break
 			}
 		}
-		return []change{c}
-	case act == toolcall.Changes:
-		return []change{{file, edited, -1, ""}}
-	case act == toolcall.Removes || isDirectory && slices.Contains(words, "delete"):
-		return []change{{file, deleted, -1, ""}}
+	case act == toolcall.Removes || slices.Contains(words, "directory") && slices.Contains(words, "delete"):
+		c.action = deleted
 	}
-	return nil
+	return c
 }
 
 // argument returns the first text among the arguments with these names.
