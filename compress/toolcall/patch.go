@@ -2,8 +2,8 @@ package toolcall
 
 import "strings"
 
-// PatchedFile is one file of a patch. Act is what the patch does to it, as [FileAct] says it; To is the
-// new path of a file that is moved.
+// PatchedFile is one file of a patch. Act is what the patch does to it, as [FileAct] says it; To is
+// the new path of a file that is moved.
 type PatchedFile struct{ Path, Act, To string }
 
 // patchMarks begin the lines of a patch that name a file.
@@ -11,8 +11,8 @@ var patchMarks = []struct{ text, act string }{
 	{"*** Update File: ", Changes}, {"*** Add File: ", Writes}, {"*** Delete File: ", Removes},
 }
 
-// PatchedFiles returns the files of a patch in the format of apply_patch, or of a script or arguments
-// with one; none for other texts, which may contain a patch as content.
+// PatchedFiles returns the files of a patch in the format of apply_patch, or of a script or
+// arguments with one; none for other texts, which may contain a patch as content.
 func PatchedFiles(text string) (list []PatchedFile) {
 	before, _, ok := strings.Cut(text, "*** Begin Patch")
 	isPatch := strings.Trim(before, " \r\n\"'") == "" || strings.Contains(before, "apply_patch") || strings.HasPrefix(text, "{")

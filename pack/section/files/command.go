@@ -16,8 +16,9 @@ const (
 	maxPaths   = 12  // paths of one command line
 )
 
-// handlers are programs whose operands are files that they create, change, move, or delete. All others
-// name only the files to which their output goes: what they do belongs to the section of runs.
+// handlers are programs whose operands are files that they create, change, move, or delete. All
+// others name only the files to which their output goes: what they do belongs to the section of
+// runs.
 var handlers = compress.WordSet(`cp mv rm rmdir ln chmod chown touch mkdir install truncate shred tee dd unzip tar zip gzip gunzip patch rename
 	New-Item Remove-Item Copy-Item Move-Item Rename-Item Set-Content Add-Content Out-File del copy move ren`)
 

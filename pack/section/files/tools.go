@@ -81,7 +81,8 @@ func changesOf(tool, arguments string) []change {
 	return nil
 }
 
-// changeBy returns what a call of a tool for one file does; its action is named if it changes nothing.
+// changeBy returns what a call of a tool for one file does; its action is named if it changes
+// nothing.
 func changeBy(tool string, words []string, args gjson.Result) change {
 	c := change{path: argument(args, compress.PathKeys), size: -1}
 	mode := args.Get("mode").Str
@@ -138,8 +139,8 @@ func patched(text string) (list []change) {
 var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceback|e[a-z]{3,8}: |errno|no (?:replacement|changes?|match(?:es)?)\b|string (?:to replace|not found)|old_str|the (?:text|string) to replace|refus|invalid|your proposed edit has introduced)|` +
 	`\b(?:fail(?:ed|s)? to|verification failed|denied|can(?:not|'t)|could(?: not|n't)|unable to|not found|not (?:be )?(?:changed|applied|written|saved)|did not (?:match|appear)|does(?: not|n't) exist|already exists|no such (?:file|directory)|no space left|read-only file system|(?:0|zero) (?:replacements?|occurrences?|matches))\b`)
 
-// succeeded reports whether the result of a call of a file tool says nothing of a failure; file is the
-// path that it may contain.
+// succeeded reports whether the result of a call of a file tool says nothing of a failure; file is
+// the path that it may contain.
 func succeeded(r *toolcall.Result, file string) bool {
 	if s := toolcall.StatusOf(*r); r.Failed || s == toolcall.Failed || s == toolcall.NotRun || s == toolcall.Stopped {
 		return false
@@ -162,8 +163,8 @@ func succeeded(r *toolcall.Result, file string) bool {
 // openFile matches the header that the shell of SWE-agent prints above the file that it edited.
 var openFile = lazy.Regexp(`(?m)^\[File: (/[^\n]+?) \(\d+ lines total\)\]$`)
 
-// editedBy returns the file that an edit command of SWE-agent's shell changed; "" for other scripts and
-// for an edit that was refused.
+// editedBy returns the file that an edit command of SWE-agent's shell changed; "" for other scripts
+// and for an edit that was refused.
 func editedBy(script, output string) string {
 	if !strings.HasPrefix(script, "edit ") || !strings.Contains(script, "end_of_edit") || refusal().MatchString(output[:min(len(output), 300)]) {
 		return ""
