@@ -19,7 +19,8 @@ const (
 // letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An
 // identifier is a word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
 // digit, or camelCase; or one of at least three digits. One with a colon is followed by those of
-// its parts that are identifiers, since auth.go:41 speaks of auth.go.
+// its parts that are identifiers, since auth.go:41 speaks of auth.go. A script without spaces has
+// pairs of characters in place of words, as in [Terms]; each is a plain word.
 func EachWord(line string, emit func(word string, kind WordKind)) {
 	word := func(w string) {
 		w = TrimWord(w)
@@ -37,6 +38,12 @@ func EachWord(line string, emit func(word string, kind WordKind)) {
 		}
 	}
 	from := -1
+	end := func(at int) {
+		if from >= 0 {
+			word(line[from:at])
+			from = -1
+		}
+	}
 	for at := 0; at < len(line); {
 		if classes[line[at]]&ofWord != 0 {
 			if from < 0 {
@@ -46,6 +53,17 @@ func EachWord(line string, emit func(word string, kind WordKind)) {
 			continue
 		}
 		c, size := runeAt(line, at)
+		if spaceless(c) {
+			end(at)
+			run := spacelessRun(line[at:])
+			eachPair(line[at:at+run], func(pair string) {
+				if len(pair) > size {
+					emit(pair, PlainWord)
+				}
+			})
+			at += run
+			continue
+		}
 		if InWord(c) {
 			if from < 0 {
 				from = at
@@ -53,18 +71,24 @@ func EachWord(line string, emit func(word string, kind WordKind)) {
 			at += size
 			continue
 		}
-		if from >= 0 {
-			word(line[from:at])
-			from = -1
-		}
+		end(at)
 		if c == '\\' && at+1 < len(line) && strings.IndexByte(`ntr"\`, line[at+1]) >= 0 { // an escape of JSON
 			size = 2
 		}
 		at += size
 	}
-	if from >= 0 {
-		word(line[from:])
+	end(len(line))
+}
+
+// spacelessRun returns the length of the characters at the beginning of s that belong to scripts
+// without spaces.
+func spacelessRun(s string) int {
+	for at, c := range s {
+		if !spaceless(c) && !unicode.IsMark(c) && c != 'ー' {
+			return at
+		}
 	}
+	return len(s)
 }
 
 // What a byte can be; most text is ASCII, and much of it is read for its words.

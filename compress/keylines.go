@@ -16,7 +16,7 @@ type Source struct {
 // KeyLine is one line of a source, without blanks at its ends.
 type KeyLine struct {
 	Source int // index of the source
-	Line   int // in it, from 0
+	Line   int // index of the unit in it
 	Text   string
 }
 
@@ -28,6 +28,9 @@ const (
 	saidWorth    = 4    // of what people and models say, against a tool's output
 	chosenWorth  = 20   // a word that a chosen line has weighs so many times less
 	shownWorth   = 40   // and one that is shown beside the sources
+	minGain      = 8    // that a unit gains a token at least, in 1/1024 of an identifier
+	plainWorth   = 4    // a unit of code, data, or output gains so many times less
+	newShare     = 30   // hundredths of the word pairs of a unit that are neither shown nor chosen before
 	lineOverhead = 4    // tokens that a line takes beside its text
 	nextOverhead = 1    // and one that goes on with the line before
 	maxMisses    = 24   // lines in a row that do not fit: the room is used up
@@ -35,39 +38,57 @@ const (
 	runShare     = 70   // hundredths of what the first of a run gains a token that another one gains at least
 )
 
-// KeyLines chooses lines of sources that repeat what may be needed later and is not shown, for
+// KeyLines chooses units of sources that repeat what may be needed later and is not shown, for
 // at most room tokens by cost. It chooses greedily, by the weight of the words that are not
 // covered yet per token. The weight of an identifier is the sum, over the records that hold it,
 // of 0.5^(age/120), four times that where it stands outside of a tool's output, to the power of
-// 0.7; a plain word has a fraction of it. A covered word weighs little, but not nothing: where
-// there is room, another line with it stands there, too. Lines beside a chosen one are taken with
-// it, as long as they gain enough by themselves.
+// 0.7; a plain word has a fraction of it. A covered word weighs little, and a unit of which little
+// is new is not chosen. Units beside a chosen one are taken with it, as long as they gain enough by
+// themselves; the unit under which it stands is always taken with it.
 //
-// covered are texts that are shown beside the sources. cost is called with a line and the room
-// that is left; if it returns more than that, the line is left out. The lines come in the order
-// of their sources. A line that occurs several times is taken from the last record that has it.
-func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost func(line KeyLine, left int) int) []KeyLine {
+// covered are texts that are shown beside the sources. cost is called with lines that are taken
+// together and the tokens that are left; if it returns more than that, they are omitted. The lines
+// come in the order of their sources. A line that occurs several times is taken from the last
+// record that has it.
+func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost func(lines []KeyLine, left int) int) []KeyLine {
 	p := v.newPicker(sources, covered)
 	var out []KeyLine
 	misses := 0
+	lineAt := func(at place) KeyLine {
+		return KeyLine{Source: int(at.source), Line: int(at.line), Text: quoteOf(sources[at.source].Digest.text, p.at(at))}
+	}
+	taking := map[place]bool{} // what was taken already
 	take := func(at place) bool {
-		l := p.at(at)
-		line := KeyLine{Source: int(at.source), Line: int(l.n), Text: sources[at.source].Digest.text[l.from:l.to]}
-		n := cost(line, room)
-		p.state[l.number] = taken // or of no use
+		together := []place{at}
+		for under := p.at(at).under; under > 0; {
+			above := place{at.source, under - 1}
+			if under = p.at(above).under; !taking[above] {
+				together = slices.Insert(together, 0, above)
+			}
+		}
+		lines := make([]KeyLine, 0, 2)
+		for _, one := range together {
+			lines = append(lines, lineAt(one))
+		}
+		n := cost(lines, room)
+		p.state[p.at(at).number] = taken // or of no use
 		if n > room {
 			misses++
 			return false
 		}
 		misses = 0
 		room -= n
-		p.cover(at)
-		out = append(out, line)
+		for i, one := range together {
+			p.state[p.at(one).number] = taken
+			taking[one] = true
+			p.cover(one)
+			out = append(out, lines[i])
+		}
 		return true
 	}
 	for room > 0 && misses < maxMisses {
 		c, ok := p.next()
-		if !ok {
+		if !ok || c.gain < minGain*c.tokens {
 			break
 		}
 		if !take(c.place) {
@@ -120,26 +141,30 @@ const (
 // picker chooses candidates one after another.
 type picker struct {
 	sources []Source
-	weights []int64 // of words by number, in 1/1024
-	state   []uint8 // of lines by number
-	last    []place // where each line stands last, by number; line -1: nowhere
+	weights []int64         // of words by number, in 1/1024
+	plain   []bool          // of words by number: it is no identifier
+	covered []bool          // of words by number: it is shown or chosen
+	pairs   map[uint64]bool // of adjacent words that are shown or chosen
+	state   []uint8         // of lines by number
+	last    []place         // where each line stands last, by number; line -1: nowhere
 	heap    []candidate
 }
 
 func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 	p := &picker{sources: sources, weights: v.weigh(sources), state: make([]uint8, len(v.lines)), last: make([]place, len(v.lines))}
-	shown := make([]bool, len(v.plain))
+	p.plain, p.covered, p.pairs = v.plain, make([]bool, len(v.plain)), map[uint64]bool{}
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
 			if n, ok := v.lines[Hash(Unnumbered(line))]; ok {
 				p.state[n] = taken // it stands there already
 			}
 			EachWord(line, func(w string, _ WordKind) {
-				if n, ok := v.words[Hash(w)]; ok && !shown[n] {
-					shown[n] = true
+				if n, ok := v.words[Hash(w)]; ok && !p.covered[n] {
+					p.covered[n] = true
 					p.weights[n] /= shownWorth
 				}
 			})
+			eachWordPair(line, func(pair uint64) { p.pairs[pair] = true })
 		})
 	}
 	for n := range p.last {
@@ -189,14 +214,53 @@ func (p *picker) gain(l *digestLine, source int32) (sum int64) {
 	for _, w := range p.sources[source].Digest.uses[l.uses:l.last] {
 		sum += p.weights[w]
 	}
+	if l.plain {
+		sum /= plainWorth
+		if !p.sources[source].Tool { // whoever wrote it
+			sum /= saidWorth
+		}
+	}
 	return sum
+}
+
+// isNew reports whether a unit is no near-duplicate of what is shown or chosen: it has an identifier,
+// or enough pairs of adjacent words, that are not.
+func (p *picker) isNew(at place) bool {
+	l, d := p.at(at), p.sources[at.source].Digest
+	for _, w := range d.uses[l.uses:l.last] {
+		if !p.plain[w] && !p.covered[w] {
+			return true
+		}
+	}
+	all, fresh := 0, 0
+	eachWordPair(quoteOf(d.text, l), func(pair uint64) {
+		if all++; !p.pairs[pair] {
+			fresh++
+		}
+	})
+	return fresh*100 >= all*newShare
+}
+
+// eachWordPair calls emit with a hash of each two adjacent words of a line.
+func eachWordPair(line string, emit func(pair uint64)) {
+	last := uint64(0)
+	EachWord(line, func(w string, _ WordKind) {
+		h := Hash(w)
+		if last != 0 {
+			emit(last*31 + h)
+		}
+		last = h
+	})
 }
 
 func (p *picker) cover(at place) {
 	l := p.at(at)
-	for _, w := range p.sources[at.source].Digest.uses[l.uses:l.last] {
+	d := p.sources[at.source].Digest
+	for _, w := range d.uses[l.uses:l.last] {
 		p.weights[w] /= chosenWorth
+		p.covered[w] = true
 	}
+	eachWordPair(quoteOf(d.text, l), func(pair uint64) { p.pairs[pair] = true })
 }
 
 // beside returns the line beside another one, and what it gains a token in 1/1024; its line is -1
@@ -208,7 +272,7 @@ func (p *picker) beside(at place, step int32) (place, int64) {
 		return place{line: -1}, 0
 	}
 	l := &lines[next.line]
-	if p.state[l.number] == taken || p.last[l.number].line < 0 {
+	if l.lead || p.state[l.number] == taken || p.last[l.number].line < 0 || !p.isNew(next) {
 		return place{line: -1}, 0
 	}
 	return next, p.gain(l, at.source) * 1024 / int64(l.tokens+nextOverhead)
@@ -234,7 +298,7 @@ func (p *picker) next() (c candidate, ok bool) {
 		p.heap[0] = p.heap[end]
 		p.heap = p.heap[:end]
 		p.sift(0)
-		if now > 0 {
+		if now > 0 && p.isNew(best.place) {
 			return best, true
 		}
 	}

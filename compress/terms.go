@@ -255,21 +255,26 @@ func (r *termReader) whole(s string) {
 	r.term(Stem(r.buf[:n]))
 }
 
-// pairs emits each two characters that stand side by side, or the only one. Marks belong to the
-// character before.
+// pairs emits the pairs of characters of a run.
 func (r *termReader) pairs(s string) {
+	eachPair(s, func(pair string) { r.term([]byte(pair)) })
+}
+
+// eachPair calls emit with each two adjacent characters of a run in a script without spaces, or
+// with its only one. Marks belong to the character before.
+func eachPair(s string, emit func(pair string)) {
 	first, second, n := 0, 0, 0 // where the last two characters begin
 	for at, c := range s {
 		if unicode.IsMark(c) && at > 0 {
 			continue
 		}
 		if n >= 2 {
-			r.term([]byte(s[first:at]))
+			emit(s[first:at])
 		}
 		first, second = second, at
 		n++
 	}
-	r.term([]byte(s[first:]))
+	emit(s[first:])
 }
 
 // lower puts s in lower case into the buffer.

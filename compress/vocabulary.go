@@ -49,33 +49,67 @@ func (v *Vocabulary) line(line string) int32 {
 	return n
 }
 
+// Unit is a part of a text that can be quoted by itself: a sentence, an item of a list, a row of a
+// table, a line of code or of a log.
+type Unit struct {
+	From, To int  // bytes of the text
+	Under    int  // 1 + the index of the unit without which it misleads: a table's header, the line that introduces a list; 0: none
+	Plain    bool // code, data, or printed output: it is quoted after what is written for readers
+	Lead     bool // it is quoted only with a unit that is under it
+}
+
+// lineUnits returns the lines of a text as units.
+func lineUnits(text string) (units []Unit) {
+	at := 0
+	EachLine(text, func(_ int, line string) {
+		at += strings.Index(text[at:], line)
+		units = append(units, Unit{From: at, To: at + len(line)})
+		at += len(line)
+	})
+	return units
+}
+
+// maxQuote is the length in bytes up to which a unit is quoted whole.
+const maxQuote = 480
+
+// quoteOf returns what is quoted of a unit: one line, with … where it is cut.
+func quoteOf(text string, l *digestLine) string {
+	quote := text[l.from:l.to]
+	if strings.ContainsAny(quote, "\n\r\v\f\u0085\u2028\u2029") {
+		quote = strings.Join(strings.Fields(strings.ReplaceAll(quote, "\n>", "\n")), " ")
+	}
+	return Clip(quote, maxQuote)
+}
+
 // Digest is what key lines need to know of one text. It does not change.
 type Digest struct {
 	text  string
-	lines []digestLine
-	uses  []int32 // the words of the lines, one line after another, each once in its line
-	words []int32 // all of them, each once
+	lines []digestLine // its units
+	uses  []int32      // the words of the units, one unit after another, each once in its unit
+	words []int32      // all of them, each once
 }
 
-// digestLine is one line of a text.
+// digestLine is one unit of a text.
 type digestLine struct {
 	from, to   int32 // its bytes
-	n          int32 // its number, from 0
+	under      int32 // see Unit
 	number     int32 // of what it says, in the vocabulary
 	uses, last int32 // its words
-	tokens     int32 // about, without what stands before it
+	tokens     int32 // about, without what precedes it
+	plain      bool  // see Unit
+	lead       bool  // likewise
 	speaks     bool  // it may be chosen by itself, not only beside another one
 }
 
 // Size returns about how many bytes of memory d takes.
 func (d *Digest) Size() int {
-	return len(d.text) + 32*len(d.lines) + 4*(len(d.uses)+len(d.words)) + 96
+	return len(d.text) + 36*len(d.lines) + 4*(len(d.uses)+len(d.words)) + 96
 }
 
 // Text returns the text that d is of.
 func (d *Digest) Text() string { return d.text }
 
-// Numbers returns the numbers of the lines of d in its vocabulary.
+// Numbers returns the numbers of the units of d in its vocabulary.
 func (d *Digest) Numbers() []int32 {
 	out := make([]int32, len(d.lines))
 	for i := range d.lines {
@@ -88,34 +122,34 @@ func (d *Digest) Numbers() []int32 {
 // nothing.
 const serial = 8
 
-// Digest reads a text.
-func (v *Vocabulary) Digest(text string) *Digest {
-	d := &Digest{text: text}
+// Digest reads a text. units are its parts that can be quoted, in its order; without any it has
+// those of its lines.
+func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
+	if units == nil {
+		units = lineUnits(text)
+	}
+	d := &Digest{text: text, lines: make([]digestLine, 0, len(units))}
 	forms := map[uint64]int{}
-	at := 0
-	EachLine(text, func(_ int, line string) { forms[form(line)]++ })
+	for _, u := range units {
+		forms[form(text[u.From:u.To])]++
+	}
 	seen := map[int32]bool{}
-	var words []string // of one line
-	var kinds []WordKind
-	EachLine(text, func(n int, line string) {
-		words, kinds = words[:0], kinds[:0]
+	for _, u := range units {
+		l := digestLine{from: int32(u.From), to: int32(u.To), under: int32(u.Under), uses: int32(len(d.uses)), plain: u.Plain, lead: u.Lead}
+		line := quoteOf(text, &l)
+		l.number, l.tokens = v.line(line), int32(ctxabi.Weight(line))
 		plain, identifiers := 0, 0
-		counted := forms[form(line)] >= serial
+		counted := forms[form(text[u.From:u.To])] >= serial
 		EachWord(line, func(w string, kind WordKind) {
 			if kind == OtherWord || counted && kind == IdentifierWord && isCounter(w) {
 				return
 			}
-			if words, kinds = append(words, w), append(kinds, kind); kind == PlainWord {
+			if kind == PlainWord {
 				plain++
 			} else {
 				identifiers++
 			}
-		})
-		at += strings.Index(text[at:], line)
-		l := digestLine{from: int32(at), to: int32(at + len(line)), n: int32(n), number: v.line(line), uses: int32(len(d.uses)), tokens: int32(ctxabi.Weight(line))}
-		at += len(line)
-		for i, w := range words {
-			k := v.word(w, kinds[i])
+			k := v.word(w, kind)
 			if !contains(d.uses[l.uses:], k) {
 				d.uses = append(d.uses, k)
 			}
@@ -123,13 +157,20 @@ func (v *Vocabulary) Digest(text string) *Digest {
 				seen[k] = true
 				d.words = append(d.words, k)
 			}
-		}
+		})
 		l.last = int32(len(d.uses))
-		l.speaks = (identifiers > 0 || plain > 1) && strings.IndexFunc(line, unicode.IsSpace) >= 0 // a line of one word says nothing of it
+		spaced := strings.IndexFunc(line, unicode.IsSpace) >= 0
+		if !spaced { // a line of one word says nothing of it
+			identifiers, plain = 0, plain-minPairs+2
+		}
+		l.speaks = !u.Lead && (identifiers > 0 || plain > 1)
 		d.lines = append(d.lines, l)
-	})
+	}
 	return d
 }
+
+// minPairs is the number of pairs of characters from which a line without spaces says something.
+const minPairs = 4
 
 func contains(list []int32, n int32) bool {
 	for _, k := range list {
@@ -175,20 +216,49 @@ func isCounter(w string) bool {
 
 // Unnumbered returns a line without the number that tools which show files put before it.
 func Unnumbered(line string) string {
+	if rest, ok := cutNumber(line); ok {
+		return strings.TrimSpace(rest)
+	}
+	return line
+}
+
+// cutNumber takes the number that a tool put before a line off it.
+func cutNumber(line string) (rest string, ok bool) {
 	digits := 0
 	for digits < len(line) && digits < 7 && '0' <= line[digits] && line[digits] <= '9' {
 		digits++
 	}
 	if digits == 0 || digits == len(line) {
-		return line
+		return line, false
 	}
-	rest := line[digits:]
 	for _, mark := range []string{"→", "\t", "|", ":\t", ": ", ":"} {
-		if after, ok := strings.CutPrefix(rest, mark); ok {
-			return strings.TrimSpace(after)
+		if rest, ok := strings.CutPrefix(line[digits:], mark); ok {
+			return rest, true
 		}
 	}
-	return line
+	return line, false
+}
+
+// WithoutNumbers returns a text without the numbers that a tool put before its lines; a text of
+// which most lines have none as it is.
+func WithoutNumbers(text string) string {
+	var b strings.Builder
+	lines, numbered := 0, 0
+	for line := range strings.Lines(text) {
+		if strings.TrimSpace(line) != "" {
+			lines++
+		}
+		rest, ok := cutNumber(strings.TrimLeft(line, " "))
+		if ok {
+			numbered++
+			line = rest
+		}
+		b.WriteString(line)
+	}
+	if lines < 2 || numbered*5 < lines*4 {
+		return text
+	}
+	return b.String()
 }
 
 // worths are what a record of each age gives to a word, in 1/65536.

@@ -31,11 +31,18 @@ const (
 	WriterEvent      = "event"      // an event of type summary
 	WriterMCP        = "mcp"        // the MCP tool save_summary
 	WriterSummarizer = "summarizer" // the command of a recipe
-	WriterImport     = "import"     // an imported transcript
+	WriterImport     = "import"     // a compaction in an imported transcript
 )
 
 // SummaryWriters are all writers of a summary.
 var SummaryWriters = []string{WriterFile, WriterEvent, WriterMCP, WriterSummarizer, WriterImport}
+
+// HookEnv is a variable that turns the hooks of ctxfs off if its value is [HookOff]. It is set for
+// commands that write a summary, so that a program there records nothing.
+const (
+	HookEnv = "CTXFS_HOOK"
+	HookOff = "off"
+)
 
 // SummaryEventType is the type of an event that delivers a summary.
 const SummaryEventType = "summary"
@@ -145,9 +152,13 @@ func FormatSummaryFile(s Summary) []byte {
 }
 
 // DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if
-// the event is of another type or was imported from a transcript; then why is "". If the event has
-// the type but no text that a prompt may show, why names the reason. A range that is not a number
-// is ignored, which Summary.Why reports.
+// the event is of another type; then why is "". If the event has the type but no text that a prompt
+// may show, why names the reason. A range that is not a number is ignored, which Summary.Why
+// reports.
+//
+// An event with a field "import" delivers a summary only if its writer is [WriterImport]: imports
+// write both, and only for compaction summaries. They give every other event of a transcript a type
+// that names its format.
 func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 	if !bytes.Contains(line, []byte(`"`+SummaryEventType+`"`)) {
 		return s, false, ""
@@ -162,7 +173,8 @@ func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 		Events   json.RawMessage `json:"events"`
 		Import   json.RawMessage `json:"import"`
 	}
-	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Import != nil || e.Text == nil && !e.Retracts {
+	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Text == nil && !e.Retracts ||
+		e.Import != nil && string(e.Writer) != `"`+WriterImport+`"` {
 		return s, false, ""
 	}
 	if e.Writer != nil {

@@ -236,6 +236,9 @@ func goesOn(line string) bool {
 // follows, and at the marks of other scripts by the rules of Unicode (UAX 29).
 func cutSentence(text string) (first, rest string) {
 	first, rest = cutAtMark(text)
+	if strings.IndexFunc(first, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 {
+		return first, rest
+	}
 
 	for at := 0; at < len(first); {
 		one, _, _ := uniseg.FirstSentenceInString(first[at:], -1)
@@ -276,7 +279,7 @@ func cutAtMark(text string) (first, rest string) {
 // number.
 func abbreviated(text string) bool {
 	from := strings.LastIndexByte(text, ' ') + 1
-	last := strings.ToLower(strings.TrimLeft(text[from:], "(\""))
+	last := strings.ToLower(strings.TrimLeft(text[from:], "(\"*_"))
 	switch last {
 	case "e.g", "i.e", "etc", "vs", "dr", "mr", "mrs", "ms", "st", "no", "ca", "approx", "incl", "z.b", "d.h", "bzw", "usw", "fig":
 		return last != "no" || from > 0

@@ -3,6 +3,8 @@ package result
 import (
 	"slices"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
 )
 
 // Numbers of lines that repeat a pattern.
@@ -33,7 +35,7 @@ func (s *sheet) markAlike(makes []int) (unusual []int) {
 		for _, k := range list[1:] {
 			s.alike[k] = k != list[len(list)-1] || s.lines[k] == s.lines[i]
 		}
-		if isProgress(s.lines[i]) {
+		if compress.IsProgress(s.lines[i]) {
 			s.alike[i] = true
 			continue
 		}
@@ -94,20 +96,6 @@ func eachNumber(line string, do func(k int, number string)) {
 		do(k, line[at:end])
 		k, at = k+1, end
 	}
-}
-
-// isProgress reports whether a line is one state of a progress bar.
-func isProgress(line string) bool {
-	at := strings.IndexByte(line, '%')
-	if at < 1 || line[at-1] < '0' || line[at-1] > '9' {
-		return false
-	}
-	for _, bar := range []string{"%|", "█", "[=", "[#", "[-", "[>", "=>", "━", "it/s", "B/s", "ETA", "eta "} {
-		if strings.Contains(line, bar) {
-			return true
-		}
-	}
-	return false
 }
 
 // progressLabel returns what a progress bar names before its first number.

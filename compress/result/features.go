@@ -85,7 +85,7 @@ func featureByte(c byte) bool {
 // makeOf returns a hash of a line without what differs between lines of one make: its numbers, ids of
 // hexadecimal digits, how its blanks are, and of a progress bar all but its label.
 func makeOf(line string) uint64 {
-	if isProgress(line) {
+	if compress.IsProgress(line) {
 		line = progressLabel(line) + "%"
 	}
 	h := uint64(14695981039346656037)

@@ -28,7 +28,7 @@ func Recognise(text string, about Hint) Kind {
 		return KindDiff
 	case isWebSearch(sample, tool):
 		return KindSearch
-	case command != "grep" && isRun(sample), share(sample, isProgress) > 0.3:
+	case command != "grep" && isRun(sample), share(sample, compress.IsProgress) > 0.3:
 		return KindLog
 	}
 	if kind := kindOfCommand(command, about.Args, sample); kind != "" {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"os"
 	"os/user"
 	"path"
 	"slices"
@@ -213,6 +214,9 @@ func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, a
 			c.Output = path.Clean(out)
 			outputs = append(outputs, c.Output)
 		}
+		if at == source.OfSummarizer {
+			b.summarizerCommand(&c, g.Chosen.Recipe.Summarizer, g.Owner.UID)
+		}
 		w.stages = append(w.stages, c)
 	}
 	if words.Cwd != "" {
@@ -246,6 +250,22 @@ func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, a
 		w.history = fmt.Sprintf("compactions %d", p.Compactions)
 	}
 	return w
+}
+
+// summarizerCommand fits a command for a summarizer: it runs in an empty directory, with hooks of
+// ctxfs off. For an API it is ctxfs itself, and it gets the key if the daemon has it and belongs to
+// the user uid; a variable of the recipe or of the session wins.
+func (b *Builder) summarizerCommand(c *source.Command, s *recipe.Generator, uid uint32) {
+	c.Empty = true
+	c.Env = append(slices.Clone(c.Env), ctxabi.HookEnv+"="+ctxabi.HookOff)
+	if s.OpenAI != "" {
+		c.Args[0] = "/proc/self/exe" // the launcher, which becomes the command
+	}
+	key, ok := os.LookupEnv(s.KeyEnv)
+	known := slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, s.KeyEnv+"=") })
+	if s.KeyEnv != "" && ok && !known && int(uid) == os.Getuid() {
+		c.Env = append(c.Env, s.KeyEnv+"="+key)
+	}
 }
 
 // onAllHosts returns what makes texts the same on all hosts that have x, so that one host finds what another

@@ -43,7 +43,7 @@ type summaryOf struct {
 
 // makerOf identifies a command as the recipe has it.
 func makerOf(g *recipe.Generator) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", g.Command))
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", g.Words()))
 	return hex.EncodeToString(sum[:])
 }
 

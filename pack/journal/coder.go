@@ -36,7 +36,7 @@ func (s *start) code(c *coder.Coder) {
 }
 
 func (o *odd) code(c *coder.Coder) {
-	coder.Number(c, &o.line, &o.weight, &o.less, &o.aged)
+	coder.Number(c, &o.line, &o.weight, &o.less, &o.most, &o.aged)
 	o.rule.code(c)
 	o.was.code(c)
 }

@@ -115,14 +115,14 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 			one.said = &saidWords{sense: derived.Request, parts: r.Said(), reply: true}
 		}
 	} else if r.Text != "" {
-		head := ""
+		head, role := "", "assistant"
 		if record.IsUser(m.At(at)) {
-			head = "user"
+			head, role = "user", "user"
 			one.said = saidBy(r)
 		} else if !record.AddressOf(m, at).Event {
 			one.points = derived.Points(r.Text, pointBytes, maxPoints)
 		}
-		one.parts = append(one.parts, digestPart{Digest: d.words.Digest(r.Text), head: head})
+		one.parts = append(one.parts, digestPart{Digest: d.quotes(r.Text, role), head: head})
 	}
 	for _, c := range r.Calls {
 		one.parts = append(one.parts, d.call(c))
@@ -226,9 +226,15 @@ func callsOf(m record.Records, at int, r record.Excerpt) []ctxabi.Call {
 	return out
 }
 
+// quotes reads the parts of a text that can be quoted; see [derived.Quotes].
+func (d *digests) quotes(text, role string) *compress.Digest {
+	text = compress.WithoutNumbers(text)
+	return d.words.Digest(text, derived.Quotes(text, role)...)
+}
+
 // answer is what is answered to one call.
 func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) digestPart {
-	p := digestPart{Digest: d.words.Digest(a.Text), head: headOf(asked), failed: failed || a.Failed, report: compress.IsSubAgent(asked.Name)}
+	p := digestPart{Digest: d.quotes(a.Text, ""), head: headOf(asked), failed: failed || a.Failed, report: compress.IsSubAgent(asked.Name)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: asked.Name, Arguments: asked.Arguments})
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
 		p.failed = p.failed || toolcall.TellsFailure(a.Text)
@@ -264,6 +270,10 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	if set, ok := runs.SettingOf(c.Name, c.Arguments); ok {
 		p.setting = &set
 	}
+	if compress.IsListKeeper(c.Name) { // to-dos are shown as such
+		p.Digest = d.words.Digest("")
+		return p
+	}
 	args := gjson.Parse(c.Arguments)
 	if !args.IsObject() || !gjson.Valid(c.Arguments) {
 		p.Digest = d.words.Digest(c.Name + " " + c.Arguments)
@@ -288,13 +298,13 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	if short.Len() > 0 {
 		text.WriteString(c.Name + short.String() + "\n")
 	}
-	p.Digest = d.words.Digest(text.String())
+	p.Digest = d.quotes(text.String(), "")
 	if len(gone) > 0 {
 		here := map[int32]bool{}
 		for _, n := range p.Numbers() {
 			here[n] = true
 		}
-		for _, n := range d.words.Digest(strings.Join(gone, "\n")).Numbers() {
+		for _, n := range d.quotes(strings.Join(gone, "\n"), "").Numbers() {
 			if !here[n] {
 				p.removed = append(p.removed, n)
 			}

@@ -30,14 +30,15 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing.
-	arguments func(line int) int
+	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing. With a
+	// body it is what the record weighs at most once they are shortened to so many tokens; 0: not known.
+	arguments func(line, body int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
 	// summary returns the version of the summary in use at a compaction that record n starts; nil: there are no versions.
 	summary func(n int) delivered
-	// weigh returns the weight of the records up to a place.
-	weigh func(to int) int64
+	// weightUpTo returns the weight of the records up to a place; nil: there are no versions.
+	weightUpTo func(to int) int64
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -143,7 +144,7 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.arguments, g.summary, g.weigh = nil, nil, nil, nil, nil, nil
+	g.exactly, g.idle, g.images, g.arguments, g.summary, g.weightUpTo = nil, nil, nil, nil, nil, nil
 	g.odd = slices.Clone(f.odd)
 	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
@@ -214,10 +215,14 @@ func (f *Fold) show(e ctxabi.Entry) (images int) {
 			f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
 		}
 	}
-	if less := f.lessOf(e, line); less > 0 {
-		f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule, less: less})
+	o := odd{line: line, weight: weight, rule: rule}
+	if o.less = f.lessOf(e, line); o.less > 0 {
+		if weight > rule.above {
+			o.most = f.arguments(line, bodyOf(rule))
+		}
+		f.odd = append(f.odd, o)
 	}
-	f.shown += f.scaled(rule.shown(weight))
+	f.shown += f.scaled(o.shown(rule))
 	if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
 		if images = f.images(line); f.Rules.HidesImages(e, images) {
 			images = 0

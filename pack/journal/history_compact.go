@@ -230,6 +230,9 @@ const (
 	wordsLeaveMost  = 220
 )
 
+// wordsFrame is what the heading of the user's words and the marks around them take, about.
+const wordsFrame = 48
+
 // wordsBeyond is what the user's words have beyond their share at a compaction that makes
 // starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
 // own tokens otherwise, shared out as z says. So no message of the user leaves the prompt as long as the journal leaves
@@ -240,6 +243,9 @@ func (f *Fold) wordsBeyond(demand int64, z zoneRules, own, after, most int64, to
 		return 0
 	}
 	z = z.within(own)
+	if demand > 0 {
+		demand += wordsFrame
+	}
 	return max(0, min(demand-z.said, min(f.wordsMark(kept), most)-after))
 }
 
@@ -314,7 +320,7 @@ func (f *Fold) age(rule shareRule, until int) (undo func()) {
 	last, _ := f.oddAt(until)
 	var aged []int
 	for i := first; i < last; i++ {
-		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.rule.shown(o.weight) > o.lower(rule).shown(o.weight) {
+		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.shown(o.rule) > o.shown(o.lower(rule)) {
 			aged = append(aged, i)
 		}
 	}
@@ -350,7 +356,7 @@ func (o *odd) lower(rule shareRule) shareRule {
 
 func (f *Fold) ageOne(o *odd, rule shareRule) (freed int64) {
 	o.aged, o.was, o.rule = f.N, o.rule, o.lower(rule)
-	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
+	return f.scaled(o.shown(o.was)) - f.scaled(o.shown(o.rule))
 }
 
 // beforeCompaction is the fold as its records were shown when the last compaction had not yet been.

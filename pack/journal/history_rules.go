@@ -63,9 +63,18 @@ func (r *Rules) share(e ctxabi.Entry) shareRule {
 type odd struct {
 	line, weight int
 	less         int // what a record with calls may show once its turn is over; 0: it is a result
+	most         int // what such a record shows at most, whatever its share; 0: its share
 	rule         shareRule
 	aged         int       // the record that brought the compaction since which it has rule; 0: it came with it
 	was          shareRule // which it had before
+}
+
+// shown returns the weight that o shows under a rule.
+func (o *odd) shown(rule shareRule) int {
+	if o.most > 0 {
+		return min(o.most, rule.shown(o.weight))
+	}
+	return rule.shown(o.weight)
 }
 
 // arriving returns the share of a result that arrives now. A result that would cause a compaction gets
@@ -100,7 +109,7 @@ func (f *Fold) lessOf(e ctxabi.Entry, line int) int {
 	if e.Flags&ctxabi.HasCalls == 0 || record.IsResult(e) || f.arguments == nil || f.Rules.room == 0 || int(e.Weight) <= 2*f.Rules.call {
 		return 0
 	}
-	arguments := f.arguments(line)
+	arguments := f.arguments(line, 0)
 	if arguments <= 2*f.Rules.call {
 		return 0
 	}
@@ -167,6 +176,9 @@ type Policy struct {
 	Summary            int  // limit of a delivered summary in tokens; 0: the usual one
 	Present            bool // the recipe has a journal
 }
+
+// HasZones reports whether compactions leave blocks, so that a summary may stand among them.
+func (j Policy) HasZones() bool { return j.Present && j.zoneRules(0).all() > 0 }
 
 // PolicyOf returns what r says of its journal s; nil: there is none.
 func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {

@@ -30,21 +30,13 @@ type requests struct {
 	answered bool  // a result of that loop came
 }
 
-// Requested returns the newest request of f after its last record and the deliveries up to now.
-func (mm *Memo) Requested(f *Fold) Request {
+// RequestOf returns the newest request after the last record of f and the versions delivered by then.
+func (mm *Memo) RequestOf(f *Fold) Request {
 	r := f.asked.newest
 	if r.Open && mm.deliveredAt(f.N+1).to >= r.Upto {
 		r.Open = false
 	}
 	return r
-}
-
-// InUse returns the number of the version that is in use before record n; 0: none is.
-func (mm *Memo) InUse(n int) int {
-	if at := mm.summaryAt(n); at > 0 {
-		return mm.Summaries[at-1].N
-	}
-	return 0
 }
 
 // Finished returns the place of the last record that does not belong to an unfinished tool loop.
@@ -77,7 +69,7 @@ func (f *Fold) noteCovered() {
 		return
 	}
 	if to := f.summary(f.N).to; to != f.asked.covered {
-		f.asked.covered, f.asked.weighs = to, f.weigh(to)
+		f.asked.covered, f.asked.weighs = to, f.weightUpTo(to)
 	}
 }
 

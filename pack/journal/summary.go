@@ -93,8 +93,13 @@ func (mm *Memo) SummaryFor(f *Fold) *Summary {
 	if len(f.past) == 0 {
 		return nil
 	}
-	if n := mm.summaryAt(f.past[0].Compacted); n > 0 {
-		return &mm.Summaries[n-1]
+	return mm.SummaryAfter(f.past[0].Compacted - 1)
+}
+
+// SummaryAfter returns the version in use after record n, or nil.
+func (mm *Memo) SummaryAfter(n int) *Summary {
+	if use := mm.summaryAt(n + 1); use > 0 {
+		return &mm.Summaries[use-1]
 	}
 	return nil
 }

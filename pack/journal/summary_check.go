@@ -2,11 +2,9 @@ package journal
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -16,109 +14,15 @@ import (
 // Numbers of the checks.
 const (
 	checkTokens   = 40       // of one line
-	checkedItems  = 64       // of one kind that are looked up
 	checkedBytes  = 16 << 20 // of history; a summary of more is not checked
-	checkedText   = 64 << 10 // of the summary
-	sharedWords   = 256      // words of it that are looked up
-	fetchedAtOnce = 512
+	fetchedAtOnce = 512      // records
 )
 
-// summaryItem matches what the checks look up: URLs, mail addresses, paths, hashes and ids, hosts, and
-// numbers of three digits or more.
-var summaryItem = lazy.Regexp("(?i)" + strings.Join([]string{
-	`https?://[^\s<>"'` + "`" + `)\]]+`,
-	`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`,
-	`(?:[\w.@~-]*/)+[\w.@-]*\w`,
-	`\b[\w-]+(?:\.[\w-]+)+\b`,
-	`\b[a-z]*[_-]?[0-9][0-9a-z]*(?:[_-][0-9a-z]+)*\b`,
-	`\b[0-9a-f]{7,64}\b`,
-}, "|"))
-
-// inlineCode matches code in backquotes, which is a command if it has more than one word.
-var inlineCode = lazy.Regexp("`([^`\n]{3,200})`")
-
-// lookedUp is one value of a summary.
+// lookedUp is a value of a summary.
 type lookedUp struct {
-	text    string
-	outside bool // it is a URL, a host, a command, or a recipient: where it comes from matters
-	said    bool // a record other than a tool result contains it
-	output  bool // a tool result does
-}
-
-// itemsOf returns the values of a summary, in their order, each once.
-func itemsOf(text string) (items []lookedUp) {
-	text = text[:min(len(text), checkedText)]
-	known := map[string]bool{}
-	add := func(s string, outside bool) {
-		if s = strings.TrimRight(s, ".,;:"); s != "" && !known[s] && len(items) < checkedItems {
-			known[s] = true
-			items = append(items, lookedUp{text: s, outside: outside})
-		}
-	}
-	for _, m := range inlineCode().FindAllStringSubmatch(text, -1) {
-		if strings.ContainsAny(strings.TrimSpace(m[1]), " \t") {
-			add(strings.TrimSpace(m[1]), true)
-		}
-	}
-	for _, s := range summaryItem().FindAllString(text, -1) {
-		switch {
-		case strings.Contains(s, "://"), strings.Contains(s, "@") && !strings.Contains(s, "/"):
-			add(s, true)
-		case strings.Contains(s, "/"):
-			add(s, false)
-		case strings.Contains(s, "."):
-			if isHost(s) || digitsIn(s) >= 3 {
-				add(s, isHost(s))
-			}
-		case digitsIn(s) >= 3 || len(s) >= 8 && digitsIn(s) > 0:
-			add(s, false)
-		}
-	}
-	return items
-}
-
-// isHost reports whether a name with dots looks like a host: an address, or three parts or more
-// without a file extension.
-func isHost(s string) bool {
-	parts := strings.Split(s, ".")
-	letters := strings.IndexFunc(s, unicode.IsLetter) >= 0
-	if !letters {
-		return len(parts) == 4
-	}
-	return len(parts) >= 3 && digitsIn(parts[len(parts)-1]) == 0
-}
-
-func digitsIn(s string) (n int) {
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			n++
-		}
-	}
-	return n
-}
-
-// wordsIn returns words of a text in lower case: runs of at least three letters or digits, and pairs
-// of characters of scripts without spaces.
-func wordsIn(text string) map[string]bool {
-	words := map[string]bool{}
-	for _, run := range strings.FieldsFunc(strings.ToLower(text[:min(len(text), checkedText)]), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		if len(words) >= sharedWords {
-			break
-		}
-		if first, _ := utf8.DecodeRuneInString(run); first < 0x2e80 {
-			if utf8.RuneCountInString(run) >= 3 {
-				words[run] = true
-			}
-			continue
-		}
-		runes := []rune(run)
-		for i := 0; i+1 < len(runes); i++ {
-			words[string(runes[i:i+2])] = true
-		}
-	}
-	return words
+	derived.Value
+	said   bool // a record other than a tool result contains it
+	output bool // a tool result does
 }
 
 // summaryChecked is what the checks of a version found.
@@ -167,7 +71,11 @@ func (b *zoner) hint(begin string, values []string) (line string) {
 
 // lookUp reads the records that a version covers. It returns ctxabi.ErrIO if one cannot be read.
 func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
-	items, words := itemsOf(s.Text), wordsIn(s.Text)
+	var items []lookedUp
+	for _, v := range derived.Values(s.Text) {
+		items = append(items, lookedUp{Value: v})
+	}
+	words := derived.Words(s.Text)
 	total := int64(0)
 	for at := 1; at <= s.To; at++ {
 		total += int64(b.m.At(at).Len)
@@ -196,11 +104,11 @@ func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
 		text := r.Whole()
 		for i := range items {
 			it := &items[i]
-			if it.said || it.output && (r.Result || !it.outside) || !occurs(text, it.text) {
+			if it.said || it.output && (r.Result || !it.Outside) || !it.In(text) {
 				continue
 			}
 			it.said, it.output = it.said || !r.Result, it.output || r.Result
-			if it.said || !it.outside {
+			if it.said || !it.Outside {
 				open--
 			}
 		}
@@ -211,31 +119,17 @@ func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
 	for _, it := range items {
 		switch {
 		case !it.said && !it.output:
-			found.missing = append(found.missing, it.text)
-		case !it.said && it.outside:
-			found.output = append(found.output, it.text)
+			found.missing = append(found.missing, it.Text)
+		case !it.said && it.Outside:
+			found.output = append(found.output, it.Text)
 		}
 	}
 	return found, nil
 }
 
-// occurs reports whether a text contains a value: as it is, inside JSON, or as a number without its
-// separators of thousands.
-func occurs(text, value string) bool {
-	if strings.Contains(text, value) {
-		return true
-	}
-	plain := strings.ReplaceAll(value, ",", "")
-	return plain != value && strings.Contains(text, plain)
-}
-
 // sharesWord reports whether a text has one of the words.
 func sharesWord(text string, words map[string]bool) bool {
-	text = strings.ToLower(text)
-	if len(words) == 0 || text == "" {
-		return false
-	}
-	for w := range wordsIn(text) {
+	for w := range derived.Words(text) {
 		if words[w] {
 			return true
 		}

@@ -177,6 +177,8 @@ type zoner struct {
 	changed    Changed     // of these
 	again      []saying    // changed statements that the pack shows without a mark
 	foldTokens int64       // that the folded records take, with their marks and days
+	unsaid     int         // messages that the block of the user's words only counts
+	records    []string    // texts of the records that the pack shows
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -209,6 +211,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
+	b.records = covered
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
 	b.again = b.restated(left)
 	for i := range b.again { // their tokens are those of key lines
@@ -218,7 +221,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	// The share of a block pays for the marks that it brings.
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
-	said, saidAt := b.said(left, int(most-marks), int(max(most, min(room*rulesShare/1000, room-rooms.own))-marks), covered)
+	share := saidTokens{int(most), int(max(most, min(room*rulesShare/1000, room-rooms.own))), int(room + words - b.foldTokens - rooms.own)}
+	said, saidAt := b.said(left, share.less(int(marks)+b.frame()))
 	over := -rooms.said
 	if said.Text != "" {
 		over += int64(said.Tokens) + marks
@@ -263,10 +267,17 @@ func (b *zoner) taken() int64 {
 	return n
 }
 
-// fillUp gives what the other zones leave to key lines, then to the conclusions and to folded records.
+// fillUp gives what the other zones leave to key lines, then to the user's words, the conclusions, and
+// folded records.
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
 	lines := b.keyLines(int(room-marks), covered, whole)
+	if more := room - marks - int64(lines.Tokens); more > lineTokens && b.unsaid > 0 {
+		taken, shown := b.sayMore(left, more, said)
+		if room, said = room-taken, shown; taken > 0 {
+			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[0].Text), whole)
+		}
+	}
 	if more := room - marks - int64(lines.Tokens); more > minRefold { // no more lines: the conclusions have what is left
 		at := slices.IndexFunc(b.z.blocks, func(p Part) bool { return p.Zone == InSummary })
 		if at >= 0 {
@@ -284,6 +295,25 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 	if room > minRefold {
 		b.fold(int(room + b.foldTokens))
 	}
+}
+
+// sayMore gives the block of the user's words more tokens if it has more messages then, and returns
+// how many it takes of them. said are the places of its messages.
+func (b *zoner) sayMore(span ctxabi.Span, more int64, said map[int]bool) (taken int64, shown map[int]bool) {
+	blocks, was, unsaid := b.z.blocks, b.taken(), b.unsaid
+	rest := blocks
+	if len(rest) > 0 && rest[0].Zone == InSaid {
+		rest = rest[1:]
+	}
+	b.z.blocks = rest
+	all := int(more+was-b.taken()-b.marksFor(InSaid)) - b.frame()
+	p, shown := b.said(span, saidTokens{all, all, all})
+	if b.unsaid >= unsaid {
+		b.z.blocks, b.unsaid = blocks, unsaid
+		return 0, said
+	}
+	b.z.blocks = append([]Part{p}, rest...)
+	return b.taken() - was, shown
 }
 
 // room is what the zones may take in exact tokens: what the records that are shown leave of what
@@ -305,7 +335,7 @@ func (b *zoner) room() (room, words int64, err error) {
 			shown += int64(b.frame())
 		} else if p.From >= b.z.boundary { // the fold takes back by weight what it lowers later
 			if k, ok := at.oddAt(p.From); ok {
-				shown += max(0, at.scaled(at.odd[k].rule.shown(at.odd[k].weight))-int64(p.Tokens))
+				shown += max(0, at.scaled(at.odd[k].shown(at.odd[k].rule))-int64(p.Tokens))
 			}
 		}
 	}

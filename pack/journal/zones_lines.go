@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -36,6 +37,13 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 	return out, whole, nil
 }
 
+// Tokens of the block of quotes.
+const (
+	minQuotes   = 1500 // that it may take at any budget
+	boilerplate = 1000 // bytes of a result up to which three equal ones are not quoted
+	quotesShare = 150  // thousandths of the journal that it may take of a large one
+)
+
 // lineSource is where a source of key lines is from.
 type lineSource struct {
 	at   int // the record's place
@@ -64,10 +72,21 @@ func windowOf(m record.Records, at int) int {
 // Outdated returns the places of records of which a later one, up to the place last, replaced all
 // content: a file that was written or removed, or a field that a call set to another value.
 func (mm *Memo) Outdated(m record.Records, last int) map[int]bool {
+	first, kept := windowOf(m, last), &mm.outdated
+	if kept.last == last {
+		return kept.places
+	}
 	mm.digests.limit()
+	if newest, ok := mm.digests.read(m, last); ok && kept.last > 0 && kept.last == last-1 && !newest.mayReplace() {
+		kept.last = last
+		maps.DeleteFunc(kept.places, func(at int, _ bool) bool { return at < first })
+		return kept.places
+	}
 	var parts []lineSource
-	for at := windowOf(m, last); at <= last; at++ {
-		one, _ := mm.digests.read(m, at)
+	unread := false
+	for at := first; at <= last; at++ {
+		one, ok := mm.digests.read(m, at)
+		unread = unread || !ok
 		for i := range one.parts {
 			parts = append(parts, lineSource{at, &one.parts[i]})
 		}
@@ -81,7 +100,21 @@ func (mm *Memo) Outdated(m record.Records, last int) map[int]bool {
 			places[s.at] = true
 		}
 	}
+	if *kept = (outdated{}); !unread {
+		*kept = outdated{last, places}
+	}
 	return places
+}
+
+// outdated is what [Memo.Outdated] returned for the newest place.
+type outdated struct {
+	last   int // 0: nothing is known
+	places map[int]bool
+}
+
+// mayReplace reports whether a record may replace what older ones say, or take back that one does.
+func (d *digest) mayReplace() bool {
+	return slices.ContainsFunc(d.parts, func(p digestPart) bool { return p.file != "" || p.setting != nil || p.failed })
 }
 
 // keyLines is the block of old lines, in at most room tokens: of all records behind the boundary, also of those that earlier generations
@@ -103,16 +136,23 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 			parts = append(parts, lineSource{at, &one.parts[i]})
 		}
 	}
+	same := map[string]int{} // short results that say nothing of their call: how often
+	for _, s := range parts {
+		if text := s.part.Text(); s.part.file == "" && len(text) < boilerplate {
+			same[text]++
+		}
+	}
 	sources := make([]compress.Source, len(parts))
 	files := filesOf(b.m, parts)
 	for i, s := range parts {
 		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", Shown: whole[s.at] || len(b.changed.of[s.at]) > 0}
 		if !sources[i].Shown {
 			sources[i].Gone, sources[i].Shown = files.gone(i, s)
+			sources[i].Shown = sources[i].Shown || sources[i].Tool && same[s.part.Text()] > 2
 		}
 	}
 	heading := record.BlockHeading + "key lines (" + record.SourcesOf(b.m, span) + ")\n"
-	room -= b.c.CountCached(heading)
+	room = min(room, b.quotesLimit()) - b.c.CountCached(heading)
 	ends, taken := b.conclusions(parts, max(first, b.z.from), whole, room/2)
 	room -= taken
 	for _, l := range ends {
@@ -122,9 +162,12 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	for _, l := range ends {
 		named[l.Source] = true
 	}
-	chosen := d.words.KeyLines(sources, covered, room, func(l compress.KeyLine, left int) int {
-		n := b.c.CountCached(b.keyLine(parts[l.Source], l, named[l.Source]))
-		named[l.Source] = named[l.Source] || n <= left
+	chosen := d.words.KeyLines(sources, covered, room, func(lines []compress.KeyLine, left int) int {
+		n, source := 0, lines[0].Source
+		for i, l := range lines {
+			n += b.c.CountCached(b.keyLine(parts[source], l, named[source] || i > 0))
+		}
+		named[source] = named[source] || n <= left
 		return n
 	})
 	chosen = append(chosen, ends...)
@@ -141,6 +184,19 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InLines}, Text: text.String()}
 	p.Tokens = b.c.CountCached(p.Text)
 	return p
+}
+
+// quotesLimit returns the tokens that quotes may take beside those of earlier generations.
+func (b *zoner) quotesLimit() int {
+	limit := max(minQuotes, int(b.f.Rules.room)*quotesShare/1000)
+	for _, z := range b.before {
+		for _, p := range z.blocks {
+			if p.Zone == InLines {
+				limit -= p.Tokens
+			}
+		}
+	}
+	return limit
 }
 
 // keyLine is a line as it stands there: below the number of its record and what that is, which is not said twice but where the line

@@ -98,6 +98,27 @@ type Stage struct {
 type Generator struct {
 	Command []string // with variables
 	Timeout time.Duration
+
+	// Of a summarizer without a command: the address of an API and a model, with variables, and the
+	// variable that holds the key; "": it needs none.
+	OpenAI string `json:",omitempty"`
+	Model  string `json:",omitempty"`
+	KeyEnv string `json:",omitempty"`
+}
+
+// SummarizeProgram is the program of the words that Words returns for an API: ctxfs itself.
+const SummarizeProgram = "ctxfs"
+
+// Words returns the command to run, with variables.
+func (g *Generator) Words() []string {
+	if g.OpenAI == "" {
+		return g.Command
+	}
+	words := []string{SummarizeProgram, "summarize", "--openai", g.OpenAI, "--model", g.Model}
+	if g.KeyEnv != "" {
+		words = append(words, "--api-key-env", g.KeyEnv)
+	}
+	return words
 }
 
 // Cache decides when an output is used again.

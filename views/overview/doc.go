@@ -6,8 +6,8 @@
 //	watch.go → Notice of a changed session or list
 //
 // Decisions: order of the list: newestFirst (list.go). Intervals between two looks: constants of
-// watch.go. Content and limits of a row: row.go; of notes and refusals: notes.go; of a record's
-// first words: record.go. Form of numbers, times, and errors, and replaced control characters:
+// watch.go. Content and limits of a row: row.go; of notes and refusals: notes.go; of versions
+// of the summary: summaries.go; of a record's first words: record.go. Form of numbers, times, and errors, and replaced control characters:
 // words.go.
 //
 // Texts of sessions are unchanged, except from [OneLine]. The caller passes them to [Visible]
@@ -19,6 +19,7 @@
 //	list.go    list of sessions
 //	row.go     one session as a row
 //	notes.go   notes of a session, and refusals
+//	summaries.go  versions of its summary
 //	record.go  role and first words of a record
 //	files.go   bounded reads of files
 //	words.go   harmless text, numbers, times, errors

@@ -17,14 +17,31 @@ type notesView struct {
 	Refused []overview.Refusal
 	Path    string // of errors.jsonl
 	Err     string
+
+	Summaries    []summaryView // the last delivered first
+	Older        int           // versions that are not shown
+	SummariesErr string
 }
 
-// notes shows facts, decisions, to-dos and refs with their records, and what was refused.
+// summaryView is a version of the summary and its difference to the one before.
+type summaryView struct {
+	overview.SummaryVersion
+	Lines []line // nil: there is no earlier version, or the page does not have it
+	Cut   bool   // the page does not show all of Lines
+}
+
+// notes shows facts, decisions, to-dos and refs with their records, versions of its
+// summary, and what was refused.
 func (s *Server) notes(_ context.Context, dir string, r *http.Request) (_ string, _ any, err error) {
 	v := notesView{Ref: r.PathValue("ref"), Path: filepath.Join(dir, ctxabi.ErrorsFile), Files: overview.Notes(dir)}
 	if v.Refused, err = overview.Refusals(dir); err != nil {
 		v.Err = reason(err)
 	}
+	versions, older, err := overview.Summaries(dir)
+	if err != nil {
+		v.SummariesErr = reason(err)
+	}
+	v.Summaries, v.Older = changesOf(versions), older
 	return "notes-part", v, nil
 }
 
@@ -35,4 +52,20 @@ func linkTo(source string) string {
 		return ""
 	}
 	return inspect.Address{Event: event, N: span.From}.String()
+}
+
+// changesOf compares each version with the version that it replaced.
+func changesOf(versions []overview.SummaryVersion) (list []summaryView) {
+	texts := map[int]string{}
+	for _, v := range versions {
+		texts[v.N] = v.Text.Text
+	}
+	for _, v := range versions {
+		view := summaryView{SummaryVersion: v}
+		if before, ok := texts[v.Base]; ok {
+			view.Lines, view.Cut = sideBySide(string(inspect.Lines([]byte(before), []byte(v.Text.Text), "a", "b")))
+		}
+		list = append(list, view)
+	}
+	return list
 }

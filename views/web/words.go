@@ -119,6 +119,23 @@ var functions = template.FuncMap{
 	"ago":   func(t time.Time) string { return overview.Ago(time.Now(), t) },
 	"stamp": func(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05") },
 	"zone":  func(z inspect.Zone) string { return zoneWords[z] },
-	"place": placeWords,
+	"place": placeWords, "writer": writerWords,
 	"minus": func(a, b int) int { return a - b },
+}
+
+// writerWords says who delivered a version of the summary.
+func writerWords(writer string) string {
+	switch writer {
+	case ctxabi.WriterFile:
+		return "written to summary.md"
+	case ctxabi.WriterEvent:
+		return "delivered by an event"
+	case ctxabi.WriterMCP:
+		return "delivered by save_summary"
+	case ctxabi.WriterSummarizer:
+		return "by the recipe's summarizer"
+	case ctxabi.WriterImport:
+		return "imported from a transcript"
+	}
+	return "writer unknown"
 }
