@@ -10,7 +10,8 @@ import (
 // compactions take away, and the ban has its mark from the next compaction on.
 func TestLiftingMessageStays(t *testing.T) {
 	story := strings.Repeat("The team talked about the state of the release for a long time today. ", 6)
-	for name, lifting := range map[string]string{"short": "You may push to main now.", "long": story + "You may push to main now. " + story} {
+	const lift = "You may push to main now."
+	for name, lifting := range map[string]string{"short": lift, "long": story + lift + " " + story} {
 		for _, budget := range []int{2000, 2500, 3000, 4000, 5000, 6000, 8000, 16000, 32000} {
 			t.Run(fmt.Sprintf("%s/%d", name, budget), func(t *testing.T) {
 				l := newLog()
@@ -46,8 +47,8 @@ func TestLiftingMessageStays(t *testing.T) {
 					}
 					compactions = b.Compactions
 					pack := string(b.Markdown)
-					marked := settled == 0 || strings.Contains(pack, fmt.Sprintf("Never push to main. [changed at %d]", at))
-					if !marked || !strings.Contains(pack, "You may push to main now.") {
+					mark := fmt.Sprintf("Never push to main. [changed at %d]", at)
+					if settled > 0 && !strings.Contains(pack, mark) || !strings.Contains(pack, lift) {
 						t.Fatalf("%d records, %d compactions after the ban was lifted:\n%s", l.Len(), settled, pack)
 					}
 				}

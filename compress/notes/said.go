@@ -167,6 +167,7 @@ func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isPr
 // accepts, the first part, those that demand something, the last, and the others in their order.
 func Order(parts []string, first func(part string) bool) []int {
 	order, ranks := make([]int, len(parts)), make([]int, len(parts))
+
 	for i, part := range parts {
 		order[i], ranks[i] = i, 4
 		switch {
@@ -186,12 +187,13 @@ func Order(parts []string, first func(part string) bool) []int {
 	return order
 }
 
-// Shorten returns parts in one line of at most limit tokens by count, and whether some are left
-// out. If not all fit, it takes them in the order that order returns; … stands where some are missing.
+// Shorten returns parts in one line of at most limit tokens by count, and whether it omits some. If
+// not all fit, it takes them in the order that order returns, and writes … for the others.
 func Shorten(parts []string, order func() []int, limit int, count func(string) int) (text string, cut bool) {
 	if text = strings.Join(parts, " "); count(text) <= limit {
 		return text, false
 	}
+
 	taken := make([]bool, len(parts))
 	misses := 0
 	for _, i := range order() {

@@ -43,7 +43,8 @@ func TestShortenKeepsTheDemand(t *testing.T) {
 	if want := parts[0] + " … " + parts[3] + " …"; !cut || short != want {
 		t.Errorf("got %q, want %q", short, want)
 	}
-	one, cut := Shorten([]string{strings.Repeat("word ", 300)}, ordered([]string{strings.Repeat("word ", 300)}), 20, ctxabi.Weight)
+	parts = []string{strings.Repeat("word ", 300)}
+	one, cut := Shorten(parts, ordered(parts), 20, ctxabi.Weight)
 	if !cut || ctxabi.Weight(one) > 24 || one == "" {
 		t.Errorf("%d tokens: %q", ctxabi.Weight(one), one)
 	}

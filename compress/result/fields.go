@@ -221,7 +221,9 @@ func readFields(text string) []Field {
 			for end < len(text) && strings.IndexByte(",:{}[]\" \t\r\n", text[end]) < 0 {
 				end++
 			}
-			r.value(text[at:end])
+			if word := text[at:end]; gjson.Valid(word) { // other words are no JSON
+				r.value(word)
+			}
 			at = end
 		}
 	}

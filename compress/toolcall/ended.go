@@ -101,7 +101,7 @@ const (
 var (
 	stopped      = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
 	refused      = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
-	refusedFirst = lazy.Regexp(`(?i)^\W*(?:the )?user (?:rejected|denied|declined|does(?:n't| not) want)|^permission to use .* has been denied`)
+	refusedFirst = lazy.Regexp(`(?i)^\W*(?:the )?user (?:rejected|denied|declined|does(?:n't| not) want)|^permission to use .* has been denied|^please always provide exactly one action`)
 )
 
 // ExitOf returns the exit status that a result states, in a field of its record or in its text; "" for

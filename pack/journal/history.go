@@ -30,8 +30,8 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing. With a
-	// body it is what the record weighs at most once they are shortened to so many tokens; 0: not known.
+	// arguments returns the weight of the arguments of the calls of the record at a line; nil: none.
+	// With a body it returns the most that the record weighs if they are shortened to that; 0: unknown.
 	arguments func(line, body int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool

@@ -134,9 +134,9 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	return now
 }
 
-// argumentsOf returns what the arguments of the calls of the record at a place weigh. With a body it
-// returns what the record weighs at most once its arguments are shortened to so many tokens; 0 if that
-// is not enough. It returns ctxabi.ErrIO when the record cannot be read.
+// argumentsOf returns the weight of the arguments of the calls of the record at a place. With a body
+// it returns the most that the record weighs if its arguments are shortened to that many tokens; 0 if
+// that is not enough. It returns ctxabi.ErrIO when the record cannot be read.
 func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
 	key := [2]int{at, body}
 	if n, ok := mm.argued[key]; ok {
@@ -164,8 +164,8 @@ func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
 	return n, nil
 }
 
-// shortenedMargin is what a record with shortened arguments counts for, in hundredths of its weight:
-// where tokens are counted exactly, it may be shortened less.
+// shortenedMargin is the share of its weight, in hundredths, that a record with shortened arguments
+// counts for: by an exact count of tokens it may be shortened less.
 const shortenedMargin = 125
 
 // foldsBetween is how many records are folded between two looks at whether somebody still waits.

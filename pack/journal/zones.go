@@ -198,12 +198,14 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room { // key lines give way first
 		rooms.lines -= min(all-room, rooms.lines/2)
 	}
-	rooms = rooms.within(room)
 	if b.own != nil {
 		if err := b.checkSummary(); err != nil {
 			return err
 		}
+		own := b.ownBlock(&rooms) // what it leaves of its tokens is the user's
+		rooms.said, rooms.own = rooms.said+rooms.own-own, own
 	}
+	rooms = rooms.within(room)
 	told, toldTokens := b.decided(room)
 	room -= int64(toldTokens)
 	b.fold(int(rooms.folds))
@@ -267,8 +269,8 @@ func (b *zoner) taken() int64 {
 	return n
 }
 
-// fillUp gives what the other zones leave to key lines, then to the user's words, the conclusions, and
-// folded records.
+// fillUp gives the tokens that the other zones leave to key lines, then to the user's words, the
+// conclusions, and folded records.
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
 	lines := b.keyLines(int(room-marks), covered, whole)

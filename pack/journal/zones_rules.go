@@ -20,12 +20,19 @@ func (z zoneRules) times(n, of int64) zoneRules {
 }
 
 // within returns the zones made smaller until they take room tokens. The delivered summary gives way
-// last.
+// last, and next to it the user's words keep their share as long as they can.
 func (z zoneRules) within(room int64) zoneRules {
-	if z.all() > room {
-		z.own = min(z.own, max(0, room))
-		z = z.times(max(0, room-z.own), max(1, z.derived()))
+	if z.all() <= room {
+		return z
 	}
+	if z.own == 0 {
+		return z.times(room, z.all())
+	}
+	z.own = min(z.own, max(0, room))
+	said := min(z.said, room-z.own)
+	z.said = 0
+	z = z.times(room-z.own-said, max(1, z.derived()))
+	z.said = said
 	return z
 }
 

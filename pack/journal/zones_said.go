@@ -22,7 +22,7 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidMost     = 512 // messages of the user that are looked at; of older ones, those with rules or changes
+	saidMost     = 512 // newest messages of the user; of older ones, those with rules or changes
 	saidNewest   = 3   // messages that stay before older ones that demand something
 	saidAsked    = 48  // tokens of the question that a short reply answers
 	saidNumbered = 8   // missing messages whose numbers the block lists
@@ -42,12 +42,12 @@ type saying struct {
 	cut   bool   // something that is pasted is left out
 	reply bool   // to a question tool
 	pair  bool   // it changed a statement, or has one that changed
-	wants bool   // it demands something
 	must  bool   // an earlier block shows what it changed, or the statement without its mark
 	line  string // in the block; "": none yet
 
-	keep  string // the parts that every line shows whole: rules, and sentences that changed a statement
-	order []int  // of the parts, for shortened lines; nil: not needed yet
+	wants func() bool // whether it demands something; nil for a reply
+	keep  string      // the parts that every line shows whole: rules, sentences that changed a statement
+	order []int       // of the parts, for shortened lines; nil: not needed yet
 }
 
 // saidTokens are the tokens of the block of the user's words.
@@ -59,8 +59,8 @@ type saidTokens struct {
 
 func (t saidTokens) less(n int) saidTokens { return saidTokens{t.all - n, t.most - n, t.must - n} }
 
-// said is the block of the user's words of the records of a span. shown are the places of the messages
-// that the block has; b.unsaid is the number of messages that it only counts.
+// said returns the block of the user's words of the records of a span, and the places of its
+// messages. It sets b.unsaid to the number of messages that it only counts.
 func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
@@ -141,7 +141,7 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 		s.line = b.sayingLine(s, saidCaps[len(saidCaps)-1])
 		n := used + b.c.CountCached(s.line)
 		fits := n+longest <= limit
-		if !fits && n <= limit && misses < maxMisses { // the line that counts the others is shorter now
+		if !fits && n <= limit && misses < maxMisses { // the line that counts the others shrinks
 			fits = n+b.c.CountCached(b.moreLine(list, missing)) <= limit
 			misses++
 		}
@@ -170,14 +170,14 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 // moreLine counts the messages without a line, of which the missing ones are older, and names
 // where they are; "" for none.
 func (b *zoner) moreLine(list []saying, missing []int) string {
-	rules, others := []int{}, missing
+	rules, others := []int{}, slices.Clip(missing)
 	for i := range slices.Backward(list) {
 		switch s := &list[i]; {
 		case s.line != "":
 		case s.rules != "":
 			rules = append(rules, s.at)
 		default:
-			others = append(slices.Clip(others), s.at)
+			others = append(others, s.at)
 		}
 	}
 	text := ""
@@ -213,7 +213,7 @@ func (s *saying) rank(k int) int {
 		return 0
 	case k < saidNewest, s.reply:
 		return 1
-	case s.wants:
+	case s.wants():
 		return 2
 	}
 	return 3
@@ -221,15 +221,16 @@ func (s *saying) rank(k int) int {
 
 // sayings are the messages of the user of a span that say something and that the pack does not
 // show otherwise, newest first. Of a message that the pack shows in part they are the rules that
-// it does not show. Of messages older than the newest saidMost they are those with rules or changes;
-// missing has the places of the others, oldest first.
+// it does not show. Of messages older than the newest saidMost they are those with rules or
+// changes; missing has the places of the others, oldest first.
 func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	known := map[string]bool{}
 	add := func(at int, w *saidWords) {
 		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
-			reply: w.reply, pair: b.changed.pairs(at), wants: derived.Demands(w.parts), must: b.lifts(at), keep: w.rules}
+			reply: w.reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.rules, wants: w.wants}
 		if len(b.changed.by[at]) > 0 {
-			s.keep = strings.Join(slices.DeleteFunc(slices.Clone(w.parts), func(part string) bool { return !b.keeps(at, part) }), " ")
+			keeps := slices.DeleteFunc(slices.Clone(w.parts), func(part string) bool { return !b.keeps(at, part) })
+			s.keep = strings.Join(keeps, " ")
 		}
 		if b.isFolded(at) || b.staysWhole(at) {
 			if s.parts = b.missingRules(s.parts, w.parts); len(s.parts) == 0 {
@@ -267,8 +268,8 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	return append(list, b.again...), missing
 }
 
-// missingRules returns the rules among the parts of a message, with their marks, that no record of the
-// pack shows and that no later message changed.
+// missingRules returns the rules among the parts of a message, with their marks, that no record of
+// the pack shows and that no later message changed.
 func (b *zoner) missingRules(marked, parts []string) (missing []string) {
 	for i, part := range parts {
 		if derived.IsRule(part) && marked[i] == part && !contains(b.records, part) {
@@ -278,9 +279,9 @@ func (b *zoner) missingRules(marked, parts []string) (missing []string) {
 	return missing
 }
 
-// olderSayings calls add for the messages of a span with rules or changes, newest first, and returns
-// the places of the others that say something. It does not read the middle of a very long history (see
-// finds.GapBefore): the messages there count as others.
+// olderSayings calls add for the messages of a span with rules or changes, newest first, and
+// returns the places of the others that say something. It does not read the middle of a very long
+// history (see finds.GapBefore): the messages there count as others.
 func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
 	gap := finds.GapBefore(b.z.at)
 	var unread []record.Address
@@ -308,7 +309,7 @@ func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (
 			if !readable {
 				continue
 			}
-			if w = saidBy(r); w.rules == "" && !pair { // nothing but that it says something is needed later
+			if w = saidBy(r); w.rules == "" && !pair { // only whether it says something is needed later
 				w = &saidWords{sense: w.sense, idle: !w.says()}
 			}
 			b.mm.older[at] = w
@@ -344,7 +345,8 @@ func (b *zoner) askedBefore(at int) string {
 		case e.Role == ctxabi.Assistant:
 			if r, ok := b.excerpt(q); ok && strings.TrimSpace(r.Text) != "" {
 				parts, _ := derived.UserWords(derived.Question(r.Text, AnsweredBytes))
-				short, _ := derived.Shorten(parts, func() []int { return derived.Order(parts, derived.IsRule) }, saidAsked, b.c.CountCached)
+				order := func() []int { return derived.Order(parts, derived.IsRule) }
+				short, _ := derived.Shorten(parts, order, saidAsked, b.c.CountCached)
 				return short
 			}
 		}
@@ -352,7 +354,7 @@ func (b *zoner) askedBefore(at int) string {
 	return ""
 }
 
-// sayingLine is the line of a message, in about most tokens; what s.keep names is whole nevertheless.
+// sayingLine returns the line of a message in about most tokens. It keeps s.keep whole in any case.
 func (b *zoner) sayingLine(s *saying, most int) string {
 	if s.keep != "" {
 		most = max(most, b.c.CountCached(s.keep)+lineTokens)
@@ -377,7 +379,6 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 // keeps reports whether a line of the message at a place shows a part whole: a rule, or a sentence
 // of a message that changed a statement that asks for a change.
 func (b *zoner) keeps(at int, part string) bool {
-	return derived.IsRule(part) || len(b.changed.by[at]) > 0 && slices.ContainsFunc(b.notesFound.Asks, func(ask derived.Statement) bool {
-		return strings.HasPrefix(part, begins(ask.Text))
-	})
+	asks := func(ask derived.Statement) bool { return strings.HasPrefix(part, begins(ask.Text)) }
+	return derived.IsRule(part) || len(b.changed.by[at]) > 0 && slices.ContainsFunc(b.notesFound.Asks, asks)
 }

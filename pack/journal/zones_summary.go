@@ -61,6 +61,16 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 	return p
 }
 
+// ownBlock returns how many of its tokens the delivered version takes with its heading.
+func (b *zoner) ownBlock(rooms *zoneRules) int64 {
+	heading := int64(b.c.CountCached(record.BlockHeading + "summary (" + record.SourcesOf(b.m, ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}) + ")\n"))
+	text, _ := b.delivered(int(rooms.own - heading))
+	if text == "" {
+		return 0
+	}
+	return min(rooms.own, heading+int64(b.c.CountCached(text))+1)
+}
+
 // delivered returns the text of the version that enters, as much of it as fits into room tokens, below
 // a line that names it and above the lines of its checks. cut reports that it is not whole.
 func (b *zoner) delivered(room int) (text string, cut bool) {

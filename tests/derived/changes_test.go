@@ -32,8 +32,8 @@ func lifted(s *harness.Session, requests int) {
 	s.Append(ctxabi.MessagesFile, b.String())
 }
 
-// A ban that the user lifted has a mark and stands with the sentence that lifted it, at every budget
-// at which a compaction came after that.
+// A ban that the user lifted has a mark, and the prompt has the sentence that lifted it, at every
+// budget at which a compaction came after that.
 func TestLiftedBanIsMarked(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})

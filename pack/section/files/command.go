@@ -83,7 +83,13 @@ func pathsIn(words []string, group bool) (list []mention) {
 	}
 	handles := handlers[words[0]] || words[0] == "git" && len(words) > 1 && gitHandlers[words[1]] ||
 		(words[0] == "sed" || words[0] == "perl") && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "-pi" || w == "--in-place" })
+	script := words[0] == "sed" || words[0] == "perl" // the next operand is a program, unless an option has it
 	for i, word := range words[1:] {
+		if script && !strings.HasPrefix(word, "-") {
+			script = false
+			continue
+		}
+		script = script || word == "-e" || word == "--expression"
 		output := words[i] == ">" || words[i] == ">>" || words[i] == "&>"
 		for _, mark := range []string{">>", "1>", "&>", ">"} {
 			if target, ok := strings.CutPrefix(word, mark); ok && target != "" {

@@ -13,7 +13,7 @@
 //   - Which words of a command are paths: command.go (isPath). Only programs that handle files and
 //     redirections of an output name files (pathsIn). Which commands mean all files of a directory or
 //     of the working tree: command.go (replacers, changesTree).
-//   - Two spellings of one file: state.go (State.entry). A relative path belongs to an absolute one
+//   - Two spellings of one file: state.go (State.find). A relative path belongs to an absolute one
 //     only if the command line changes to an absolute directory first, or if a result names the
 //     working directory. A file that may have two entries has no count of edits: lines.go
 //     (State.nameOf).

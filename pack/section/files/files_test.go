@@ -96,6 +96,8 @@ func TestLastCommandVerbatim(t *testing.T) {
 		"cd /w && rm tmp.csv":                               "tmp.csv: last command at 2: cd /w && rm tmp.csv",
 		"./report --month 5 > out/may.csv 2> err.log":       "out/may.csv: last command at 2: ./report --month 5 > out/may.csv 2> err.log",
 		"sed -i 's/a.b/c.d/' src/a.go; go test ./src/...":   "src/a.go: last command at 2: sed -i 's/a.b/c.d/' src/a.go",
+		"sed -i '/DEBUG/d' src/a.go":                        "src/a.go: last command at 2: sed -i '/DEBUG/d' src/a.go",
+		"sed -i -e '/DEBUG/d' src/a.go":                     "src/a.go: last command at 2: sed -i -e '/DEBUG/d' src/a.go",
 		"python3 - <<'EOF'\nopen('split.py','w')\nEOF":      "",
 		"cat a.go | grep -n x; ls src/; python a.py":        "",
 		"pip install x==1.2.3 > /dev/null":                  "",

@@ -54,9 +54,12 @@ func isLast(f *result.Field, after []result.Field) bool {
 }
 
 // found returns the fields that identify what a look-up found, with their states and short values, in
-// at most limit bytes; "" if text is not JSON.
-func found(text, known string, limit int) string {
-	_, fields := result.FieldsIn(text)
+// at most limit bytes; "" if text is not JSON, or with cut, does not begin as JSON.
+func found(text, known string, limit int, cut bool) string {
+	head, fields := result.FieldsIn(text)
+	if head != "" || !cut && !gjson.Valid(text) {
+		return ""
+	}
 	fields = slices.DeleteFunc(fields, func(f result.Field) bool {
 		long := f.Class() >= result.ClassText && strings.Count(f.Value, " ") >= maxWords
 		return long || strings.Contains(known+" ", " "+f.Value+" ")

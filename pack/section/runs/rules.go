@@ -24,7 +24,7 @@ const (
 type rule struct {
 	sign     sign
 	anywhere bool
-	has      string // lower-case parts between bars, of which each such line has one; "": any line may match
+	has      string // lower-case parts, between bars; each such line has one of them
 	line     func() *regexp.Regexp
 	example  string
 	counter  string // a similar line that the rule must not accept

@@ -120,7 +120,7 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		r.outcome = exitZero
 	}
 
-	r.said = r.textOf(v, output)
+	r.said = r.textOf(v, output, l.mixed)
 	if l.inline && r.outcome <= exitZero && r.said == "" {
 		r.quiet, r.reading = true, true // files lists what it may have changed
 	}
@@ -132,8 +132,9 @@ func (l *commandLine) answersNo(exit, output string) bool {
 	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
 }
 
-// textOf returns the text of an output that a run keeps.
-func (r *run) textOf(v verdict, output string) string {
+// textOf returns the text of an output that a run keeps. mixed is true if another command may have
+// written to it.
+func (r *run) textOf(v verdict, output string, mixed bool) string {
 	if v.said != "" {
 		return v.said
 	}
@@ -142,6 +143,9 @@ func (r *run) textOf(v verdict, output string) string {
 	}
 	if fields, ok := fieldsOf(output); ok {
 		return shown(fields, r.name, maxSaid)
+	}
+	if lines := informative(output); mixed && len(lines) > 0 {
+		return "last line of the script: " + compress.Clip(lines[len(lines)-1], maxPart)
 	}
 	return lastWords(output)
 }
@@ -175,7 +179,7 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 
 	said := ""
 	if r.lookUp && r.outcome == answered {
-		said = found(text, r.name, maxSaid)
+		said = found(text, r.name, maxSaid, d.Result.Cut)
 		r.quiet = said == ""
 	}
 	switch {

@@ -77,6 +77,13 @@ func TestEndedIsNoPass(t *testing.T) {
 	check(t, "./load &: ended at 2, no output", one{arguments: "./load &", exit: "0"})
 }
 
+// The last line of another command of the script was the result of a run.
+func TestOutputOfAnotherCommand(t *testing.T) {
+	check(t, "python3 split.py: ended at 2: last line of the script: 54: print(x)", one{arguments: "python3 split.py; grep -n x split.py", output: "ben owes anna\n54: print(x)\n"})
+	check(t, "python3 split.py: ended at 2: ben owes anna", one{arguments: "mkdir -p a; cat > b <<E\nx\nE\npython3 split.py", output: "ben owes anna"})
+	check(t, "", one{arguments: "python3 split.py", output: "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.", exit: ""})
+}
+
 // Tests that did not run were reported as "ok".
 func TestNoTestIsNoPass(t *testing.T) {
 	for command, output := range map[string]string{
@@ -162,6 +169,7 @@ func TestInlineProgram(t *testing.T) {
 // Reading and thinking tools are no runs.
 func TestReadingIsNoRun(t *testing.T) {
 	check(t, "", one{"think", `{"thought":"Hm."}`, "done", ""}, one{"search_web", `{"query":"x"}`, "A page about x.", ""},
+		one{"WebSearch", `{"query":"y"}`, "Links: [{\"title\":\"A\",\"url\":\"https://a.x\"}]\n\nHere is what was found.", ""},
 		one{arguments: "cat a.log", output: "ERROR: x"}, one{arguments: "git log --oneline | head", output: "fatal: a"}, one{arguments: "grep -n error a.log", output: "a.log:3: error: bad"},
 		one{"read_file", `{"path":"a.json"}`, `{"id":"7"}`, ""}, one{"grep", `{"pattern":"x"}`, `{"id":"7"}`, ""}, one{"Task", `{"prompt":"x"}`, `{"id":"7"}`, ""})
 	check(t, "cancel_order 7: result at 2: status cancelled", one{"cancel_order", `{"order_id":"7"}`, `{"order_id":"7","status":"cancelled"}`, ""})
