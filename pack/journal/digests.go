@@ -226,6 +226,11 @@ func callsOf(m record.Records, at int, r record.Excerpt) []ctxabi.Call {
 	return out
 }
 
+// line reads a call, which is one line.
+func (d *digests) line(call string) *compress.Digest {
+	return d.words.Digest(call, compress.Unit{To: len(call), Plain: true})
+}
+
 // quotes reads the parts of a text that can be quoted; see [derived.Quotes].
 func (d *digests) quotes(text, role string) *compress.Digest {
 	text = compress.WithoutNumbers(text)
@@ -280,7 +285,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 		return p
 	}
 	if len(c.Arguments) <= manyArguments && !strings.Contains(c.Arguments, `\n`) {
-		p.Digest, p.head = d.words.Digest(c.Name+" "+c.Arguments), "" // the line says it
+		p.Digest, p.head = d.line(c.Name+" "+c.Arguments), "" // the line says it
 		return p
 	}
 	var text, short strings.Builder
