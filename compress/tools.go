@@ -1,6 +1,9 @@
 package compress
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Names of tools, as [PlainName] writes them.
 var (
@@ -47,9 +50,8 @@ var subAgents = map[string]bool{"task": true, "agent": true, "subagent": true, "
 // dispatch_agent, delegateTask. Tools that keep a list of tasks (task_create, update_task) do
 // not.
 func IsSubAgent(name string) bool {
-	words := strings.FieldsFunc(splitCamel(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' || r == ' ' || r == ':' || r == '/' })
 	sub := false
-	for _, w := range words {
+	for _, w := range NameWords(name) {
 		switch w {
 		case "create", "update", "list", "get", "stop", "delete", "add", "complete":
 			return false
@@ -59,24 +61,29 @@ func IsSubAgent(name string) bool {
 	return sub
 }
 
-// splitCamel returns a name in lower case with a blank before each capital that followed a small
-// letter.
-func splitCamel(name string) string {
+// BareName returns the name of a tool without the names of its server and its package:
+// mcp__server__tool, functions.tool.
+func BareName(tool string) string {
+	tool = tool[strings.LastIndexAny(tool, ".:/")+1:]
+	if i := strings.LastIndex(tool, "__"); i >= 0 {
+		tool = tool[i+2:]
+	}
+	return tool
+}
+
+// NameWords returns the words of the name of a tool or a field in lower case: update_ticket,
+// updateTicket.
+func NameWords(name string) []string {
 	var b strings.Builder
 	small := false
 	for _, c := range name {
-		if 'A' <= c && c <= 'Z' {
-			if small {
-				b.WriteByte(' ')
-			}
-			c += 'a' - 'A'
-			small = false
-		} else {
-			small = 'a' <= c && c <= 'z'
+		if small && unicode.IsUpper(c) {
+			b.WriteByte(' ')
 		}
-		b.WriteRune(c)
+		small = unicode.IsLower(c)
+		b.WriteRune(unicode.ToLower(c))
 	}
-	return b.String()
+	return strings.FieldsFunc(b.String(), func(c rune) bool { return !unicode.IsLetter(c) })
 }
 
 var withoutJoins = strings.NewReplacer("_", "", "-", "")

@@ -50,6 +50,9 @@ const (
 	GenAIFile     = "context/pack.genai.json"
 	SummaryFile   = "context/summary.md"
 	SummariesDir  = "context/summaries"
+	AskDir        = "context/summary.request" // the request for a summary
+	AskFile       = "context/summary.request/request.json"
+	AskPromptFile = "context/summary.request/prompt.md"
 	FactsFile     = "context/facts.jsonl"
 	DecisionsFile = "context/decisions.jsonl"
 	TodoFile      = "context/todo.md"
@@ -78,6 +81,11 @@ const (
 // RequestFiles are the packs that are bodies of requests.
 var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile, GenAIFile}
 
+// AskBody returns the name of the body in AskDir that has the format of a pack.
+func AskBody(pack string) string {
+	return AskDir + "/" + strings.TrimPrefix(pack, ContextDir+"/pack.")
+}
+
 // IsView reports whether a file of a session, by its path relative to it, is made when somebody looks at it: the store has no such file.
 func IsView(rel string) bool {
 	switch rel {
@@ -88,7 +96,7 @@ func IsView(rel string) bool {
 	if slices.Contains(RequestFiles, rel) {
 		return true
 	}
-	for _, dir := range []string{LineDir, AtDir, ServedDir, SummariesDir, SwapDir, DedupDir, SearchDir} {
+	for _, dir := range []string{LineDir, AtDir, ServedDir, SummariesDir, AskDir, SwapDir, DedupDir, SearchDir} {
 		if strings.HasPrefix(rel, dir+"/") {
 			return true
 		}
@@ -105,7 +113,7 @@ func OfHistory(rel string) bool {
 			return true
 		}
 	}
-	return strings.Contains(rel, "/"+ChildDir+"/") || strings.Contains(rel, "/"+SummariesDir+"/")
+	return strings.Contains(rel, "/"+ChildDir+"/") || strings.Contains(rel, "/"+SummariesDir+"/") || strings.Contains(rel, "/"+AskDir+"/")
 }
 
 // Attributes of a control file that many hosts share.

@@ -31,11 +31,18 @@ const (
 	WriterEvent      = "event"      // an event of type summary
 	WriterMCP        = "mcp"        // the MCP tool save_summary
 	WriterSummarizer = "summarizer" // the command of a recipe
-	WriterImport     = "import"     // an imported transcript
+	WriterImport     = "import"     // a compaction in an imported transcript
 )
 
 // SummaryWriters are all writers of a summary.
 var SummaryWriters = []string{WriterFile, WriterEvent, WriterMCP, WriterSummarizer, WriterImport}
+
+// HookEnv is a variable that turns the hooks of ctxfs off if its value is [HookOff]. It is set for
+// commands that write a summary, so that a program there records nothing.
+const (
+	HookEnv = "CTXFS_HOOK"
+	HookOff = "off"
+)
 
 // SummaryEventType is the type of an event that delivers a summary.
 const SummaryEventType = "summary"
@@ -52,6 +59,24 @@ type Summary struct {
 	Messages, Events int
 	Why              string // why the delivery's own range is ignored; "": it is not
 }
+
+// SummaryRequest is the content of context/summary.request/request.json.
+type SummaryRequest struct {
+	State    string `json:"state"`               // RequestOpen or RequestNone
+	Why      string `json:"why,omitempty"`       // why no request is open
+	N        int    `json:"n"`                   // number of the open request, from 1; 0: none is open
+	OpenedAt int    `json:"opened_at,omitempty"` // how many messages the session had when it opened
+	Upto     int    `json:"upto"`                // the last message that a summary covers now
+	Limit    int    `json:"limit_tokens"`        // up to which prompts show it in full
+	Base     int    `json:"base,omitempty"`      // the version in use; 0: none is
+	Path     string `json:"path"`                // of context/summary.md
+}
+
+// States of a [SummaryRequest].
+const (
+	RequestOpen = "open"
+	RequestNone = "none"
+)
 
 // SummaryPath returns the path of version n of the summary, relative to the session.
 func SummaryPath(n int) string { return path.Join(SummariesDir, strconv.Itoa(n)+".md") }
@@ -127,9 +152,13 @@ func FormatSummaryFile(s Summary) []byte {
 }
 
 // DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if
-// the event is of another type or was imported from a transcript; then why is "". If the event has
-// the type but no text that a prompt may show, why names the reason. A range that is not a number
-// is ignored, which Summary.Why reports.
+// the event is of another type; then why is "". If the event has the type but no text that a prompt
+// may show, why names the reason. A range that is not a number is ignored, which Summary.Why
+// reports.
+//
+// An event with a field "import" delivers a summary only if its writer is [WriterImport]: imports
+// write both, and only for compaction summaries. They give every other event of a transcript a type
+// that names its format.
 func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 	if !bytes.Contains(line, []byte(`"`+SummaryEventType+`"`)) {
 		return s, false, ""
@@ -144,7 +173,8 @@ func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 		Events   json.RawMessage `json:"events"`
 		Import   json.RawMessage `json:"import"`
 	}
-	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Import != nil || e.Text == nil && !e.Retracts {
+	if json.Unmarshal(line, &e) != nil || e.Type != SummaryEventType || e.Text == nil && !e.Retracts ||
+		e.Import != nil && string(e.Writer) != `"`+WriterImport+`"` {
 		return s, false, ""
 	}
 	if e.Writer != nil {

@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -56,4 +57,21 @@ func report(_ *mountedSession, b *pack.Build) ([]byte, error) { return b.Report,
 // it is asked for.
 func nativeRendering(f native.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
 	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
+}
+
+// The files of context/summary.request. They have the request for a summary that is open, or the one
+// that can be made at any time.
+
+func requestState(_ *mountedSession, b *pack.Build) ([]byte, error) {
+	data, err := json.Marshal(b.Request)
+	return append(data, '\n'), err
+}
+
+func requestPrompt(_ *mountedSession, b *pack.Build) ([]byte, error) {
+	return []byte(b.RequestPrompt()), nil
+}
+
+// requestBody returns the body of a call in the format f that asks for a summary.
+func requestBody(f native.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
+	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.RequestBody(p.x, b, f) }
 }

@@ -37,8 +37,11 @@ type Build struct {
 	native      *native.Prompt
 	Left        Left    // what left the prompt
 	Backlog     Backlog // what a summarizer may be asked for
-	HistoryLen  int     // of its history
-	Room        int     // for the journal, in tokens; 0: no limit
+	Request     ctxabi.SummaryRequest
+	Asks        bool // the footer shows the request
+	SummaryCut  int  // number of the version of the summary that is not shown whole; 0: none
+	HistoryLen  int  // of its history
+	Room        int  // for the journal, in tokens; 0: no limit
 	Encoding    string
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json
@@ -79,6 +82,8 @@ type draft struct {
 	step       int
 	footer     []block
 	goal       block
+	ask        ctxabi.SummaryRequest
+	askBlock   block
 	footerLeft int // tokens that nothing after the journal takes
 	reserved   int // tokens behind the journal for recorded decisions
 	imagesFrom int // the first place whose images may be shown; 0: all may
@@ -172,6 +177,7 @@ func (d *draft) frame() error {
 	if err := d.reserveDecisions(); err != nil {
 		return err
 	}
+	d.askBlock = d.makeAsk()
 	text, n, err := d.makeGoal()
 	if err != nil {
 		return err
@@ -182,7 +188,7 @@ func (d *draft) frame() error {
 			text: text, tokens: n, asked: n}
 	}
 	d.reserveMarks()
-	d.footerLeft = d.serve(d.goal.tokens)
+	d.footerLeft = d.serve(d.goal.tokens + d.askBlock.tokens)
 	for _, p := range []phase{phaseStable, phaseSession, phaseDynamic} {
 		for _, b := range d.blocks {
 			switch {
@@ -200,7 +206,7 @@ func (d *draft) frame() error {
 	for i := range d.head {
 		d.tokens.head += d.head[i].tokens
 	}
-	d.tokens.footer += d.goal.tokens + d.markTokens(d.footerLabels())
+	d.tokens.footer += d.goal.tokens + d.askBlock.tokens + d.markTokens(d.footerLabels())
 	return nil
 }
 
@@ -346,6 +352,8 @@ func (d *draft) render() *Build {
 		}
 	}
 	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
+	build.Request, build.Asks = d.ask, d.askBlock.text != ""
+	build.SummaryCut = d.summaryCut()
 	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.EpochReason, build.Past = d.epochReason(), marks.past
 	build.Epoch, build.Major = d.epoch(md[:marks.head])
@@ -385,4 +393,4 @@ type marks struct {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 18
+const RendererVersion = 19

@@ -56,6 +56,8 @@ func (y *layout) useChain(from, end, journal int) {
 		} else if s.Type == recipe.TypeJournal {
 			y.journal.Present = y.journal.Present || k == journal
 			return
+		} else if y.inJournal(k) && y.isDelivered() {
+			c.found = k
 		} else {
 			c.use(k, f.Task)
 		}

@@ -7,7 +7,7 @@ import (
 
 // demand sums up what the sources ask for. A source whose condition looks at the
 // history counts as if it held.
-func (y *layout) demand(journal int) demand {
+func (y *layout) demand() demand {
 	var d demand
 	sources := y.recipe.Sources
 	for k := 0; k < len(sources); {
@@ -16,7 +16,7 @@ func (y *layout) demand(journal int) demand {
 		for k == head || k < len(sources) && sources[k].Fallback > 0 {
 			s, at := &sources[k], k
 			k++
-			if s.Type == recipe.TypeJournal || y.leftOut(s) || !y.facts().Possible(s.Condition) {
+			if s.Type == recipe.TypeJournal || y.inJournal(at) || y.leftOut(s) || !y.facts().Possible(s.Condition) {
 				continue
 			}
 			n, yields := y.ask(at)
@@ -38,15 +38,18 @@ func (y *layout) demand(journal int) demand {
 			d.explicit += s.MaxTokens
 		}
 	}
-	if journal >= 0 {
-		if s := &sources[journal]; s.MaxTokens > 0 {
-			d.journal = max(minJournal, capOf(&recipe.Source{Type: recipe.TypeComputed, MaxTokens: s.MaxTokens, Percent: s.Percent}, y.limit))
-			if y.limit == 0 && s.Percent {
-				d.journal = 0
-			}
-		}
-	}
+	d.journal = y.most
 	return d
+}
+
+// findMost sets the tokens of the journal, by the max_tokens of its source.
+func (y *layout) findMost(journal int) {
+	if journal < 0 {
+		return
+	}
+	if s := &y.recipe.Sources[journal]; s.MaxTokens > 0 && (y.limit > 0 || !s.Percent) {
+		y.most = max(minJournal, capOf(&recipe.Source{Type: recipe.TypeComputed, MaxTokens: s.MaxTokens, Percent: s.Percent}, y.limit))
+	}
 }
 
 // add makes a source of a chain, of which one is used, ask for n tokens.

@@ -30,6 +30,7 @@ type goal struct {
 // are out of sight, and the last request of the user when it stands far above. "" when there is nothing to say.
 func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits
+	l.footer -= d.askBlock.tokens
 	g := d.progressOfGoal()
 	if g.request, err = mm.lastRequest(m, f, l, d.journal.Present); err != nil {
 		return "", 0, err

@@ -23,8 +23,8 @@ func rulesAt(budget int) journal.Rules {
 func rulesOf(budget, step int) journal.Rules {
 	in := Input{Budget: budget}
 	y := in.begin(NewMemo(), testCounter)
-	j := y.findJournal()
-	return y.journal.Rules(share(budget, 0, y.demand(j)).space(), step)
+	y.findJournal()
+	return y.journal.Rules(share(budget, 0, y.demand()).space(), step)
 }
 
 func foldOf(l *memLog, budget int) *journal.Fold {

@@ -34,10 +34,13 @@ type Input struct {
 	Sections     map[string]string    // the same of the strategy's sections that have a path, by their names
 	Errors       []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
 	Children     []blocks.ChildResult // in the order in which they stand
-	// Summaries are what the recipe's summarizer made of old records, in the order in which it did. SummaryNote says in the
-	// report how it stands; it is no part of the pack's id.
+	// Summaries are the delivered versions of the session's summary, in the order of delivery. SummaryNote is what the report
+	// has about the recipe's summarizer; it is no part of the pack's id.
 	Summaries   []journal.Summary
 	SummaryNote string
+	// Asking decides whether the pack asks for a summary. Of the pack's id it is a part where the pack
+	// may ask.
+	Asking Asking
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
 	Messages    record.Records
@@ -123,7 +126,8 @@ func (in *Input) Around(encoding string) hash.Cloner {
 	return h
 }
 
-// withSummaries adds to the hash of all but the records the summaries that may stand among so many.
+// withSummaries adds to the hash of all but the records the summaries that may stand among so many,
+// and what decides the request for the next one.
 func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	h, err := around.Clone()
 	if err != nil {
@@ -132,6 +136,7 @@ func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	for _, s := range in.Usable() {
 		fmt.Fprintf(h, "summary to %d after %d sha256 %x\n", s.To, s.After, s.ID())
 	}
+	in.hashAsking(h)
 	return h
 }
 
@@ -143,7 +148,7 @@ func (in *Input) History() record.Records {
 	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
 }
 
-// Usable are the summaries that were there before the last record came: no others can stand in the pack.
+// Usable returns the versions of the summary that were delivered before the last record. The pack shows no others.
 func (in *Input) Usable() []journal.Summary {
 	n := in.History().Len()
 	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })

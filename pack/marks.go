@@ -131,7 +131,7 @@ func (d *draft) openingAgain(l ctxabi.Label) string {
 
 // markFooter puts marks into the footer, to which nothing is added any more.
 func (d *draft) markFooter() {
-	d.footer, d.goal = d.markedBy(d.openingAgain, append(d.footer, d.goal)), block{}
+	d.footer, d.goal = d.markedBy(d.openingAgain, append(d.footer, d.goal, d.askBlock)), block{}
 	n := 0
 	for i := range d.footer {
 		n += d.footer[i].tokens

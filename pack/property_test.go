@@ -269,5 +269,5 @@ func TestLeastRoomIsEnough(t *testing.T) {
 // The input needs no history.
 func (in *Input) required(c *tokens.Counter) (n, limit int) {
 	y := in.begin(NewMemo(), c)
-	return y.demand(-1).required, y.limit
+	return y.demand().required, y.limit
 }

@@ -29,6 +29,7 @@ type item struct {
 	Stale     bool     `json:"stale,omitempty"`     // the last known content
 	Tokens    int      `json:"tokens"`
 	Trust     string   `json:"trust"`
+	Version   int      `json:"version,omitempty"` // of the summary that was delivered
 
 	text     string // these bytes, where they are kept anyway
 	from, to int    // where they stand in pack.md, elsewhere
@@ -170,6 +171,9 @@ func (d *draft) extra(p journal.Part) item {
 		Extra: true, Tokens: p.Tokens, text: p.Text}
 	if s.Messages.From == 0 {
 		it.Source, it.Range = "events", s.Events.String()
+	}
+	if p.Version > 0 {
+		it.Version, it.Cut, it.Path = p.Version, p.VersionCut, ctxabi.SummaryPath(p.Version)
 	}
 	return it
 }

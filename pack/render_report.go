@@ -62,6 +62,7 @@ func (d *draft) reportHead(b *Build, line printer) {
 	if note := d.summaryNote(); note != "" {
 		line("- summary: %s", record.OneLine(note))
 	}
+	line("- summary request: %s", d.askNote())
 	if d.wrong != "" {
 		line("- error: %s", record.OneLine(d.wrong))
 	}

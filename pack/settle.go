@@ -32,6 +32,7 @@ type layout struct {
 	prompt   bool     // the strategy's system prompt stands in the pack
 
 	journal    journal.Policy
+	zoned      bool // compactions of the journal show a delivered summary
 	limits     limits
 	most       int           // tokens of the journal, by its max_tokens; 0: no cap of its own
 	clock      *journal.Fold // of step 0, which says when compactions were
@@ -73,12 +74,16 @@ func (in *Input) settled(mm *Memo, c *tokens.Counter) (y *layout, journal int, e
 	y = in.begin(mm, c)
 	y.history = in.History()
 	journal = y.findJournal()
-	want := y.demand(journal)
-	y.limits, y.most = share(in.Budget, y.recipe.ReserveTokens, want), want.journal
+	y.findMost(journal)
+	y.zoned = journal >= 0 && y.journal.Zoned() && (y.limit > 0 || y.most > 0)
+	y.limitSummary()
+	want := y.demand()
+	y.limits = share(in.Budget, y.recipe.ReserveTokens, want)
 	y.reserveTools()
 	mm.Marks = in.labelMarks()
 	mm.Use(y.limits.space())
-	mm.Counter, mm.Summaries, mm.Wants = c, in.Summaries, y.wantNotes()
+	mm.Counter, mm.Wants = c, y.wantNotes()
+	mm.Deliver(in.Summaries, c)
 	mm.Decided = in.decidedFor(&mm.Wants)
 	y.clock = mm.Fold(y.history, y.journal.Rules(y.limits.space(), 0))
 	return y, journal, y.settle()

@@ -151,6 +151,51 @@ func TestMessagesStayWhileTokensAreFree(t *testing.T) {
 	})
 }
 
+// No message of the user of a relay leaves the prompt or is shortened while it fits into the free
+// tokens, but for what the next records need. Heredocs count for what the prompt shows of them.
+func TestRequestsOfARelayStay(t *testing.T) {
+	const budget = 4000
+	l := newLog()
+	var said []string
+	for i := range 12 {
+		request := fmt.Sprintf("Request %d:", i)
+		for _, column := range "abcdefgh"[:4+i%3*2] {
+			request += fmt.Sprintf(" Column %c of the table shows the sum of what each part costs.", column)
+		}
+		said = append(said, request)
+		l.Append(message("user", request))
+		var code strings.Builder
+		for k := range 100 + i%3*200 {
+			fmt.Fprintf(&code, "def part%d_%d(x):\n    return x * %d\n", i, k, k)
+		}
+		command := quoteJSON("cat > t.py <<'EOF'\n" + code.String() + "EOF\npython3 t.py")
+		answered(l, fmt.Sprint("w", i), "bash", `{"command":`+command+`}`, "12 passed")
+		answered(l, fmt.Sprint("r", i), "bash", fmt.Sprintf(`{"command":"cat table%d"}`, i), weighing(600+i%3*400))
+		l.Append(message("assistant", fmt.Sprintf("Table %d is written, and its 12 tests pass.", i)))
+	}
+	var c Compiler
+	compactions := 0
+	for n := 1; n <= l.Len(); n++ {
+		b, err := c.Compile(inputOf(l.Prefix(n), budget))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Compactions == compactions {
+			continue // what was free has been used
+		}
+		compactions = b.Compactions
+		free := b.Room - b.Room*220/1000 - b.Tokens
+		for _, text := range said {
+			if free > 0 && !strings.Contains(string(b.Markdown), text) && indexOf(l, n, text) {
+				t.Errorf("record %d: %d tokens, %d of them free, without %q", n, b.Tokens, free, text)
+			}
+		}
+	}
+	if compactions < 3 {
+		t.Errorf("%d compactions", compactions)
+	}
+}
+
 // indexOf reports whether one of the first n records has a text.
 func indexOf(l *memLog, n int, text string) bool {
 	for at := 1; at <= n; at++ {

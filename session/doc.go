@@ -47,6 +47,7 @@
 //	    .ctxfs/recipe.json epoch.json  last valid recipe; start of the last epoch (derived)
 //	    .ctxfs/versions                what was written to summary.md (kept; summaries.go)
 //	    .ctxfs/versions.seen           events that deliver a summary (cache)
+//	    .ctxfs/asked                   requests for a summary that were shown (derived)
 //	    .ctxfs/summaries               output of a recipe's summarizer (kept; derived_lines.go)
 //	    .ctxfs/project                 workspace memory that packs show (kept)
 //	    .ctxfs/*.foreign               paths in cwd or project from a container (project.go)
@@ -70,6 +71,7 @@
 //   - notes are derived until the agent writes them: notes.go
 //   - versions of the summary, which of them is in use, and the range of one that names none:
 //     summaries.go
+//   - requests for a summary that were shown, and agents that can answer them: asked.go
 //   - workspace of a session, and paths that containers write: project.go
 //   - checksum of derived content: derived.go; content that all hosts must share: kept.go
 //   - deletion for the collector, which decides: collect.go; text of latest.md: Latest in
@@ -93,7 +95,7 @@
 //
 // # Locks
 //
-// Lock order: Session.notes and Session.versionsMu before the locks of logs that readers take;
+// Lock order: Session.notes, Session.versionsMu, and Session.askedMu before the locks of logs that readers take;
 // locks of logs and blobs, Session.notes, Store.create, Root.Move, Root.Moving,
 // Store.mu. Store.header, children.mu, and Session.mu are taken last. Removal holds the turns of
 // both logs.

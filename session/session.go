@@ -46,6 +46,9 @@ type Session struct {
 	versionsMu sync.Mutex
 	versions   disk.Lazy[versions] // guarded by versionsMu
 
+	askedMu sync.Mutex
+	asked   *Asked // nil: not known yet; guarded by askedMu
+
 	journal  disk.Lazy[journalPlaces]
 	requests disk.Lazy[journalPlaces]
 

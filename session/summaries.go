@@ -70,10 +70,18 @@ const ofOldFile = -1
 
 // Summaries are the versions of a summary, oldest first.
 type Summaries struct {
-	List  []Version
+	List    []Version
+	Removed []Removal
+
 	inUse int   // number of the version in use; 0: none
 	old   bool  // nothing was delivered but the file of an older store
 	last  int64 // time of the last row
+}
+
+// Removal is a retraction of all versions before it.
+type Removal struct {
+	Versions         int // how many there were
+	Messages, Events int // the log heads at the removal
 }
 
 // InUse returns the version in use. ok is false if there is none.
@@ -180,6 +188,7 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 				s.List[i].Retracted = true
 			}
 			s.inUse = 0
+			s.Removed = append(s.Removed, Removal{len(s.List), d.Messages, d.Events})
 			continue
 		}
 		if d.copied && slices.ContainsFunc(s.List, d.repeats) {
@@ -542,9 +551,9 @@ func (x *Session) summaryChange(now Note) (*Change, error) {
 	switch {
 	case d.HasUpto:
 	case used:
-		row.Upto = base.Upto
+		row.Upto = max(base.Upto, x.askedUpto(row.Messages))
 	default:
-		row.Upto = beforeTurn(t.Messages, row.Messages)
+		row.Upto = cmp.Or(x.askedUpto(row.Messages), beforeTurn(t.Messages, row.Messages))
 	}
 	if used && !s.old && row.SHA256 == base.SHA256 && row.Upto == base.Upto {
 		return nil, nil

@@ -10,9 +10,11 @@ type Known struct {
 	reading int32              // how many transcripts were begun
 	hit     int32              // the transcript of the last record that was asked for and is there, counted from 1
 	file    int                // the number of the transcript being read; -1: not decided
+	said    map[string]int32   // by chain: how many messages there are
 }
 
-type knownID struct{ reading, file int32 }
+// knownID is what is known of a source record; message is the number of the message that holds it.
+type knownID struct{ reading, file, message int32 }
 
 // Begin starts the next transcript: all records that were added before count as present.
 func (k *Known) Begin() {
@@ -38,7 +40,12 @@ func (k *Known) Add(r Record) { k.add(r, k.reading) }
 
 func (k *Known) add(r Record, reading int32) {
 	if k.ids == nil {
-		k.ids, k.lines = map[string]knownID{}, map[string]Counter{}
+		k.ids, k.lines, k.said = map[string]knownID{}, map[string]Counter{}, map[string]int32{}
+	}
+	message := int32(0)
+	if !r.Event {
+		k.said[r.Chain]++
+		message = k.said[r.Chain]
 	}
 	log := r.Chain + "\x00" + strconv.FormatBool(r.Event)
 	if k.lines[log] == nil {
@@ -50,7 +57,7 @@ func (k *Known) add(r Record, reading int32) {
 		return
 	}
 	for _, id := range s.IDs {
-		k.ids[r.Chain+"\x00"+id] = knownID{reading, int32(s.File)}
+		k.ids[r.Chain+"\x00"+id] = knownID{reading, int32(s.File), message}
 	}
 	for len(k.last) <= s.File {
 		k.last = append(k.last, -1)
@@ -68,10 +75,32 @@ func OwnID(event bool, id string) string {
 	return "message:" + id
 }
 
+// upto returns the number of the last message that a summary after the known records replaces.
+func (k *Known) upto(chain string, c *Compacted) int32 {
+	upto := int32(0)
+	for _, id := range c.Replaced {
+		upto = max(upto, k.ids[chain+"\x00"+id].message)
+	}
+	if upto == 0 {
+		upto = k.said[chain]
+	}
+	for _, id := range c.Kept {
+		if n := k.ids[chain+"\x00"+id].message; n > 0 {
+			upto = min(upto, n-1)
+		}
+	}
+	return upto
+}
+
 // Place returns a new record the number of its transcript among those that the
 // session is made of, so that the places of several do not mix in [InOrder].
 // What goes on where the last known record stands is of the same transcript.
+// A compaction summary gets its range.
 func (k *Known) Place(r Record) Record {
+	if r.Compacted != nil {
+		o, _ := ParseObject(r.Line)
+		r.Line = Raw(o.With("upto", k.upto(r.Chain, r.Compacted)))
+	}
 	r = r.stamped()
 	s, ok := r.Stamp()
 	if !ok || len(s.At) == 0 {

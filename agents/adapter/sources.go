@@ -29,6 +29,8 @@ type Emitter struct {
 	Common  *Lifter        // what events may leave out; nil for what stands in them
 	Also    []SourceRecord // what the next record may leave out beside what stands in it; these are imported
 	Earlier *Lifter        // what every record may leave out: source records that are imported; nil for nothing
+
+	compacted *Compacted // of the next record
 }
 
 func NewEmitter(in *Input, out Output, format string) *Emitter {
@@ -66,7 +68,8 @@ func (e *Emitter) emit(chain string, event bool, record Object, sources []Source
 		}
 		l.earlier = e.Earlier
 	}
-	e.Also = nil
+	compacted := e.compacted
+	e.Also, e.compacted = nil, nil
 	s := Stamp{Format: e.Format}
 	var rests []json.RawMessage
 	for _, r := range sources {
@@ -78,7 +81,8 @@ func (e *Emitter) emit(chain string, event bool, record Object, sources []Source
 	if len(rests) > 1 {
 		s.Rest = Raw(rests)
 	}
-	return e.Out.Record(Record{Chain: chain, Event: event, Line: Raw(append(slices.Clip(record), Field{StampKey, Raw(s)}))})
+	line = Raw(append(slices.Clip(record), Field{StampKey, Raw(s)}))
+	return e.Out.Record(Record{Chain: chain, Event: event, Line: line, Compacted: compacted})
 }
 
 // Document emits the event that holds a document without its lists of source

@@ -220,10 +220,13 @@ func (r *turnReader) event(rec Record) {
 	switch kind {
 	case SweAgentName + "/step", OpenHandsName + OpenHandsArray:
 		return // these repeat messages, and say how they were written
-	case "compaction":
+	case "compaction", ctxabi.SummaryEventType:
 		t := Turn{Compaction: true, Ts: recordTime(rec)}
 		o, _ := ParseObject(rec.Line)
-		if s := o.Text("summary"); s != "" {
+		if kind == ctxabi.SummaryEventType && !o.Has(StampKey) {
+			break // it says nothing of this place
+		}
+		if s := cmp.Or(o.Text("summary"), o.Text("text")); s != "" {
 			t.Texts = []TurnPart{{Text: s}}
 		}
 		r.turns = append(r.turns, t)

@@ -239,7 +239,8 @@ func (u *unread) note(r Record) {
 			return true
 		})
 	}
-	if u.grows || r.Kept() || foreign && whole.Get("abandoned").Bool() || r.Event && u.format.isNote(r, s) {
+	compacts := r.Compacted != nil || r.Event && whole.Get("type").Str == "compaction"
+	if u.grows || r.Kept() || compacts || foreign && whole.Get("abandoned").Bool() || r.Event && u.format.isNote(r, s) {
 		return
 	}
 	open := unreadRecord{loss: Loss{Where: r.Where}}

@@ -29,9 +29,10 @@ func hookCmd() *cobra.Command {
 JSON on standard input says which one:
 
   SessionStart    print what the agent needs to know about its memory, and what
-                  is left of earlier work: of this session after a compaction,
-                  then of its project, which is all sessions in the same
-                  directory. After a resume, print what the transcript does not
+                  is left of earlier work: of this session after a compaction
+                  (what the program's own summary lacks, if the transcript
+                  has it), then of its project, which is all sessions in the
+                  same directory. After a resume, print what the transcript does not
                   have yet, which may be nothing
   PreCompact      import the transcript, before the context is compacted
   PostCompact     import what the compaction added
@@ -44,8 +45,8 @@ The session is $CTXFS_SESSION, else the session of the agent claude-code, codex,
 gemini or opencode that has the program's session id as its name (--agent or
 $CTXFS_AGENT: another agent). SessionStart makes it. The other hooks make it if the
 transcript has something to record. A hook never breaks its host: each failure is
-one line on standard error, and the exit code is 0. If no ctxfs is mounted, nothing
-is done or printed.
+one line on standard error, and the exit code is 0. If no ctxfs is mounted, or if
+$CTXFS_HOOK is "off", nothing is done or printed.
 
 A hook answers within --timeout. An import that takes longer goes on in a process of
 its own; the next SessionStart says if it is not done, and the next hook what went

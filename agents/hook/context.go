@@ -48,8 +48,16 @@ func whole(w *brief.Writer, dir string, h *input) {
 	w.Add(mcp.Snippet(dir) + "Hooks record this conversation there: do not append its messages yourself.\n")
 	if empty(filepath.Join(dir, ctxabi.MessagesFile)) {
 		pins(w, dir)
+	} else if v, ok := h.summary(dir); ok {
+		kept := brief.NewWriter(context.Background(), w.Left()-len(keptNotes))
+		pins(kept, dir)
+		section(kept, "Open", dir, ctxabi.TodoFile, "")
+		omissions(w, kept, dir, v)
+		if kept.String() != "" {
+			w.Add(keptNotes + kept.String())
+		}
 	} else {
-		w.Add("\n# What this session keeps\n")
+		w.Add(keptNotes)
 		keeps(w, dir)
 	}
 	project := brief.ProjectOf(dir)
@@ -60,6 +68,8 @@ func whole(w *brief.Writer, dir string, h *input) {
 		}
 	}
 }
+
+const keptNotes = "\n# What this session keeps\n"
 
 // keeps writes the notes of a session.
 func keeps(w *brief.Writer, dir string) {

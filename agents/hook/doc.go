@@ -4,7 +4,8 @@
 //
 //	JSON → readInput (input.go) → Answer (hook.go)
 //	  SessionStart                    → contextFor (context.go): the memory; after a resume only
-//	                                    the part that the conversation lacks (told.go)
+//	                                    the part that the conversation lacks (told.go), after a
+//	                                    compaction what its summary lacks (omissions.go)
 //	  PreCompact, PostCompact, Stop   → keep (later.go): imports the transcript
 //	  PreCompress, AfterAgent         → the same for Gemini CLI
 //	  BeforeAgent                     → Gemini CLI: the memory, once per conversation (gemini.go)
@@ -16,6 +17,7 @@
 //     name.
 //   - Text and size of the memory: context.go (maxContext, sections), package brief. After a
 //     resume, only notes and pins that the conversation lacks: resumed (told.go).
+//   - After a compaction: which summary is the host's, and what counts as missing: omissions.go.
 //   - Time limit: a hook waits for part of Options.Time (patience in hook.go). An import that takes
 //     longer continues in its own process ([Work] in later.go, package jobs); the next hook reports
 //     its failure.
@@ -26,10 +28,11 @@
 //
 // # Files, from top to bottom
 //
-//	hook.go     Answer, one case per event
-//	context.go  memory text for an agent
-//	told.go     memory text that the conversation already contains
-//	later.go    imports, also after the answer
-//	gemini.go   differences of Gemini CLI
-//	input.go    input of a host: program, event, session, transcript
+//	hook.go       Answer, one case per event
+//	context.go    memory text for an agent
+//	told.go       memory text that the conversation already contains
+//	omissions.go  what the summary of a host lacks
+//	later.go      imports, also after the answer
+//	gemini.go     differences of Gemini CLI
+//	input.go      input of a host: program, event, session, transcript
 package hook

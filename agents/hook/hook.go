@@ -52,7 +52,11 @@ const patience = 0.7
 // Answer does what the hook whose input is in asks for, and writes to out what its host is to read.
 // It returns a [locate.NoMountError] where there is no mount, the errors of the mount, and what went wrong
 // with an import that ended in time.
+// It does nothing if $CTXFS_HOOK is "off", as in a program that writes a summary for a session.
 func Answer(in io.Reader, out io.Writer, o Options) error {
+	if os.Getenv(ctxabi.HookEnv) == ctxabi.HookOff {
+		return nil
+	}
 	data, err := io.ReadAll(io.LimitReader(in, maxInput))
 	if err != nil {
 		return err
@@ -127,6 +131,7 @@ func (h *input) start(out io.Writer, dir string, o Options) error {
 			return err
 		}
 	}
+	h.compacted(dir, o)
 	undone := h.missing(ctx, dir, o)
 	if h.asksLater() {
 		return nil

@@ -263,7 +263,7 @@ func bare(entry string) string {
 }
 
 // sectionTitles are those of all sections but pins.
-var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer"}
+var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer", omittedTitle}
 
 func pinTitle(name string) string { return "Pinned: " + name }
 

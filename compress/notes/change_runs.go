@@ -77,7 +77,7 @@ func (ch *changing) endsRun(text string) bool {
 
 // isRunRune reports whether a character is Chinese, Japanese, or Korean.
 func isRunRune(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Katakana, unicode.Hangul, unicode.Hiragana)
+	return r >= utf8.RuneSelf && unicode.In(r, unicode.Han, unicode.Katakana, unicode.Hangul, unicode.Hiragana)
 }
 
 // runsOf returns the parts of a text in one script each. Hiragana, blanks, and marks separate them.

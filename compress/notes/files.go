@@ -23,11 +23,8 @@ const (
 
 // fileCall returns the files that a call of a tool reads or changes.
 func fileCall(c Call) []Finding {
-	name := strings.ToLower(c.Name)
-	if i := strings.LastIndexAny(name, "./:"); i >= 0 {
-		name = name[i+1:]
-	}
-	if strings.Contains(name, "patch") {
+	name := c.Name
+	if strings.Contains(strings.ToLower(name), "patch") {
 		if found := patched(c.Arguments); found != nil {
 			return found
 		}

@@ -163,36 +163,40 @@ func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int 
 // isPrinted reports whether a line looks like a program's output, code, or a quotation.
 func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
 
-// Shorten returns parts in one line of at most limit tokens by count, and whether some are left
-// out. If not all fit, it takes standing rules, then the first part, those that demand something,
-// the last, and the others in their order; … stands where some are missing.
-func Shorten(parts []string, limit int, count func(string) int) (text string, cut bool) {
+// Order returns the indices of the parts of a message, the most important first: those that first
+// accepts, the first part, those that demand something, the last, and the others in their order.
+func Order(parts []string, first func(part string) bool) []int {
+	order, ranks := make([]int, len(parts)), make([]int, len(parts))
+
+	for i, part := range parts {
+		order[i], ranks[i] = i, 4
+		switch {
+		case part == leftOutMark:
+			ranks[i] = 5
+		case first(part):
+			ranks[i] = 0
+		case i == 0:
+			ranks[i] = 1
+		case demands(part):
+			ranks[i] = 2
+		case i == len(parts)-1:
+			ranks[i] = 3
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return ranks[a] - ranks[b] })
+	return order
+}
+
+// Shorten returns parts in one line of at most limit tokens by count, and whether it omits some. If
+// not all fit, it takes them in the order that order returns, and writes … for the others.
+func Shorten(parts []string, order func() []int, limit int, count func(string) int) (text string, cut bool) {
 	if text = strings.Join(parts, " "); count(text) <= limit {
 		return text, false
 	}
-	order := make([]int, len(parts))
-	for i := range order {
-		order[i] = i
-	}
-	rank := func(i int) int {
-		switch {
-		case parts[i] == leftOutMark:
-			return 5
-		case IsRule(parts[i]):
-			return 0
-		case i == 0:
-			return 1
-		case demands(parts[i]):
-			return 2
-		case i == len(parts)-1:
-			return 3
-		}
-		return 4
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return rank(a) - rank(b) })
+
 	taken := make([]bool, len(parts))
 	misses := 0
-	for _, i := range order {
+	for _, i := range order() {
 		n := count(parts[i]) + 1
 		if n > limit {
 			if misses++; misses > 4 {

@@ -35,15 +35,16 @@ func TestUserWords(t *testing.T) {
 
 func TestShortenKeepsTheDemand(t *testing.T) {
 	parts := []string{"Here is the story of the parser.", "It was written long ago by somebody else.", "It has many parts of which none is used.", "The tests must stay as they are.", "That is all there is to it."}
-	whole, cut := Shorten(parts, 1000, ctxabi.Weight)
+	whole, cut := Shorten(parts, ordered(parts), 1000, ctxabi.Weight)
 	if cut || whole != strings.Join(parts, " ") {
 		t.Errorf("%v %q", cut, whole)
 	}
-	short, cut := Shorten(parts, 24, ctxabi.Weight)
+	short, cut := Shorten(parts, ordered(parts), 24, ctxabi.Weight)
 	if want := parts[0] + " … " + parts[3] + " …"; !cut || short != want {
 		t.Errorf("got %q, want %q", short, want)
 	}
-	one, cut := Shorten([]string{strings.Repeat("word ", 300)}, 20, ctxabi.Weight)
+	parts = []string{strings.Repeat("word ", 300)}
+	one, cut := Shorten(parts, ordered(parts), 20, ctxabi.Weight)
 	if !cut || ctxabi.Weight(one) > 24 || one == "" {
 		t.Errorf("%d tokens: %q", ctxabi.Weight(one), one)
 	}

@@ -1,6 +1,9 @@
 package notes
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 var (
 	ruleWords   = wordSet("ruleWords")
@@ -11,6 +14,14 @@ var (
 	romance     = wordSet("romance")
 )
 
+// paddedPhrases returns rulePhrases between blanks.
+var paddedPhrases = sync.OnceValue(func() (padded []string) {
+	for _, phrase := range rulePhrases() {
+		padded = append(padded, " "+phrase+" ")
+	}
+	return padded
+})
+
 // IsRule reports whether a sentence of the user may be a standing rule: one that always, never, or
 // only in some cases wants something done. It knows words of English, German, French, Spanish,
 // Portuguese, Chinese, Japanese, and Korean. A question is no rule.
@@ -18,9 +29,11 @@ func IsRule(text string) bool {
 	if text == leftOutMark || isQuestion(text) {
 		return false
 	}
-	for _, mark := range ruleMarks() {
-		if strings.Contains(text, mark) {
-			return true
+	if strings.IndexFunc(text, isRunRune) >= 0 {
+		for _, mark := range ruleMarks() {
+			if strings.Contains(text, mark) {
+				return true
+			}
 		}
 	}
 
@@ -37,8 +50,8 @@ func IsRule(text string) bool {
 		}
 	}
 	line.WriteString(" ")
-	for _, phrase := range rulePhrases() {
-		if strings.Contains(line.String(), " "+phrase+" ") {
+	for _, phrase := range paddedPhrases() {
+		if strings.Contains(line.String(), phrase) {
 			return true
 		}
 	}

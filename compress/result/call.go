@@ -12,14 +12,7 @@ import (
 // toolOf returns the tool's plain name, and for one that runs commands the first that shows
 // something.
 func toolOf(about Hint) (tool, command string) {
-	name := about.Tool
-	if i := strings.LastIndexAny(name, ".:/"); i >= 0 {
-		name = name[i+1:]
-	}
-	if i := strings.LastIndex(name, "__"); i >= 0 { // mcp__server__tool
-		name = name[i+2:]
-	}
-	tool = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	tool = strings.ReplaceAll(compress.PlainName(compress.BareName(about.Tool)), " ", "")
 	if !compress.IsShellTool(tool) && (compress.IsCodeTool(tool) || !gjson.Valid(about.Args) || gjson.Get(about.Args, "command").Type != gjson.String || slices.ContainsFunc(compress.PathKeys, func(key string) bool { return gjson.Get(about.Args, key).Exists() })) {
 		return tool, ""
 	}

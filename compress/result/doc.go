@@ -20,7 +20,7 @@
 //   - Base64 and data URLs inside text: data.go (WithoutData).
 //   - Fields of JSON: json.go (by shape), json_table.go (lists as tables), tree.go (leaf by leaf),
 //     json_values.go (order of fields, sample of a list).
-//   - Line of a compacted result: fold.go (Fold), of JSON fold_json.go (foldRanks).
+//   - Line of a compacted result: fold.go (Fold), of JSON fields.go (JoinFields).
 //   - Results of a search: search.go (text), hits.go (JSON and rank).
 //   - When a content counts as a repeat: repeat.go (repeatShare, repeatText), repeat_json.go,
 //     repeat_match.go.

@@ -52,6 +52,28 @@ func Fold(text string, about Hint, size, limit int) string {
 	return cmp.Or(line, compress.Fold(text, limit))
 }
 
+// foldJSON returns the identifying fields and the status of JSON as "key value" pairs, others after
+// them, as many as fit in limit tokens, or all of it if that fits. It returns "" if text is not JSON
+// for the most part; see [FieldsIn].
+func foldJSON(text string, limit int) string {
+	text = strings.TrimSpace(text)
+	head, fields := FieldsIn(text)
+	if len(fields) == 0 {
+		return ""
+	}
+	if isJSON(text) {
+		if line := strings.Join(strings.Fields(text), " "); compress.Fits(line, limit) {
+			return line
+		}
+	}
+	head = compress.Clip(strings.Join(strings.Fields(head), " "), foldHead)
+	line := JoinFields(head, fields, func(line string) bool { return compress.Fits(line, limit) })
+	if line == "" {
+		line = compress.ClipWords(JoinFields("", fields, func(string) bool { return true }), limit)
+	}
+	return line
+}
+
 // readPath returns the path of the file that a call has read; "" if the result is no file.
 func readPath(about Hint, kind Kind) string {
 	tool, command := toolOf(about)

@@ -1,6 +1,10 @@
 package toolcall
 
-import "strings"
+import (
+	"slices"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
 
 // What a tool does to a file.
 const (
@@ -10,28 +14,45 @@ const (
 	Removes = "removed"
 )
 
-// FileAct returns what a tool does to a file, by the words of its name; "" where that is not
-// to be seen.
-func FileAct(name string) string {
-	has := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(name, w) {
-				return true
-			}
-		}
-		return false
+// fileVerbs are words of names of tools that do something to a file; the first row with a word of a
+// name counts. The words of a row with needs count only alone, or beside a word for a file.
+var fileVerbs = []struct {
+	act   string
+	needs bool
+	words map[string]bool
+}{
+	{Changes, false, compress.WordSet("replace")}, // search_replace
+	{"", false, compress.WordSet("search grep glob list find ls directory dir folder")},
+	{Removes, true, compress.WordSet("delete remove unlink deletefile removefile")},
+	{Changes, false, compress.WordSet("edit editor multiedit editfile patch applypatch")},
+	{Changes, true, compress.WordSet("insert update append modify")},
+	{Writes, false, compress.WordSet("write writefile")},
+	{Writes, true, compress.WordSet("create save createfile savefile")},
+	{Reads, false, compress.WordSet("read view open cat load readfile viewfile openfile")},
+}
+
+// Words for files, and for parts of one.
+var (
+	fileWords = compress.WordSet("file files notebook deletefile removefile createfile savefile")
+	partWords = compress.WordSet("line lines text content contents block section range cell cells code")
+)
+
+// FileAct returns what a tool does to a file, by the words of its name; "" if they do not say so.
+func FileAct(tool string) string {
+	words := compress.NameWords(compress.BareName(tool))
+	has := func(set map[string]bool) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return set[w] })
 	}
-	switch {
-	case has("search", "grep", "glob", "list", "find", "ls"):
-		return ""
-	case has("delete", "remove", "unlink"):
-		return Removes
-	case has("edit", "replace", "patch", "insert", "update", "append", "modify"):
-		return Changes
-	case has("write", "create", "save"):
-		return Writes
-	case has("read", "view", "open", "cat", "load"):
-		return Reads
+	for _, verbs := range fileVerbs {
+		switch {
+		case !has(verbs.words):
+		case verbs.needs && len(words) > 1 && has(partWords) && !has(fileWords):
+			return Changes
+		case verbs.needs && len(words) > 1 && !has(fileWords):
+			return ""
+		default:
+			return verbs.act
+		}
 	}
 	return ""
 }

@@ -34,12 +34,20 @@ type Done struct {
 	Open      bool // no result is known: the call may have run or not, or in part
 }
 
-// maxOpen is how many calls are open at a time.
-const maxOpen = 64
+// Bounds of Open.
+const (
+	maxOpen  = 64 // calls that wait for a result
+	maxEarly = 16 // results that wait for their call
+	earlyFor = 8  // positions that a result waits
+)
 
-// Open are the calls that have no result yet. The zero Open has none. It is a value: Next leaves
-// the receiver as it is.
-type Open struct{ calls []openCall }
+// Open has the calls that have no result yet, and the results whose call was not read yet: some
+// programs record a result before its call. The zero Open has none. It is a value: Next leaves the
+// receiver as it is.
+type Open struct {
+	calls []openCall
+	early []Done
+}
 
 type openCall struct {
 	at       int
@@ -47,53 +55,65 @@ type openCall struct {
 	reported bool
 }
 
-// Next takes a record. It returns the calls that the record's results answer, in their order, and
-// before these, as Open, the calls of earlier records that have no result when the record makes calls
-// of its own, each once. A result that answers no known call has a Done without arguments.
+func (c *openCall) done() Done {
+	return Done{At: c.at, Called: c.at, Tool: c.call.Name, Arguments: c.call.Arguments, Open: true}
+}
+
+// Next takes a record. It returns the calls that the record's results answer, in their order; as
+// Open, once each, the calls of earlier records that have no result when the record makes calls of
+// its own; and the record's calls whose result came before. A result whose call does not follow soon
+// has a Done without arguments.
 func (o Open) Next(r Record) (Open, []Done) {
 	if len(r.Calls) == 0 && len(r.Results) == 0 {
 		return o, nil
 	}
 	var done []Done
-	next := Open{slices.Clone(o.calls)}
+	next := Open{slices.Clone(o.calls), slices.Clone(o.early)}
 	for _, res := range r.Results {
 		d := Done{At: r.At, Tool: res.Tool, Result: res}
-		if i := slices.IndexFunc(next.calls, func(c openCall) bool { return res.Call == "" || c.call.ID == res.Call }); i >= 0 {
+		i := slices.IndexFunc(next.calls, func(c openCall) bool { return res.Call == "" || c.call.ID == res.Call })
+		if i < 0 && res.Call != "" {
+			next.early = append(next.early, d)
+			continue
+		}
+		if i >= 0 {
 			c := next.calls[i]
 			d.Called, d.Tool, d.Arguments = c.at, c.call.Name, c.call.Arguments
 			next.calls = slices.Delete(next.calls, i, i+1)
 		}
 		done = append(done, d)
 	}
-	if len(r.Calls) == 0 {
-		return next, done
-	}
+
 	for i := range next.calls {
-		if c := &next.calls[i]; !c.reported {
+		if c := &next.calls[i]; len(r.Calls) > 0 && !c.reported {
 			c.reported = true
-			done = append(done, Done{At: c.at, Called: c.at, Tool: c.call.Name, Arguments: c.call.Arguments, Open: true})
+			done = append(done, c.done())
 		}
 	}
 	for _, c := range r.Calls {
-		next.calls = append(next.calls, openCall{at: r.At, call: c})
+		i := slices.IndexFunc(next.early, func(d Done) bool { return d.Result.Call == c.ID })
+		if i < 0 {
+			next.calls = append(next.calls, openCall{at: r.At, call: c})
+			continue
+		}
+		d := next.early[i]
+		d.Called, d.Tool, d.Arguments = r.At, c.Name, c.Arguments
+		done = append(done, d)
+		next.early = slices.Delete(next.early, i, i+1)
+	}
+	for len(next.early) > 0 && (len(next.early) > maxEarly || next.early[0].At < r.At-earlyFor) {
+		done = append(done, next.early[0])
+		next.early = next.early[1:]
 	}
 	if over := len(next.calls) - maxOpen; over > 0 {
 		for _, c := range next.calls[:over] {
 			if !c.reported {
-				done = append(done, Done{At: c.at, Called: c.at, Tool: c.call.Name, Arguments: c.call.Arguments, Open: true})
+				done = append(done, c.done())
 			}
 		}
 		next.calls = slices.Delete(next.calls, 0, over)
 	}
 	return next, done
-}
-
-// Waiting returns the calls that have no result, as Open, oldest first.
-func (o Open) Waiting() (done []Done) {
-	for _, c := range o.calls {
-		done = append(done, Done{At: c.at, Called: c.at, Tool: c.call.Name, Arguments: c.call.Arguments, Open: true})
-	}
-	return done
 }
 
 // Code writes o, or reads what was written.
@@ -102,5 +122,10 @@ func (o *Open) Code(c *coder.Coder) {
 		coder.Number(c, &one.at)
 		coder.Text(c, &one.call.ID, &one.call.Name, &one.call.Arguments)
 		c.Flag(&one.reported)
+	})
+	coder.List(c, &o.early, func(d *Done) {
+		coder.Number(c, &d.At)
+		coder.Text(c, &d.Tool, &d.Result.Call, &d.Result.Tool, &d.Result.Text, &d.Result.Exit)
+		c.Flag(&d.Result.Failed, &d.Result.Cut)
 	})
 }

@@ -30,17 +30,17 @@ func TestPairs(t *testing.T) {
 	step(Record{At: 5, Calls: []ctxabi.Call{call("d")}})
 	step(Record{At: 6, Calls: []ctxabi.Call{call("e")}})
 	step(Record{At: 7, Results: []Result{{Call: "d"}, {Call: "q", Tool: "y"}}})
-	want := "[1>2tbfalse 1>4tafalse 1>1tctrue 5>5tdtrue 5>7tdfalse 0>7yfalse]"
+	step(Record{At: 16, Results: []Result{{Call: "f"}}})
+	step(Record{At: 17, Calls: []ctxabi.Call{call("f"), call("g")}})
+	step(Record{At: 18, Results: []Result{{Call: "g"}}})
+	want := "[1>2tbfalse 1>4tafalse 1>1tctrue 5>5tdtrue 5>7tdfalse 0>7yfalse 6>6tetrue 17>16tffalse 17>18tgfalse]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got  %v\nwant %v", got, want)
-	}
-	if w := o.Waiting(); len(w) != 2 || w[0].Tool != "tc" || w[1].Tool != "te" {
-		t.Errorf("%+v wait", w)
 	}
 	for i := range 100 {
 		o, _ = o.Next(Record{At: 10 + i, Calls: []ctxabi.Call{call("z")}})
 	}
-	if n := len(o.Waiting()); n != maxOpen {
+	if n := len(o.calls); n != maxOpen {
 		t.Errorf("%d calls wait", n)
 	}
 }
@@ -64,8 +64,13 @@ func TestStatus(t *testing.T) {
 		{Result{Text: "<returncode>1</returncode>\n<output>\na\n</output>"}, Failed, "a\n"},
 		{Result{Text: "a\n[The command completed with exit code 0.]\n[Current working directory: /w]"}, Succeeded, "a"},
 		{Result{Text: "a\n[The command completed with exit code 1.]\n[Current working directory: /w]"}, Failed, "a"},
+		{Result{Text: "a\n[exit 1]"}, Failed, "a"},
+		{Result{Text: "Exit code 1\na\n"}, Failed, "a\n"},
+		{Result{Text: "Command: a\nOutput: b\nExit Code: 2\nSignal: 0\nProcess Group PGID: 7"}, Failed, "Command: a\nOutput: b\nExit Code: 2\nSignal: 0\nProcess Group PGID: 7"},
+		{Result{Text: "timed out\n[exit 1]"}, Failed, "timed out"},
 		{Result{Text: "a\n\nCommand timed out after 120 seconds"}, Stopped, "a\n\nCommand timed out after 120 seconds"},
 		{Result{Text: "Command aborted"}, Stopped, "Command aborted"},
+		{Result{Text: "The user doesn't want to proceed."}, NotRun, "The user doesn't want to proceed."},
 		{Result{Text: "The user doesn't want to proceed with this tool use.", Failed: true}, NotRun, "The user doesn't want to proceed with this tool use."},
 	} {
 		if got := StatusOf(c.r); got != c.want {
@@ -73,6 +78,40 @@ func TestStatus(t *testing.T) {
 		}
 		if got := Body(c.r.Text); got != c.body {
 			t.Errorf("%q: body %q, want %q", c.r.Text, got, c.body)
+		}
+	}
+}
+
+// A command was reported as failed because its output mentions the exit code of another program.
+func TestMentionedExitCodeIsOutput(t *testing.T) {
+	for _, text := range []string{
+		"## Exit codes\nThe tool returns exit code: 1 for a bad row.\nSee also exit.go\n",
+		"job 7 exited with code 3, job 8 runs\ndone\n",
+		"a.go:12: exit code: 1\na.go:90: exit code: 2",
+		"returned 404 rows",
+		"usage: x\n- exit code: 1\n- exit code: 2\nend of the list",
+		`{"log":"Process exited with code 1","jobs":3}`,
+	} {
+		if got := StatusOf(Result{Text: text}); got != Unknown || TellsFailure(text) {
+			t.Errorf("%q: status %d", text, got)
+		}
+	}
+	if got := StatusOf(Result{Text: "expected exit code: 1\nall good\n[exit 0]"}); got != Succeeded {
+		t.Errorf("status %d", got)
+	}
+}
+
+// A tool whose name contains the letters "ls" was taken for one that lists files.
+func TestFileActMatchesWords(t *testing.T) {
+	for name, want := range map[string]string{
+		"tools_write": Writes, "mcp__fs-tools__write_file": Writes, "WriteFile": Writes, "writefile": Writes,
+		"mcp__file_search__read_text": Reads, "load_details": Reads, "details": "", "ls": "", "list_files": "", "findPattern": "",
+		"MultiEdit": Changes, "search_replace": Changes, "str_replace_editor": Changes, "remove_file": Removes,
+		"delete_lines": Changes, "insert_text": Changes, "append_to_file": Changes, "create_new_file": Writes, "delete": Removes,
+		"update_ticket": "", "create_directory": "", "delete_branch": "", "concatenate": "", "download_file": "", "credit_account": "", "compatch": "",
+	} {
+		if got := FileAct(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

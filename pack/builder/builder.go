@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -202,10 +203,15 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return nil, err
 	}
 	kept := x.KeptChanges()
-	if g == e.last && e.build != nil && e.kept == kept && b.unchanged(ctx, x, e, g) {
+	asking, err := b.asking(x, g)
+	if err != nil {
+		return nil, err
+	}
+	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) && b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
 	in := g.Input()
+	in.Asking = asking
 	t, done, err := e.Snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
@@ -246,7 +252,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err := b.compute(ctx, x, e, g, &in, c); err != nil {
 		return nil, err
 	}
-	b.summarize(ctx, x, e, g, &in, c)
+	b.summarize(ctx, x, e, g, &in)
 	if err := e.Redact(&in, t); err != nil { // outputs and the summary have come
 		return nil, err
 	}
@@ -273,7 +279,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	e.swap.Note(x, in.History(), build.Left)
 	b.foldAhead(e, &in)
 	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
-	b.summarizeNext(ctx, x, e, g, &in, c, build)
+	b.summarizeNext(ctx, x, e, g, &in, build)
+	tellCut(x, build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made, e.kept = g, build, in, kept
 	return build, nil
@@ -281,7 +288,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 
 // sameNotes compares what stands in the report without being part of the pack's id.
 func sameNotes(a, b *pack.Input) bool {
-	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
+	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
 }
 
 // Counts returns how many packs Current compiled so far, and how often it gave

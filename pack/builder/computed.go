@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"os"
 	"os/user"
 	"path"
 	"slices"
@@ -62,7 +63,6 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block, Path: s.Block, Pending: true})
 		}
 	}
-	in.Summaries = summariesOf(x, g, &in)
 	if err := b.addPastProject(x, e, &in); err != nil {
 		return nil, err
 	}
@@ -214,6 +214,9 @@ func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, a
 			c.Output = path.Clean(out)
 			outputs = append(outputs, c.Output)
 		}
+		if at == source.OfSummarizer {
+			b.summarizerCommand(&c, g.Chosen.Recipe.Summarizer, g.Owner.UID)
+		}
 		w.stages = append(w.stages, c)
 	}
 	if words.Cwd != "" {
@@ -247,6 +250,22 @@ func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, a
 		w.history = fmt.Sprintf("compactions %d", p.Compactions)
 	}
 	return w
+}
+
+// summarizerCommand fits a command for a summarizer: it runs in an empty directory, with hooks of
+// ctxfs off. For an API it is ctxfs itself, and it gets the key if the daemon has it and belongs to
+// the user uid; a variable of the recipe or of the session wins.
+func (b *Builder) summarizerCommand(c *source.Command, s *recipe.Generator, uid uint32) {
+	c.Empty = true
+	c.Env = append(slices.Clone(c.Env), ctxabi.HookEnv+"="+ctxabi.HookOff)
+	if s.OpenAI != "" {
+		c.Args[0] = "/proc/self/exe" // the launcher, which becomes the command
+	}
+	key, ok := os.LookupEnv(s.KeyEnv)
+	known := slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, s.KeyEnv+"=") })
+	if s.KeyEnv != "" && ok && !known && int(uid) == os.Getuid() {
+		c.Env = append(c.Env, s.KeyEnv+"="+key)
+	}
 }
 
 // onAllHosts returns what makes texts the same on all hosts that have x, so that one host finds what another
@@ -314,7 +333,7 @@ func (b *Builder) homeOf(uid uint32) string {
 // moved reports whether there is more to say of the summarizer than in what was compiled last.
 func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
 	s := &e.summarizer
-	if s.note != e.made.SummaryNote || len(s.list) != len(e.made.Summaries) {
+	if s.note != e.made.SummaryNote {
 		return true
 	}
 	a := s.asked

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"slices"
 	"sync"
@@ -76,7 +75,6 @@ type shownNotes struct {
 	events   int64 // size of the log
 	swapped  *swap.Nodes
 	children []session.Child
-	summary  [sha256.Size]byte // of the recipe's summarizer
 	bytes    int
 }
 
@@ -113,7 +111,6 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	own := b.acceptedSummary(ctx, x, e)
 	s := n.shown.Load()
 	if s == nil || s.messages != t.Messages.Size() || s.events != t.Events.Size() {
 		release, err := b.room(t, "read", "")
@@ -126,13 +123,11 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	in := e.logs(t)
 	children, err := x.Children()
 	if err != nil {
 		return nil, err
 	}
-	m := in.History()
-	if s != nil && s.summary == own.ID() && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() && s.swapped == swapped && slices.Equal(s.children, children) {
+	if s != nil && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() && s.swapped == swapped && slices.Equal(s.children, children) {
 		return s.view, nil
 	}
 	c, err := tokens.For(b.config.Encoding)
@@ -144,7 +139,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 		return nil, err
 	}
 	v := &NotesView{Facts: rows.Facts, Decisions: rows.Decisions,
-		Refs: slices.Concat(rows.Refs, swapRefs(swapped), childRefs(children)), Todo: rows.Todo, Summary: withDerived(own, m, rows.Summary)}
+		Refs: slices.Concat(rows.Refs, swapRefs(swapped), childRefs(children)), Todo: rows.Todo, Summary: rows.Summary}
 	v.files = map[string][]byte{ctxabi.SummaryFile: []byte(v.Summary), ctxabi.TodoFile: []byte(v.Todo),
 		ctxabi.FactsFile: jsonLines(v.Facts), ctxabi.DecisionsFile: jsonLines(v.Decisions), ctxabi.RefsFile: jsonLines(v.Refs)}
 	size := 1024
@@ -154,7 +149,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if late {
 		return v, nil // for now
 	}
-	n.shown.Store(&shownNotes{v, t.Messages.Size(), len(t.Tools), t.Events.Size(), swapped, children, own.ID(), size})
+	n.shown.Store(&shownNotes{v, t.Messages.Size(), len(t.Tools), t.Events.Size(), swapped, children, size})
 	return v, nil
 }
 

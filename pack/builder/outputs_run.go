@@ -259,6 +259,19 @@ func (o *outputs) finish(j *job, r *goodRun, f *failedRun) {
 	o.dispatch()
 }
 
+// maxLastSaid is how many bytes of a message a report shows.
+const maxLastSaid = 300
+
+// lastSaid returns the last line of standard error, after a colon; "" if there is none.
+func lastSaid(stderr string) string {
+	stderr = strings.TrimSpace(stderr)
+	line := stderr[strings.LastIndexByte(stderr, '\n')+1:]
+	if line == "" {
+		return ""
+	}
+	return ": " + strings.ToValidUTF8(line[:min(len(line), maxLastSaid)], "")
+}
+
 // run runs the stages of j. Exactly one of its results is not nil.
 func (o *outputs) run(ctx context.Context, j *job) (*goodRun, *failedRun) {
 	var data []byte
@@ -290,6 +303,8 @@ func (o *outputs) run(ctx context.Context, j *job) (*goodRun, *failedRun) {
 		switch {
 		case err != nil:
 			return nil, &failedRun{reason: fmt.Sprintf("%sit could not be run: %v", label, err), note: note.String()}
+		case out.Failed != "" && j.want.behind:
+			return nil, &failedRun{reason: out.Failed + lastSaid(out.Stderr), note: note.String()}
 		case out.Failed != "":
 			return nil, &failedRun{reason: label + out.Failed, note: note.String()}
 		case len(out.Data) > source.MaxGenerated:

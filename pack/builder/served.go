@@ -62,6 +62,9 @@ const (
 // Opened records that a file of build, which is one of x, was opened. It waits for nothing while
 // the disk keeps up, and never fails: that something could not be written stands in errors.jsonl, once.
 func (b *Builder) Opened(x *session.Session, build *pack.Build, by Opening) {
+	if build.Asks && by.File != ctxabi.PackJSONFile && by.File != ctxabi.ReportFile {
+		noteAsked(x, build, false)
+	}
 	o := &b.opened
 	o.mu.Lock()
 	if o.session(x.ID()).build == build.ID {

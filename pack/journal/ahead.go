@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -39,7 +38,7 @@ func (mm *Memo) Ahead(m record.Records, p Policy, step int) *Ahead {
 		return nil
 	}
 	a.own = NewMemo()
-	a.own.space, a.own.Summaries = mm.space, slices.Clone(mm.Summaries)
+	a.own.space, a.own.Summaries = mm.space, mm.Summaries
 	return a
 }
 

@@ -12,16 +12,17 @@ import (
 // Changed holds the statements of the user that later ones changed.
 type Changed struct {
 	of map[int][]derived.Change // by the place of their message
-	by map[int]bool             // places of the messages that changed them
+	by map[int][]derived.Change // by the place of the message that changed them
 }
 
 // changedOf returns the changes as places of m.
 func changedOf(m record.Records, changes []derived.Change) Changed {
-	c := Changed{map[int][]derived.Change{}, map[int]bool{}}
+	c := Changed{map[int][]derived.Change{}, map[int][]derived.Change{}}
 	for _, one := range changes {
 		at := record.PositionIn(m, addressOf(one.At))
 		c.of[at] = append(c.of[at], one)
-		c.by[record.PositionIn(m, addressOf(one.By))] = true
+		by := record.PositionIn(m, addressOf(one.By))
+		c.by[by] = append(c.by[by], one)
 	}
 	return c
 }
@@ -55,7 +56,7 @@ func (c *Changed) States(at int, text string) bool {
 }
 
 // pairs reports whether the message at a place changed a statement or has one that changed.
-func (c *Changed) pairs(at int) bool { return len(c.of[at]) > 0 || c.by[at] }
+func (c *Changed) pairs(at int) bool { return len(c.of[at])+len(c.by[at]) > 0 }
 
 // begins returns a statement without the sign that its end is cut off.
 func begins(text string) string { return strings.TrimSuffix(text, "…") }
@@ -97,12 +98,20 @@ func (b *zoner) restated(span ctxabi.Span) (list []saying) {
 			marked := one.Text + mark(one.By)
 			bare := b.staysWhole(at) || at < span.From && b.before.show(begins(one.Text))
 			if bare && !b.before.show(marked) {
-				list = append(list, saying{at: at, parts: []string{marked}, pair: true})
+				list = append(list, saying{at: at, parts: []string{marked}, keep: marked, pair: true, must: true})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b saying) int { return b.at - a.at })
 	return list
+}
+
+// lifts reports whether the message at a place changed a statement that stays in the prompt: in an
+// earlier block, or in a record that stays whole.
+func (b *zoner) lifts(at int) bool {
+	return slices.ContainsFunc(b.changed.by[at], func(one derived.Change) bool {
+		return b.staysWhole(record.PositionIn(b.m, addressOf(one.At))) || b.before.show(begins(one.Text))
+	})
 }
 
 // show reports whether a block or a folded record has a text.
@@ -113,8 +122,8 @@ func (p Past) show(text string) bool {
 }
 
 // pair removes changed statements from lines whose change the pack does not show: what the user
-// took back must not stand without the message that did so. It reports whether a line is gone.
-func (b *zoner) pair(list []saying, most int) (gone bool) {
+// took back must not stand without the message that did so.
+func (b *zoner) pair(list []saying, most int) {
 	for i := range list {
 		s := &list[i]
 		if s.line == "" || len(b.changed.of[s.at]) == 0 {
@@ -129,13 +138,12 @@ func (b *zoner) pair(list []saying, most int) (gone bool) {
 
 		switch {
 		case len(kept.parts) == 0:
-			s.line, gone = "", true
+			s.line = ""
 		case len(kept.parts) < len(s.parts):
-			kept.cut = true
+			kept.cut, kept.order = true, nil
 			s.line = b.sayingLine(&kept, most)
 		}
 	}
-	return gone
 }
 
 // shows reports whether the pack shows the message at a position: in the lines, folded, or live.

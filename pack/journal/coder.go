@@ -8,8 +8,8 @@ import (
 
 func (r *Rules) code(c *coder.Coder) {
 	z := &r.zones
-	coder.Number(c, &r.room, &r.low, &r.minGain, &r.scale, &z.said, &z.summary, &z.state, &z.lines, &z.folds)
-	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.shot, &r.free, &r.call, &r.iterations, &r.step)
+	coder.Number(c, &r.room, &r.low, &r.minGain, &r.scale, &z.said, &z.summary, &z.state, &z.lines, &z.folds, &z.own)
+	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.shot, &r.free, &r.call, &r.iterations, &r.step, &r.summary)
 	c.Flag(&r.anywhere)
 	for _, s := range []*shareRule{&r.tool, &r.tight, &r.user, &r.other} {
 		s.code(c)
@@ -36,7 +36,7 @@ func (s *start) code(c *coder.Coder) {
 }
 
 func (o *odd) code(c *coder.Coder) {
-	coder.Number(c, &o.line, &o.weight, &o.less, &o.aged)
+	coder.Number(c, &o.line, &o.weight, &o.less, &o.most, &o.aged)
 	o.rule.code(c)
 	o.was.code(c)
 }
@@ -93,20 +93,21 @@ func (f *Fold) codeState(c *coder.Coder) {
 	coder.List(c, &f.SettledRequests, func(r *request) { r.code(c) })
 	coder.Text(c, &f.Moved, &f.LeftBy)
 	c.Flag(&f.opened, &f.minor)
+	f.asked.code(c)
 }
 
 // code codes a part of zones, which has no contents of a record.
 func (p *Part) code(c *coder.Coder) {
-	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized, &p.MissingRules)
+	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized, &p.Version, &p.MissingRules)
 	coder.Number(c, &p.Zone)
 	coder.Number(c, &p.Role)
-	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark, &p.Legend)
+	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark, &p.Legend, &p.VersionCut)
 	p.Sums.code(c)
 	coder.Text(c, &p.Text, &p.How, &p.Notes, &p.Day)
 }
 
 func (z *Zones) code(c *coder.Coder) {
-	coder.Number(c, &z.from, &z.boundary, &z.at, &z.From, &z.Decided)
+	coder.Number(c, &z.from, &z.boundary, &z.at, &z.From, &z.Decided, &z.covers)
 	coder.List(c, &z.blocks, func(p *Part) { p.code(c) })
 	coder.List(c, &z.folds, func(p *Part) { p.code(c) })
 }
@@ -120,4 +121,4 @@ func (k *zonesOf) code(c *coder.Coder) {
 	copy(k.summary[:], summary)
 }
 
-func (e *entered) code(c *coder.Coder) { coder.Number(c, &e.to, &e.after) }
+func (e *entered) code(c *coder.Coder) { coder.Number(c, &e.n, &e.to, &e.after, &e.tokens) }

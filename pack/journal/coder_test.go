@@ -58,7 +58,7 @@ func TestAllOfAFoldIsKept(t *testing.T) {
 	g.Rules, g.Cuts = f.Rules, f.Cuts[:1:1]
 	g.past = []*Fold{g}
 	f.past = []*Fold{g}
-	k := kept{folds: []*Fold{f}, entered: []entered{{1, 2}}}
+	k := kept{folds: []*Fold{f}, entered: []entered{{1, 2, 3, 4}}}
 	z := &Zones{}
 	fill(reflect.ValueOf(z).Elem(), &next)
 	for _, parts := range [][]Part{z.blocks, z.folds} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"strings"
+	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -48,9 +49,10 @@ type saidWords struct {
 	parts []string
 	rules string // the standing rules among the parts; "": none
 	sense derived.Sense
-	cut   bool // something that is pasted is left out
-	reply bool // to a question tool
-	idle  bool // parts are not known, and it says nothing
+	cut   bool        // something that is pasted is left out
+	reply bool        // to a question tool
+	idle  bool        // parts are not known, and it says nothing
+	wants func() bool // whether the parts demand something; nil for a reply
 }
 
 // saidBy returns the words of a message of the user.
@@ -58,6 +60,7 @@ func saidBy(r record.Excerpt) *saidWords {
 	w := &saidWords{sense: derived.SenseOf(r.Text)}
 	w.parts, w.cut = derived.UserWords(r.Text)
 	w.rules = strings.Join(derived.Rules(w.parts), " ")
+	w.wants = sync.OnceValue(func() bool { return derived.Demands(w.parts) })
 	return w
 }
 

@@ -30,13 +30,15 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// arguments is what the arguments of the calls of the record at a line weigh; nil: nothing.
-	arguments func(line int) int
+	// arguments returns the weight of the arguments of the calls of the record at a line; nil: none.
+	// With a body it returns the most that the record weighs if they are shortened to that; 0: unknown.
+	arguments func(line, body int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
-	// summary is the number, from 1, of the newest summary that stands in a pack of which a record brought the last compaction and made
-	// another the boundary; 0: none does. nil: there are no summaries.
-	summary func(compacted, boundary int) int
+	// summary returns the version of the summary in use at a compaction that record n starts; nil: there are no versions.
+	summary func(n int) delivered
+	// weightUpTo returns the weight of the records up to a place; nil: there are no versions.
+	weightUpTo func(to int) int64
 
 	N               int    // records folded so far
 	Total           Sums   // over all of them
@@ -67,7 +69,7 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, ByIterations, byTurn or byShares; see Reason
+	Moved           string    // why it was: byRoom, ByIterations, byTurn, byShares or bySummary; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
@@ -77,6 +79,7 @@ type Fold struct {
 	past            []*Fold   // the generations of what is behind the boundary, see generations.go
 	from            int       // the first place of the newest of them
 	minor           bool      // the boundary moved last by a minor compaction
+	asked           requests  // for a summary
 }
 
 // Reasons of compactions.
@@ -86,6 +89,7 @@ const (
 	ByIterations = "max_iterations"
 	byTurn       = "turn_end"        // results of turns that are over take less; the boundary stays
 	byShares     = "shorter_results" // results take less before the boundary moves; it stays
+	bySummary    = "summary"         // a version of the summary was delivered
 )
 
 // Sums add up over records from the first on.
@@ -140,7 +144,8 @@ const OrphansTogether = 32
 func (f *Fold) clone() *Fold {
 	g := *f
 	g.starts, g.Requests = slices.Clone(f.starts), slices.Clone(f.Requests)
-	g.exactly, g.idle, g.images, g.arguments, g.summary, g.odd = nil, nil, nil, nil, nil, slices.Clone(f.odd)
+	g.exactly, g.idle, g.images, g.arguments, g.summary, g.weightUpTo = nil, nil, nil, nil, nil, nil
+	g.odd = slices.Clone(f.odd)
 	g.Cuts, g.past = slices.Clip(f.Cuts), slices.Clip(f.past) // an append to one does not write into the other
 	return &g
 }
@@ -155,6 +160,8 @@ func (f *Fold) add(e ctxabi.Entry) {
 		f.Turns++
 	}
 	f.noteRequest(e, line)
+	f.noteLoop(e)
+	f.noteCovered()
 	leads := f.Lead.N == line-1 && isLeading(e) && f.Lead.takes(f.Rules.leadCap)
 	if leads {
 		f.shown += f.Lead.add(weight, &f.Rules)
@@ -185,6 +192,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 	case f.Rules.room == 0:
 	case f.weight() > f.Rules.room && !f.fitsExactly():
 		f.compact()
+	case f.Compacted != line && f.enter(e):
 	case record.IsUser(e) && f.Compacted != line:
 		f.endTurn()
 	}
@@ -195,6 +203,7 @@ func (f *Fold) add(e ctxabi.Entry) {
 			f.generate()
 		}
 	}
+	f.ask(boundary)
 }
 
 // show adds what record e shows that was folded last, and returns what its images take.
@@ -206,10 +215,14 @@ func (f *Fold) show(e ctxabi.Entry) (images int) {
 			f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule})
 		}
 	}
-	if less := f.lessOf(e, line); less > 0 {
-		f.odd = append(f.odd, odd{line: line, weight: weight, rule: rule, less: less})
+	o := odd{line: line, weight: weight, rule: rule}
+	if o.less = f.lessOf(e, line); o.less > 0 {
+		if weight > rule.above {
+			o.most = f.arguments(line, bodyOf(rule))
+		}
+		f.odd = append(f.odd, o)
 	}
-	f.shown += f.scaled(rule.shown(weight))
+	f.shown += f.scaled(o.shown(rule))
 	if e.Flags&ctxabi.HasImages != 0 && f.images != nil {
 		if images = f.images(line); f.Rules.HidesImages(e, images) {
 			images = 0
@@ -260,7 +273,7 @@ func (f *Fold) dropIterations() {
 	to := slices.IndexFunc(f.starts, func(s start) bool { return s.iteration >= from })
 	if to > 0 {
 		f.age(f.Rules.tool, f.turn())
-		f.moveTo(to, f.after(to), ByIterations)
+		f.moveTo(to, f.after(to, 0), ByIterations)
 	}
 }
 

@@ -7,19 +7,20 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
-func (f *Fold) after(i int) int64 {
+// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark. tokens
+// are those of a delivered summary.
+func (f *Fold) after(i, tokens int) int64 {
 	s := f.starts[i]
 	live := f.shown - s.shown
 	if s.line == 1 {
 		return live
 	}
 	kept := f.keptRecords(1, s)
-	z := f.Rules.zonesIn(f.Rules.room - kept).all()
-	if z == 0 {
+	z := f.Rules.zonesWith(f.Rules.room-kept, tokens)
+	if z.all() == 0 {
 		return kept + live
 	}
-	return max(f.low(kept), kept+live+z/3)
+	return max(f.low(kept), kept+live+z.least())
 }
 
 // low is what a compaction brings the journal to where so much of it stays as it is: the low mark, or less where calls are so large
@@ -175,34 +176,51 @@ func (f *Fold) compact() {
 		undo()
 		return
 	}
-	if to, after := f.minorTo(); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
+	if to, after := f.minorTo(0); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
 		from, own := f.Boundary(), f.leaving(to)*minorShare/1000
-		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), own, after, before-f.leastGain(f.starts[to]), to)
+		z := f.Rules.zonesIn(f.Rules.room - f.keptRecords(1, f.starts[to]))
+		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), z, own, after, before-f.leastGain(f.starts[to]), to)
 		f.moveTo(to, after+words, byRoom)
 		f.minor, f.from, f.settledWords = true, from, words
 		return
 	}
+	d, shown := f.inUse()
 	fits := func(i int) bool {
 		s := f.starts[i]
 		kept := f.keptRecords(1, s)
-		return kept+f.shown-s.shown+f.Rules.zonesIn(f.Rules.room-kept).all() <= f.low(kept)
+		return kept+f.shown-s.shown+f.Rules.zonesWith(f.Rules.room-kept, d.tokens).all() <= f.low(kept)
 	}
 	to := newest
 	if fits(newest) {
 		for to = 1; !fits(to); to++ {
 		}
 	}
-	// Zones take less before a compaction frees too little.
-	after, least := f.after(to), f.leastGain(f.starts[to])
-	after = min(after, max(before-least, f.keptRecords(1, f.starts[to])+f.shown-f.starts[to].shown))
-	if gain := before - after; gain <= 0 || gain < least {
-		undo()
-		return
+	if !shown {
+		to = max(to, f.startAfter(d.to)) // the version covers what is before
 	}
-	own := after - f.keptRecords(1, f.starts[to]) - (f.shown - f.starts[to].shown)
-	words := f.wordsBeyond(f.wordsBetween(start{}, f.starts[to], 1), own, after, before-least, to)
-	f.moveTo(to, after+words, byRoom)
+	if !f.major(to, before, byRoom) {
+		undo()
+	}
+}
+
+// major makes starts[to] the boundary by a major compaction, unless that frees too little; before is
+// what the journal weighed. It reports whether it did.
+func (f *Fold) major(to int, before int64, why string) bool {
+	d, _ := f.inUse()
+	after, least := f.after(to, d.tokens), f.leastGain(f.starts[to])
+	kept := f.keptRecords(1, f.starts[to])
+	live := f.shown - f.starts[to].shown
+	z := f.Rules.zonesWith(f.Rules.room-kept, d.tokens)
+	// Zones take less before a compaction frees too little, but for the delivered summary.
+	after = min(after, max(before-least, kept+live+z.own))
+	if gain := before - after; gain <= 0 || gain < least {
+		return false
+	}
+
+	words := f.wordsBeyond(f.wordsBetween(start{}, f.starts[to], 1), z, after-kept-live, after, before-least, to)
+	f.moveTo(to, after+words, why)
 	f.settledWords = words
+	return true
 }
 
 // What lines with the user's words leave free at a compaction: a usual call, but at least and at
@@ -212,18 +230,21 @@ const (
 	wordsLeaveMost  = 220
 )
 
+// wordsFrame is what the heading of the user's words and the marks around them take, about.
+const wordsFrame = 48
+
 // wordsBeyond is what the user's words have beyond their share at a compaction that makes
 // starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
-// own tokens otherwise. So no message of the user leaves the prompt as long as the journal leaves
+// own tokens otherwise, shared out as z says. So no message of the user leaves the prompt as long as the journal leaves
 // enough for the records to come; it stays below most in any case.
-func (f *Fold) wordsBeyond(demand, own, after, most int64, to int) int64 {
+func (f *Fold) wordsBeyond(demand int64, z zoneRules, own, after, most int64, to int) int64 {
 	kept := f.keptRecords(1, f.starts[to])
-	z := f.Rules.zonesIn(f.Rules.room - kept)
 	if z.said == 0 {
 		return 0
 	}
-	if all := z.all(); all > own {
-		z = z.times(max(0, own), all)
+	z = z.within(own)
+	if demand > 0 {
+		demand += wordsFrame
 	}
 	return max(0, min(demand-z.said, min(f.wordsMark(kept), most)-after))
 }
@@ -299,7 +320,7 @@ func (f *Fold) age(rule shareRule, until int) (undo func()) {
 	last, _ := f.oddAt(until)
 	var aged []int
 	for i := first; i < last; i++ {
-		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.rule.shown(o.weight) > o.lower(rule).shown(o.weight) {
+		if o := &f.odd[i]; (o.less == 0 || o.line < turn) && o.shown(o.rule) > o.shown(o.lower(rule)) {
 			aged = append(aged, i)
 		}
 	}
@@ -335,7 +356,7 @@ func (o *odd) lower(rule shareRule) shareRule {
 
 func (f *Fold) ageOne(o *odd, rule shareRule) (freed int64) {
 	o.aged, o.was, o.rule = f.N, o.rule, o.lower(rule)
-	return f.scaled(o.was.shown(o.weight)) - f.scaled(o.rule.shown(o.weight))
+	return f.scaled(o.shown(o.was)) - f.scaled(o.shown(o.rule))
 }
 
 // beforeCompaction is the fold as its records were shown when the last compaction had not yet been.

@@ -16,6 +16,7 @@ type Rules struct {
 	minGain int64 // likewise
 	scale   int64 // thousandths by which weights count
 	zones   zoneRules
+	summary int // limit of a delivered summary that the recipe sets; 0: the usual one
 
 	leadCap  int // for all leading records together; 0: none leads
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
@@ -62,9 +63,18 @@ func (r *Rules) share(e ctxabi.Entry) shareRule {
 type odd struct {
 	line, weight int
 	less         int // what a record with calls may show once its turn is over; 0: it is a result
+	most         int // what such a record shows at most, whatever its share; 0: its share
 	rule         shareRule
 	aged         int       // the record that brought the compaction since which it has rule; 0: it came with it
 	was          shareRule // which it had before
+}
+
+// shown returns the weight that o shows under a rule.
+func (o *odd) shown(rule shareRule) int {
+	if o.most > 0 {
+		return min(o.most, rule.shown(o.weight))
+	}
+	return rule.shown(o.weight)
 }
 
 // arriving returns the share of a result that arrives now. A result that would cause a compaction gets
@@ -99,7 +109,7 @@ func (f *Fold) lessOf(e ctxabi.Entry, line int) int {
 	if e.Flags&ctxabi.HasCalls == 0 || record.IsResult(e) || f.arguments == nil || f.Rules.room == 0 || int(e.Weight) <= 2*f.Rules.call {
 		return 0
 	}
-	arguments := f.arguments(line)
+	arguments := f.arguments(line, 0)
 	if arguments <= 2*f.Rules.call {
 		return 0
 	}
@@ -163,8 +173,12 @@ type Policy struct {
 	zones              zoneRules
 	iterations, step   int
 	Truncate           bool
+	Summary            int  // limit of a delivered summary in tokens; 0: the usual one
 	Present            bool // the recipe has a journal
 }
+
+// HasZones reports whether compactions leave blocks, so that a summary may stand among them.
+func (j Policy) HasZones() bool { return j.Present && j.zoneRules(0).all() > 0 }
 
 // PolicyOf returns what r says of its journal s; nil: there is none.
 func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
@@ -210,7 +224,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 	overhead := min(64, l.Room/8) // the conversation's heading and the notes of what is left out
 	room := max(1, l.Room-overhead)
 	f.room, f.low, f.minGain = int64(room)*j.high/1000, j.low, j.minGain
-	f.zones = j.zoneRules(step)
+	f.zones, f.summary = j.zoneRules(step), j.Summary
 	f.leadCap, f.firstCap = min(limit/2, room/2), min(limit/10, room/5)
 	most := min(limit/4, room/2)
 	f.other = shareRule{above: most, to: most}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"crypto/sha256"
 	"slices"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
@@ -19,16 +20,18 @@ type Memo struct {
 	zoned     map[zonesOf]*Zones
 	repeated  map[repeatsOf]*repeats
 	Counter   *tokens.Counter // of the build going on
-	Summaries []Summary       // likewise
+	Summaries []Summary       // likewise; see Deliver
+	checked   map[[sha256.Size]byte]summaryChecked
 	records   map[shownAs]rendered
 	requests  map[int]string     // what users asked, by place
 	costs     map[int]int32      // of images, by place
-	argued    map[int]int32      // weights of arguments of calls, by place
+	argued    map[[2]int]int32   // see argumentsOf; by place and body
 	Finds     *finds.Finds       // what records say that is worth a note; see found
 	nearby    *finds.Finds       // of a long history; see foundUpTo
 	Near      finds.Keeper       // of nearby; nil: it is not kept
 	items     *items             // see derivedItems
 	digests   digests            // of the newest records
+	outdated  outdated           // see Outdated
 	states    section.States     // of files and runs
 	paths     map[int]filesUsed  // of files that calls read and write, by place
 	older     map[int]*saidWords // messages of the user before the newest ones, by place
@@ -47,13 +50,13 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[[2]int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]summaryChecked{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
 type folded struct {
 	before, now *Fold
-	entered     []entered // the summaries that could enter at the compactions of now
+	entered     []entered // the versions of the summary that could enter at the compactions of now
 }
 
 // Fold folds m by rules, from where an earlier build left off.
@@ -91,13 +94,19 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 		unread = unread || err != nil
 		return n
 	}
-	now.arguments = func(line int) int {
-		n, err := mm.argumentsOf(m, line)
+	now.arguments = func(line, body int) int {
+		n, err := mm.argumentsOf(m, line, body)
 		unread = unread || err != nil
 		return n
 	}
 	if len(mm.Summaries) > 0 {
-		now.summary = mm.summaryAt
+		now.summary = mm.deliveredAt
+		now.weightUpTo = func(to int) (weight int64) {
+			for at := range min(to, m.Len()) {
+				weight += int64(m.At(at + 1).Weight)
+			}
+			return weight
+		}
 	}
 	now.idle = func(line int) bool {
 		w, _, err := mm.sense(m, line)
@@ -116,7 +125,7 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	if n == 0 {
 		before = now
 	}
-	now.exactly, now.idle, now.images, now.arguments, now.summary = nil, nil, nil, nil, nil
+	now.exactly, now.idle, now.images, now.arguments, now.summary, now.weightUpTo = nil, nil, nil, nil, nil, nil
 	if unread { // a record that could not be read may be there next time
 		delete(mm.folds, rules)
 	} else {
@@ -125,23 +134,39 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	return now
 }
 
-// argumentsOf returns what the arguments of the calls of the record at a place weigh.
-// It returns ctxabi.ErrIO when the record cannot be read.
-func (mm *Memo) argumentsOf(m record.Records, at int) (int, error) {
-	if n, ok := mm.argued[at]; ok {
+// argumentsOf returns the weight of the arguments of the calls of the record at a place. With a body
+// it returns the most that the record weighs if its arguments are shortened to that many tokens; 0 if
+// that is not enough. It returns ctxabi.ErrIO when the record cannot be read.
+func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
+	key := [2]int{at, body}
+	if n, ok := mm.argued[key]; ok {
 		return int(n), nil
 	}
-	r, err := record.WordsOf(m, at)
-	if err != nil {
-		return 0, err
-	}
 	n := 0
-	for _, c := range r.Calls {
-		n += ctxabi.Weight(c.Arguments)
+	if body > 0 {
+		s, err := record.Read(m, at, body)
+		if err != nil {
+			return 0, err
+		}
+		if text, _, arguments := s.WriteCalls(body); arguments != nil {
+			n = ctxabi.Weight(text) * shortenedMargin / 100
+		}
+	} else {
+		r, err := record.WordsOf(m, at)
+		if err != nil {
+			return 0, err
+		}
+		for _, c := range r.Calls {
+			n += ctxabi.Weight(c.Arguments)
+		}
 	}
-	mm.argued[at] = int32(n)
+	mm.argued[key] = int32(n)
 	return n, nil
 }
+
+// shortenedMargin is the share of its weight, in hundredths, that a record with shortened arguments
+// counts for: by an exact count of tokens it may be shortened less.
+const shortenedMargin = 125
 
 // foldsBetween is how many records are folded between two looks at whether somebody still waits.
 const foldsBetween = 1 << 14
@@ -182,7 +207,8 @@ func (mm *Memo) Clear() {
 	clear(mm.argued)
 	clear(mm.paths)
 	clear(mm.older)
-	mm.items, mm.digests = nil, digests{}
+	clear(mm.checked)
+	mm.items, mm.digests, mm.outdated = nil, digests{}, outdated{}
 	mm.states.Clear()
 }
 
@@ -215,7 +241,7 @@ func (mm *Memo) Size() int {
 			n += 16 + len(path)
 		}
 	}
-	n += 24*(len(mm.costs)+len(mm.argued)) + mm.digests.bytes()
+	n += 24*len(mm.costs) + 32*len(mm.argued) + mm.digests.bytes()
 	if mm.items != nil {
 		n += mm.items.size()
 	}

@@ -128,10 +128,13 @@ func (f *Fold) alive(m record.Records, line int) Piece {
 func pieceOf(m record.Records, line int, kept bool, rule shareRule) Piece {
 	p := Piece{Span: ctxabi.Span{From: line, To: line}, Kept: kept}
 	if weight := int(m.At(line).Weight); rule.shown(weight) < weight {
-		p.body, p.exact = max(1, rule.to-recordOverhead), rule.exact
+		p.body, p.exact = bodyOf(rule), rule.exact
 	}
 	return p
 }
+
+// bodyOf returns the tokens that a rule leaves below the heading of a record.
+func bodyOf(rule shareRule) int { return max(1, rule.to-recordOverhead) }
 
 // recordOverhead is the part of a record's weight that its heading takes; see ctxabi.Message.Weight.
 const recordOverhead = 8

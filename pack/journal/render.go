@@ -26,7 +26,9 @@ type Part struct {
 
 	MissingRules int // of the user's words: messages with standing rules that are not shown
 
-	Summarized int // of a summary: the last place that the summarizer's text tells of; 0: all of it is derived
+	Summarized int  // of a summary: the last place that the delivered version covers; 0: all of it is derived
+	Version    int  // its number
+	VersionCut bool // it is not whole
 }
 
 // shownAs names one rendering of the record at one place.

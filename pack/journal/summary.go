@@ -3,18 +3,27 @@ package journal
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/tokens"
 )
 
-// Summary is a text of the summarizer. It is never changed.
+// Summary is a delivered version of the session's summary, or the retraction of all versions before
+// it. A list of them is in the order of delivery.
 type Summary struct {
-	To    int    // it tells of the records up to this place of the history
-	After int    // it stands in packs whose last compaction a later record brought
-	Text  string // ends in a newline
+	N      int    // number of the version; 0: a retraction, which has no text
+	To     int    // the text covers the records up to this place of the history
+	After  int    // records at the delivery; a compaction that a later record starts can use the version
+	Text   string // ends in a newline
+	Writer string // one of ctxabi.SummaryWriters
 
-	Sum *[sha256.Size]byte // see id; nil: not known yet
+	Tokens int                // of Text, filled in by [Memo.Deliver]
+	Sum    *[sha256.Size]byte // what ID returns; nil: it is not computed yet
 }
 
-// ID stands for all that s brings into a pack; zero for nil.
+// ID identifies all that s brings into a pack. It is zero for nil.
 func (s *Summary) ID() [sha256.Size]byte {
 	switch {
 	case s == nil:
@@ -22,5 +31,275 @@ func (s *Summary) ID() [sha256.Size]byte {
 	case s.Sum != nil:
 		return *s.Sum
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "%d\n%s", s.To, s.Text))
+	return sha256.Sum256(fmt.Appendf(nil, "%d %d %s\n%s", s.N, s.To, s.Writer, s.Text))
+}
+
+// The limit of a summary in tokens: a share of the journal, in thousandths, and its bounds.
+const (
+	summaryShare    = 300
+	minSummaryLimit = 300
+	maxSummaryLimit = 4000
+
+	summaryFrame = 110 // its heading, the line that names the version, and the lines of checks
+	summaryMost  = 700 // thousandths of the tokens beside kept records that it may take at most
+	minReplaces  = 100 // a summary with fewer tokens replaces no derived sentence
+	countedBytes = 256 << 10
+)
+
+// SummaryLimit returns up to how many tokens a delivered summary is shown in full. It is 0 if the
+// journal has no token limit, because no compaction happens then.
+func (r *Rules) SummaryLimit() int {
+	switch {
+	case r.room == 0:
+		return 0
+	case r.summary > 0:
+		return r.summary
+	}
+	return int(min(max(r.room*summaryShare/1000, minSummaryLimit), maxSummaryLimit))
+}
+
+// Deliver sets the versions for the next build.
+func (mm *Memo) Deliver(list []Summary, c *tokens.Counter) {
+	mm.Summaries = make([]Summary, len(list))
+	for i, s := range list {
+		if len(s.Text) > countedBytes {
+			s.Tokens = ctxabi.Weight(s.Text) // it is beyond any limit
+		} else if s.Text != "" {
+			s.Tokens = c.CountCached(s.Text)
+		}
+		mm.Summaries[i] = s
+	}
+}
+
+// summaryAt returns the version in use at a compaction that record n starts, by its number in
+// mm.Summaries from 1; 0: none is. It is the version with the highest To of those delivered before
+// record n; among equals, the last delivered.
+func (mm *Memo) summaryAt(n int) (use int) {
+	for i := range mm.Summaries {
+		s := &mm.Summaries[i]
+		switch {
+		case s.After >= n:
+		case s.N == 0:
+			use = 0
+		case use == 0 || s.To >= mm.Summaries[use-1].To:
+			use = i + 1
+		}
+	}
+	return use
+}
+
+// SummaryFor returns the version that entered at the last major compaction of f, or nil.
+func (mm *Memo) SummaryFor(f *Fold) *Summary {
+	if len(f.past) == 0 {
+		return nil
+	}
+	return mm.SummaryAfter(f.past[0].Compacted - 1)
+}
+
+// SummaryAfter returns the version in use after record n, or nil.
+func (mm *Memo) SummaryAfter(n int) *Summary {
+	if use := mm.summaryAt(n + 1); use > 0 {
+		return &mm.Summaries[use-1]
+	}
+	return nil
+}
+
+// delivered is what a fold knows of a version: its number from 1, its range, and its size. The zero
+// value stands for no version.
+type delivered struct{ number, to, tokens int }
+
+func (mm *Memo) deliveredAt(n int) (d delivered) {
+	if d.number = mm.summaryAt(n); d.number > 0 {
+		s := &mm.Summaries[d.number-1]
+		d.to, d.tokens = s.To, s.Tokens
+	}
+	return d
+}
+
+// inUse returns the version in use at a compaction that the last record starts, and whether the
+// compacted records already show it.
+func (f *Fold) inUse() (d delivered, shown bool) {
+	if f.summary == nil {
+		return d, true
+	}
+	d = f.summary(f.N)
+	if len(f.past) == 0 {
+		return d, d.number == 0
+	}
+	return d, d.number == f.summary(f.past[0].Compacted).number
+}
+
+// ownTokens returns how many of room tokens a summary of so many tokens takes with its heading and
+// its checks.
+func (r *Rules) ownTokens(room int64, tokens int) int64 {
+	if tokens == 0 {
+		return 0
+	}
+	return max(0, min(r.scaled(min(tokens, r.SummaryLimit())+summaryFrame), room*summaryMost/1000))
+}
+
+// zonesWith is zonesIn for a compaction with a delivered summary of so many tokens. What the
+// summary makes superfluous gives way to it: three quarters of the conclusions, and half of the
+// key lines, the folded records, and the files and runs.
+func (r *Rules) zonesWith(room int64, tokens int) zoneRules {
+	z := r.zonesIn(room)
+	if r.zones.all() == 0 {
+		return z
+	}
+	z.own = r.ownTokens(room, tokens)
+	left := z.own
+	give := func(p *int64, most int64) {
+		n := min(left, most)
+		*p, left = *p-n, left-n
+	}
+	give(&z.summary, z.summary*3/4)
+	give(&z.lines, z.lines/2)
+	give(&z.folds, z.folds/2)
+	give(&z.state, z.state/2)
+	return z
+}
+
+// pressedShare is the share of the live records, in thousandths, beyond which a new version starts
+// a compaction.
+const pressedShare = 800
+
+// isPressed reports whether the live records pass four fifths of their share: of what the compacted
+// records leave of the journal.
+func (f *Fold) isPressed() bool {
+	live := f.shown - f.starts[0].shown
+	if f.Boundary() == 1 {
+		live -= f.Lead.shown + f.surplus
+	}
+	return live*1000 > (f.Rules.room-f.weight()+live)*pressedShare
+}
+
+// enter makes a version that was delivered since the last major compaction start one, with the
+// boundary directly after its range where the records from there on fit. Each version starts at
+// most one compaction, and none while calls are open. It reports whether it did.
+func (f *Fold) enter(e ctxabi.Entry) bool {
+	if f.summary == nil || e.Flags&ctxabi.HasCalls != 0 || f.Rules.zones.all() == 0 || !f.isPressed() {
+		return false
+	}
+	d, shown := f.inUse()
+	if shown || d.tokens < minReplaces || d.to < max(1, f.MajorBoundary()) {
+		return false
+	}
+
+	before := f.weight()
+	undo := f.age(f.Rules.tool, f.turn())
+	for i := f.startAfter(d.to); i > 0 && i < len(f.starts); i++ {
+		s := f.starts[i]
+		kept := f.keptRecords(1, s)
+		z := f.Rules.zonesWith(f.Rules.room-kept, d.tokens)
+		if kept+f.shown-s.shown+z.least() <= min(f.low(kept), before-f.leastGain(s)) {
+			if f.major(i, before, bySummary) {
+				return true
+			}
+			break
+		}
+	}
+	undo()
+	return false
+}
+
+// startAfter returns the first start after a place; 0: there is none.
+func (f *Fold) startAfter(line int) int {
+	for i := 1; i < len(f.starts); i++ {
+		if f.starts[i].line > line {
+			return i
+		}
+	}
+	return 0
+}
+
+// SummaryLimit returns the limit of a delivered summary at the budget that f was folded for.
+func (f *Fold) SummaryLimit() int { return f.Rules.SummaryLimit() }
+
+// SummaryWriter names the writer of a version in a prompt.
+func SummaryWriter(writer string) string {
+	switch writer {
+	case ctxabi.WriterSummarizer:
+		return "the recipe's summarizer"
+	case ctxabi.WriterImport:
+		return "an imported transcript"
+	}
+	return "the agent"
+}
+
+// cutOrder are the sections of a summary whose lines are left out first.
+var cutOrder = []string{"tried", "facts", "state"}
+
+// sectionOf returns the name of the section that a line begins, in lower case: "# Tried", "**Tried**"
+// and "Tried:" do. ok is false for other lines.
+func sectionOf(line string) (name string, ok bool) {
+	line = strings.TrimSpace(line)
+	bare := strings.TrimSpace(strings.TrimLeft(line, "#"))
+	isHeading := len(bare) < len(line)
+	for _, mark := range []string{"**", "__"} {
+		if rest, found := strings.CutPrefix(bare, mark); found {
+			if at := strings.Index(rest, mark); at >= 0 && strings.Trim(rest[at+len(mark):], ": ") == "" {
+				bare, isHeading = rest[:at], true
+			}
+		}
+	}
+	name, colon := strings.CutSuffix(strings.TrimSpace(bare), ":")
+	name = strings.ToLower(strings.TrimSpace(name))
+	switch name {
+	case "goal", "rules", "decisions", "state", "facts", "tried", "open", "next":
+		return name, isHeading || colon
+	}
+	return "", isHeading && strings.HasPrefix(line, "#")
+}
+
+// cutSummary returns the lines of text that fit into limit tokens with the line that names where the
+// whole is. Lines of Tried leave first, then those of Facts and of State, each from its end, then
+// lines from the end of the text. cut is false if all of it fits.
+func cutSummary(text, where string, limit int, count func(string) int) (shown string, cut bool) {
+	if len(text) <= countedBytes && count(text) <= limit {
+		return text, false
+	}
+	note := "(cut; whole: " + where + ")\n"
+	limit -= count(note)
+
+	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
+	sections, sizes, total := make([]string, len(lines)), make([]int, len(lines)), 0
+	section := ""
+	for i, line := range lines {
+		if name, ok := sectionOf(line); ok {
+			section = name
+		}
+		sections[i], sizes[i] = section, count(line)
+		total += sizes[i]
+	}
+	kept := make([]bool, len(lines))
+	for i := range kept {
+		kept[i] = true
+	}
+	drop := func(of string) {
+		for i := len(lines) - 1; i >= 0 && total > limit; i-- {
+			if kept[i] && (of == "" || sections[i] == of) {
+				kept[i], total = false, total-sizes[i]
+			}
+		}
+	}
+	for _, of := range cutOrder {
+		drop(of)
+	}
+	drop("")
+
+	var b strings.Builder
+	for i, line := range lines {
+		if kept[i] {
+			b.WriteString(line)
+		}
+	}
+	shown = strings.TrimSuffix(b.String(), "\n")
+	if shown == "" && limit > 0 { // one long line
+		shown, _ = compress.ClipTokens(lines[0][:min(len(lines[0]), 16*limit)], limit)
+		shown = strings.ToValidUTF8(strings.TrimSuffix(shown, "\n"), "")
+	}
+	if shown != "" {
+		shown += "\n"
+	}
+	return shown + note, true
 }

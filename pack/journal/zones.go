@@ -47,6 +47,7 @@ type Zones struct {
 	blocks       []Part // before the conversation
 	From         int    // the first folded record; 0: none is
 	folds        []Part // of the records from there to the boundary
+	covers       int    // the last place that the delivered summary replaces derived lines of; 0: none
 	Decided      int    // of the recorded decisions, how many the blocks tell of
 
 	used bool // by the build going on
@@ -108,11 +109,14 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 		if z == nil {
 			z = &Zones{from: max(g.from, f.Lead.N+1), boundary: g.Boundary(), at: g.Compacted}
 			b := &zoner{m: m, mm: mm, f: g, c: c, z: z, before: past}
-			rooms := g.Rules.zonesIn(g.Rules.room - g.settled().keptRecords(1, g.starts[0]))
+			kept := g.Rules.room - g.settled().keptRecords(1, g.starts[0])
+			rooms := g.Rules.zonesIn(kept)
 			if i == 0 {
-				b.own = own
+				if b.own = own; own != nil {
+					rooms = g.Rules.zonesWith(kept, own.Tokens)
+				}
 			} else {
-				z.Decided = past[i-1].Decided
+				z.Decided, z.covers = past[i-1].Decided, past[0].covers
 			}
 			if rooms.all() > 0 {
 				if err := b.make(rooms); err != nil {
@@ -164,13 +168,17 @@ type zoner struct {
 	z      *Zones
 	before Past // of the generations before
 
-	own    *Summary // that the recipe's summarizer made of the oldest records behind the boundary; nil: none
-	unread bool     // a record could not be read
+	own       *Summary // the delivered version that enters; nil: none
+	checks    string   // the lines below it: see checkSummary
+	ownTokens int64    // that the block has up to the end of these
+	unread    bool     // a record could not be read
 
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
 	again      []saying    // changed statements that the pack shows without a mark
 	foldTokens int64       // that the folded records take, with their marks and days
+	unsaid     int         // messages that the block of the user's words only counts
+	records    []string    // texts of the records that the pack shows
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -190,9 +198,14 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room { // key lines give way first
 		rooms.lines -= min(all-room, rooms.lines/2)
 	}
-	if all := rooms.all(); all > room {
-		rooms = rooms.times(room, all)
+	if b.own != nil {
+		if err := b.checkSummary(); err != nil {
+			return err
+		}
+		own := b.ownBlock(&rooms) // what it leaves of its tokens is the user's
+		rooms.said, rooms.own = rooms.said+rooms.own-own, own
 	}
+	rooms = rooms.within(room)
 	told, toldTokens := b.decided(room)
 	room -= int64(toldTokens)
 	b.fold(int(rooms.folds))
@@ -200,6 +213,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	if err != nil {
 		return err
 	}
+	b.records = covered
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
 	b.again = b.restated(left)
 	for i := range b.again { // their tokens are those of key lines
@@ -209,7 +223,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	// The share of a block pays for the marks that it brings.
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
-	said, saidAt := b.said(left, int(most-marks), int(max(most, room*rulesShare/1000)-marks), covered)
+	share := saidTokens{int(most), int(max(most, min(room*rulesShare/1000, room-rooms.own))), int(room + words - b.foldTokens - rooms.own)}
+	said, saidAt := b.said(left, share.less(int(marks)+b.frame()))
 	over := -rooms.said
 	if said.Text != "" {
 		over += int64(said.Tokens) + marks
@@ -254,15 +269,22 @@ func (b *zoner) taken() int64 {
 	return n
 }
 
-// fillUp gives what the other zones leave to key lines, then to the conclusions and to folded records.
+// fillUp gives the tokens that the other zones leave to key lines, then to the user's words, the
+// conclusions, and folded records.
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
 	lines := b.keyLines(int(room-marks), covered, whole)
+	if more := room - marks - int64(lines.Tokens); more > lineTokens && b.unsaid > 0 {
+		taken, shown := b.sayMore(left, more, said)
+		if room, said = room-taken, shown; taken > 0 {
+			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[0].Text), whole)
+		}
+	}
 	if more := room - marks - int64(lines.Tokens); more > minRefold { // no more lines: the conclusions have what is left
 		at := slices.IndexFunc(b.z.blocks, func(p Part) bool { return p.Zone == InSummary })
 		if at >= 0 {
 			was := b.z.blocks[at]
-			rooms.summary = int64(was.Tokens) + more
+			rooms.summary = int64(was.Tokens) + more - b.ownTokens
 			b.z.blocks[at] = b.summary(left, rooms, said)
 			room -= int64(b.z.blocks[at].Tokens - was.Tokens)
 			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[at].Text), whole)
@@ -275,6 +297,25 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 	if room > minRefold {
 		b.fold(int(room + b.foldTokens))
 	}
+}
+
+// sayMore gives the block of the user's words more tokens if it has more messages then, and returns
+// how many it takes of them. said are the places of its messages.
+func (b *zoner) sayMore(span ctxabi.Span, more int64, said map[int]bool) (taken int64, shown map[int]bool) {
+	blocks, was, unsaid := b.z.blocks, b.taken(), b.unsaid
+	rest := blocks
+	if len(rest) > 0 && rest[0].Zone == InSaid {
+		rest = rest[1:]
+	}
+	b.z.blocks = rest
+	all := int(more+was-b.taken()-b.marksFor(InSaid)) - b.frame()
+	p, shown := b.said(span, saidTokens{all, all, all})
+	if b.unsaid >= unsaid {
+		b.z.blocks, b.unsaid = blocks, unsaid
+		return 0, said
+	}
+	b.z.blocks = append([]Part{p}, rest...)
+	return b.taken() - was, shown
 }
 
 // room is what the zones may take in exact tokens: what the records that are shown leave of what
@@ -296,7 +337,7 @@ func (b *zoner) room() (room, words int64, err error) {
 			shown += int64(b.frame())
 		} else if p.From >= b.z.boundary { // the fold takes back by weight what it lowers later
 			if k, ok := at.oddAt(p.From); ok {
-				shown += max(0, at.scaled(at.odd[k].rule.shown(at.odd[k].weight))-int64(p.Tokens))
+				shown += max(0, at.scaled(at.odd[k].shown(at.odd[k].rule))-int64(p.Tokens))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,10 +72,21 @@ func windowOf(m record.Records, at int) int {
 // Outdated returns the places of records of which a later one, up to the place last, replaced all
 // content: a file that was written or removed, or a field that a call set to another value.
 func (mm *Memo) Outdated(m record.Records, last int) map[int]bool {
+	first, kept := windowOf(m, last), &mm.outdated
+	if kept.last == last {
+		return kept.places
+	}
 	mm.digests.limit()
+	if newest, ok := mm.digests.read(m, last); ok && kept.last > 0 && kept.last == last-1 && !newest.mayReplace() {
+		kept.last = last
+		maps.DeleteFunc(kept.places, func(at int, _ bool) bool { return at < first })
+		return kept.places
+	}
 	var parts []lineSource
-	for at := windowOf(m, last); at <= last; at++ {
-		one, _ := mm.digests.read(m, at)
+	unread := false
+	for at := first; at <= last; at++ {
+		one, ok := mm.digests.read(m, at)
+		unread = unread || !ok
 		for i := range one.parts {
 			parts = append(parts, lineSource{at, &one.parts[i]})
 		}
@@ -88,7 +100,21 @@ func (mm *Memo) Outdated(m record.Records, last int) map[int]bool {
 			places[s.at] = true
 		}
 	}
+	if *kept = (outdated{}); !unread {
+		*kept = outdated{last, places}
+	}
 	return places
+}
+
+// outdated is what [Memo.Outdated] returned for the newest place.
+type outdated struct {
+	last   int // 0: nothing is known
+	places map[int]bool
+}
+
+// mayReplace reports whether a record may replace what older ones say, or take back that one does.
+func (d *digest) mayReplace() bool {
+	return slices.ContainsFunc(d.parts, func(p digestPart) bool { return p.file != "" || p.setting != nil || p.failed })
 }
 
 // keyLines is the block of old lines, in at most room tokens: of all records behind the boundary, also of those that earlier generations

@@ -22,7 +22,7 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidMost     = 512 // messages of the user that are looked at; of older ones, those with rules
+	saidMost     = 512 // newest messages of the user; of older ones, those with rules or changes
 	saidNewest   = 3   // messages that stay before older ones that demand something
 	saidAsked    = 48  // tokens of the question that a short reply answers
 	saidNumbered = 8   // missing messages whose numbers the block lists
@@ -42,25 +42,36 @@ type saying struct {
 	cut   bool   // something that is pasted is left out
 	reply bool   // to a question tool
 	pair  bool   // it changed a statement, or has one that changed
-	wants bool   // it demands something
+	must  bool   // an earlier block shows what it changed, or the statement without its mark
 	line  string // in the block; "": none yet
+
+	wants func() bool // whether it demands something; nil for a reply
+	keep  string      // the parts that every line shows whole: rules, sentences that changed a statement
+	order []int       // of the parts, for shortened lines; nil: not needed yet
 }
 
-// said is the block of the user's words of the records of a span, in at most room tokens; messages
-// with rules or changes may take up to most tokens together. covered are the texts that the pack
-// shows. shown are the places of the messages that the block has.
-func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part, shown map[int]bool) {
+// saidTokens are the tokens of the block of the user's words.
+type saidTokens struct {
+	all  int // for all messages
+	most int // messages with rules or changes may bring the block to this
+	must int // messages that must not be missing may bring the block to this
+}
+
+func (t saidTokens) less(n int) saidTokens { return saidTokens{t.all - n, t.most - n, t.must - n} }
+
+// said returns the block of the user's words of the records of a span, and the places of its
+// messages. It sets b.unsaid to the number of messages that it only counts.
+func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
 	n := b.c.CountCached(heading)
-	list, missing := b.sayings(span, covered)
-	if room -= n; room <= 0 || len(list)+len(missing) == 0 {
+	list, missing := b.sayings(span)
+	b.unsaid = len(list) + len(missing)
+	if room = room.less(n); max(room.all, room.most, room.must) <= 0 || b.unsaid == 0 {
 		return Part{}, shown
 	}
-	more := b.sayingLines(list, missing, room, max(room, most-n))
-	if b.pair(list, saidCaps[0]) {
-		more = b.moreLine(list, missing)
-	}
+	b.sayingLines(list, missing, room)
+	b.pair(list, saidCaps[0])
 
 	text, last, rules := heading, "", 0
 	for i := range slices.Backward(list) {
@@ -70,9 +81,14 @@ func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part
 			}
 			text += s.line
 			shown[s.at] = true
+			b.unsaid--
 		} else if s.rules != "" {
 			rules++
 		}
+	}
+	more := b.moreLine(list, missing)
+	if b.c.CountCached(text+more) > n+max(room.all, room.most) && b.unsaid > 0 {
+		more = fmt.Sprintf(moreCounted, b.unsaid)
 	}
 	if text += more; text == heading {
 		return Part{}, shown
@@ -82,45 +98,60 @@ func (b *zoner) said(span ctxabi.Span, room, most int, covered []string) (p Part
 	return p, shown
 }
 
-// sayingLines sets the lines of messages, of which list has the newest first, and returns the line
-// that counts those without one and the missing ones. All lines fit into room tokens, or with
-// those of rules and changes into most.
-func (b *zoner) sayingLines(list []saying, missing []int, room, most int) (more string) {
+// moreCounted counts messages without a line where their places take too many tokens.
+const moreCounted = "- %d more: " + ctxabi.RequestsFile + "\n"
+
+// sayingLines sets the lines of messages, of which list has the newest first. They leave tokens for
+// the line that counts those without one and the missing ones.
+func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 	for _, limit := range saidCaps {
-		left := room
+		left := room.all
 		for i := 0; i < len(list) && left >= 0; i++ {
 			list[i].line = b.sayingLine(&list[i], limit)
 			left -= b.c.CountCached(list[i].line)
 		}
-		if more = b.moreLine(list, missing); left >= b.c.CountCached(more) {
-			return more
+		if left < 0 {
+			continue
+		}
+		if left >= b.c.CountCached(b.moreLine(list, missing)) {
+			return
 		}
 	}
 
 	// Not all fit: choose by rank, then give the chosen ones what is left.
-	order := make([]*saying, len(list))
+	order, ranks := make([]*saying, len(list)), map[*saying]int{}
 	for i := range list {
 		order[i] = &list[i]
 		order[i].line = ""
-	}
-	rank := func(s *saying) int { return s.rank(slices.Index(order, s)) }
-	ranks := map[*saying]int{}
-	for _, s := range order {
-		ranks[s] = rank(s)
+		ranks[order[i]] = order[i].rank(i)
 	}
 	slices.SortStableFunc(order, func(a, b *saying) int { return ranks[a] - ranks[b] })
-	used := b.c.CountCached(b.moreLine(list, missing)) // the longest that it can be
+	longest := b.c.CountCached(b.moreLine(list, missing))
+	room.most = max(room.all, room.most)
+	room.must = max(room.most, room.must+longest-b.c.CountCached(fmt.Sprintf(moreCounted, len(list)+len(missing))))
+	used, misses := 0, 0
 	for _, s := range order {
-		limit := room
-		if s.rules != "" || s.pair { // a mark of an earlier block may name the change
-			limit = most
+		limit := room.all
+		switch {
+		case s.must:
+			limit = room.must
+		case s.rules != "" || s.pair: // a mark of an earlier block may name the change
+			limit = room.most
 		}
-		line := b.sayingLine(s, saidCaps[len(saidCaps)-1])
-		if n := b.c.CountCached(line); used+n <= limit {
-			s.line = line
-			used += n
+		s.line = b.sayingLine(s, saidCaps[len(saidCaps)-1])
+		n := used + b.c.CountCached(s.line)
+		fits := n+longest <= limit
+		if !fits && n <= limit && misses < maxMisses { // the line that counts the others shrinks
+			fits = n+b.c.CountCached(b.moreLine(list, missing)) <= limit
+			misses++
+		}
+		if fits {
+			used = n
+		} else {
+			s.line = ""
 		}
 	}
+	room.all -= b.c.CountCached(b.moreLine(list, missing))
 	for _, s := range order {
 		if s.line == "" {
 			continue
@@ -128,26 +159,25 @@ func (b *zoner) sayingLines(list []saying, missing []int, room, most int) (more 
 		n := b.c.CountCached(s.line)
 		for _, limit := range saidCaps {
 			line := b.sayingLine(s, limit)
-			if grown := used + b.c.CountCached(line) - n; grown <= room {
+			if grown := used + b.c.CountCached(line) - n; grown <= room.all {
 				s.line, used = line, grown
 				break
 			}
 		}
 	}
-	return b.moreLine(list, missing)
 }
 
 // moreLine counts the messages without a line, of which the missing ones are older, and names
 // where they are; "" for none.
 func (b *zoner) moreLine(list []saying, missing []int) string {
-	rules, others := []int{}, missing
+	rules, others := []int{}, slices.Clip(missing)
 	for i := range slices.Backward(list) {
 		switch s := &list[i]; {
 		case s.line != "":
 		case s.rules != "":
 			rules = append(rules, s.at)
 		default:
-			others = append(slices.Clip(others), s.at)
+			others = append(others, s.at)
 		}
 	}
 	text := ""
@@ -177,11 +207,13 @@ func (b *zoner) moreLine(list []saying, missing []int) string {
 // rank is the place of the k-th newest message among those that stand first where room is short.
 func (s *saying) rank(k int) int {
 	switch {
+	case s.must:
+		return -1
 	case s.rules != "", s.pair:
 		return 0
 	case k < saidNewest, s.reply:
 		return 1
-	case s.wants:
+	case s.wants():
 		return 2
 	}
 	return 3
@@ -189,18 +221,23 @@ func (s *saying) rank(k int) int {
 
 // sayings are the messages of the user of a span that say something and that the pack does not
 // show otherwise, newest first. Of a message that the pack shows in part they are the rules that
-// it does not show. Of messages older than the newest saidMost they are those with rules; missing
-// has the places of the others, oldest first.
-func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, missing []int) {
+// it does not show. Of messages older than the newest saidMost they are those with rules or
+// changes; missing has the places of the others, oldest first.
+func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	known := map[string]bool{}
 	add := func(at int, w *saidWords) {
 		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
-			reply: w.reply, pair: b.changed.pairs(at), wants: derived.Demands(w.parts)}
+			reply: w.reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.rules, wants: w.wants}
+		if len(b.changed.by[at]) > 0 {
+			keeps := slices.DeleteFunc(slices.Clone(w.parts), func(part string) bool { return !b.keeps(at, part) })
+			s.keep = strings.Join(keeps, " ")
+		}
 		if b.isFolded(at) || b.staysWhole(at) {
-			if s.parts = b.missingRules(s.parts, w.parts, covered); len(s.parts) == 0 {
+			if s.parts = b.missingRules(s.parts, w.parts); len(s.parts) == 0 {
 				return
 			}
 			s.rules, s.cut = strings.Join(s.parts, " "), true
+			s.keep = s.rules
 		}
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
@@ -231,20 +268,20 @@ func (b *zoner) sayings(span ctxabi.Span, covered []string) (list []saying, miss
 	return append(list, b.again...), missing
 }
 
-// missingRules returns the rules among the parts of a message, with their marks, that covered texts
-// do not have and that no later message changed.
-func (b *zoner) missingRules(marked, parts, covered []string) (missing []string) {
+// missingRules returns the rules among the parts of a message, with their marks, that no record of
+// the pack shows and that no later message changed.
+func (b *zoner) missingRules(marked, parts []string) (missing []string) {
 	for i, part := range parts {
-		if derived.IsRule(part) && marked[i] == part && !contains(covered, part) {
+		if derived.IsRule(part) && marked[i] == part && !contains(b.records, part) {
 			missing = append(missing, part)
 		}
 	}
 	return missing
 }
 
-// olderSayings calls add for the messages of a span with rules, newest first, and returns the
-// places of the others that say something. It does not read the middle of a very long history (see
-// finds.GapBefore): the messages there count as others.
+// olderSayings calls add for the messages of a span with rules or changes, newest first, and
+// returns the places of the others that say something. It does not read the middle of a very long
+// history (see finds.GapBefore): the messages there count as others.
 func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
 	gap := finds.GapBefore(b.z.at)
 	var unread []record.Address
@@ -266,18 +303,19 @@ func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (
 			continue
 		}
 		w, ok := b.mm.older[at]
-		if !ok {
+		pair := b.changed.pairs(at)
+		if !ok || pair && len(w.parts) == 0 {
 			r, readable := b.excerpt(at)
 			if !readable {
 				continue
 			}
-			if w = saidBy(r); w.rules == "" { // nothing but that it says something is needed later
+			if w = saidBy(r); w.rules == "" && !pair { // only whether it says something is needed later
 				w = &saidWords{sense: w.sense, idle: !w.says()}
 			}
 			b.mm.older[at] = w
 		}
 		switch {
-		case w.rules != "":
+		case w.rules != "" || pair:
 			add(at, w)
 		case !w.idle:
 			others = append(others, at)
@@ -307,7 +345,8 @@ func (b *zoner) askedBefore(at int) string {
 		case e.Role == ctxabi.Assistant:
 			if r, ok := b.excerpt(q); ok && strings.TrimSpace(r.Text) != "" {
 				parts, _ := derived.UserWords(derived.Question(r.Text, AnsweredBytes))
-				short, _ := derived.Shorten(parts, saidAsked, b.c.CountCached)
+				order := func() []int { return derived.Order(parts, derived.IsRule) }
+				short, _ := derived.Shorten(parts, order, saidAsked, b.c.CountCached)
 				return short
 			}
 		}
@@ -315,12 +354,17 @@ func (b *zoner) askedBefore(at int) string {
 	return ""
 }
 
-// sayingLine is the line of a message, in about most tokens; its rules are whole nevertheless.
+// sayingLine returns the line of a message in about most tokens. It keeps s.keep whole in any case.
 func (b *zoner) sayingLine(s *saying, most int) string {
-	if s.rules != "" {
-		most = max(most, b.c.CountCached(s.rules)+lineTokens)
+	if s.keep != "" {
+		most = max(most, b.c.CountCached(s.keep)+lineTokens)
 	}
-	text, cut := derived.Shorten(s.parts, most, b.c.CountCached)
+	text, cut := derived.Shorten(s.parts, func() []int {
+		if s.order == nil {
+			s.order = derived.Order(s.parts, func(part string) bool { return b.keeps(s.at, part) })
+		}
+		return s.order
+	}, most, b.c.CountCached)
 	a := record.AddressOf(b.m, s.at)
 	line := "- [" + a.String() + "] " + record.OneLine(text)
 	if s.asked != "" {
@@ -330,4 +374,11 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 		line += " · " + a.Path()
 	}
 	return line + "\n"
+}
+
+// keeps reports whether a line of the message at a place shows a part whole: a rule, or a sentence
+// of a message that changed a statement that asks for a change.
+func (b *zoner) keeps(at int, part string) bool {
+	asks := func(ask derived.Statement) bool { return strings.HasPrefix(part, begins(ask.Text)) }
+	return derived.IsRule(part) || len(b.changed.by[at]) > 0 && slices.ContainsFunc(b.notesFound.Asks, asks)
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,13 +12,12 @@ import (
 
 // Numbers of the summary.
 const (
-	gistTokens  = 80  // that a stretch of the range has
-	gistLooked  = 3   // records of a stretch that are read, where they are older than those of key lines
-	gistScanned = 64  // records of such a stretch among which these are looked for
-	minWorth    = 3   // of a sentence that stands for its stretch, but for the end of a turn
-	endsWorth   = 4   // how much more a sentence is worth that stands at the end of a turn
-	maxMisses   = 8   // sentences that do not fit, before no other is tried
-	ownSummary  = 300 // thousandths of the room that the summarizer's text may take
+	gistTokens  = 80 // that a stretch of the range has
+	gistLooked  = 3  // records of a stretch that are read, where they are older than those of key lines
+	gistScanned = 64 // records of such a stretch among which these are looked for
+	minWorth    = 3  // of a sentence that stands for its stretch, but for the end of a turn
+	endsWorth   = 4  // how much more a sentence is worth that stands at the end of a turn
+	maxMisses   = 8  // sentences that do not fit, before no other is tried
 )
 
 // gist is what an assistant's record says.
@@ -38,20 +38,20 @@ func (g *gist) best() (best int) {
 	return best
 }
 
-// summary is the block that says what was done, found and decided in the records of a span: in the words of the
-// recipe's summarizer as far as these go, and by lines of their own of the records that left since. said are the messages of the user
-// whose words the pack has.
+// summary is the block of a generation that says what was done, found and decided in the records of
+// a span. It contains the delivered version, then derived lines for the records after its range, for
+// which rooms.summary tokens are left. said are the messages of the user whose words the pack has.
 func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Part {
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InSummary}, Text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
-	room, after := int(rooms.summary)-b.c.CountCached(p.Text), span.From-1
-	if b.own != nil && b.own.To >= span.From {
-		// It may take what key lines are to have, too: it is what somebody who knows wants to be told.
-		own, most := b.c.CountCached(p.Text+b.own.Text), int(rooms.summary+rooms.lines)
-		if own <= most {
-			p.Text, p.Summarized, after = p.Text+b.own.Text, b.own.To, b.own.To
-			room = min(int(rooms.summary), most-own)
-		}
+	room, after := int(rooms.summary), max(span.From-1, b.z.covers)
+	heading := b.c.CountCached(p.Text)
+	if text, cut := b.delivered(int(rooms.own) - heading); text == "" {
+		room -= heading
+	} else {
+		p.Text, p.Summarized, p.Version, p.VersionCut = p.Text+text, b.own.To, b.own.N, cut
+		b.ownTokens = int64(b.c.CountCached(p.Text))
 	}
+
 	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room, said)
 	if p.Summarized == 0 && len(lines) == 0 {
 		return Part{}
@@ -59,6 +59,42 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 	p.Text += strings.Join(lines, "")
 	p.Tokens = b.c.CountCached(p.Text)
 	return p
+}
+
+// ownBlock returns how many of its tokens the delivered version takes with its heading.
+func (b *zoner) ownBlock(rooms *zoneRules) int64 {
+	heading := int64(b.c.CountCached(record.BlockHeading + "summary (" + record.SourcesOf(b.m, ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}) + ")\n"))
+	text, _ := b.delivered(int(rooms.own - heading))
+	if text == "" {
+		return 0
+	}
+	return min(rooms.own, heading+int64(b.c.CountCached(text))+1)
+}
+
+// delivered returns the text of the version that enters, as much of it as fits into room tokens, below
+// a line that names it and above the lines of its checks. cut reports that it is not whole.
+func (b *zoner) delivered(room int) (text string, cut bool) {
+	if b.own == nil || b.own.Text == "" {
+		return "", false
+	}
+	span := ctxabi.Span{From: 1, To: b.own.To}
+	head := fmt.Sprintf("Version %d, by %s", b.own.N, SummaryWriter(b.own.Writer))
+	if b.own.To > 0 {
+		head += ", of " + record.SourcesOf(b.m, span)
+	}
+	head += ":\n"
+	tail := b.checks
+	limit := min(b.f.Rules.SummaryLimit(), room-b.c.CountCached(head+tail))
+	if limit <= 0 {
+		return "", false
+	}
+	text, cut = cutSummary(ctxabi.Escape(b.own.Text), ctxabi.SummaryPath(b.own.N), limit, b.c.CountCached)
+	if record.NeedsFence(text) { // it leaves a code fence open
+		var b strings.Builder
+		record.WriteContent(&b, text, true)
+		text = b.String()
+	}
+	return head + text + tail, cut
 }
 
 // derived are the lines for the records of a span, spread over it, as many as there is room for, in their order.
@@ -262,40 +298,4 @@ func (b *zoner) gistPlaces(span ctxabi.Span, stretches int) [][]gist {
 		}
 	}
 	return out
-}
-
-// SummaryFor returns the summary that enters at the last major compaction of f, or nil.
-func (mm *Memo) SummaryFor(f *Fold) *Summary {
-	if len(f.past) == 0 {
-		return nil
-	}
-	if n := mm.summaryAt(f.past[0].Compacted, f.past[0].Boundary()); n > 0 {
-		return &mm.Summaries[n-1]
-	}
-	return nil
-}
-
-// summaryAt returns the number of a summary as Fold.summary does.
-func (mm *Memo) summaryAt(compacted, boundary int) int {
-	for i := range slices.Backward(mm.Summaries) {
-		if s := &mm.Summaries[i]; s.After < compacted && s.To < boundary {
-			return i + 1
-		}
-	}
-	return 0
-}
-
-// OwnSummary is how many tokens the summarizer may give for what is behind the boundary; 0: the journal has no summary.
-func (f *Fold) OwnSummary() int {
-	if f.Boundary() == 1 || f.Rules.zones.all() == 0 {
-		return 0
-	}
-	return f.Rules.maxOwn(f.Rules.room - f.settled().keptRecords(1, f.starts[0]))
-}
-
-// maxOwn is how many tokens the summarizer may give where so many are left beside the records that are kept: three tenths of these, but
-// not more than the summary and the key lines may have together.
-func (r *Rules) maxOwn(room int64) int {
-	z := r.zonesIn(room)
-	return int(min(room*ownSummary/1000, z.summary+z.lines))
 }

@@ -47,6 +47,7 @@ func (d *Dialogue) anthropic(tools Tools) (data []byte, stable Stable) {
 	if len(list) > 0 {
 		body["tools"] = itemLines(list)
 	}
+	d.withoutCalls(body, "tool_choice", object{"type": "none"})
 	return writeBody(body), a.units()
 }
 

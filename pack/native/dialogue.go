@@ -16,7 +16,10 @@ type Dialogue struct {
 }
 
 // Footer is the volatile end of a prompt, which each request replaces.
-type Footer struct{ System, Quoted string }
+type Footer struct {
+	System, Quoted string
+	Request        string // instead of both: the last turn of the user, which no call may answer
+}
 
 // Head is a block, or several of one phase, or a leading record.
 type Head struct {

@@ -42,6 +42,7 @@ func (d *Dialogue) gemini(tools Tools) (body object, stable Stable) {
 	if list := tools.gemini(); len(list) > 0 {
 		body["tools"] = []any{object{"functionDeclarations": itemLines(list)}}
 	}
+	d.withoutCalls(body, "toolConfig", object{"functionCallingConfig": object{"mode": "NONE"}})
 	return body, a.units()
 }
 

@@ -49,6 +49,7 @@ func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
 	if list := tools.openAI(); len(list) > 0 {
 		body["tools"] = itemLines(list)
 	}
+	d.withoutCalls(body, "tool_choice", "none")
 	return writeBody(body), w.stable
 }
 

@@ -75,6 +75,29 @@ func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 	return data, err
 }
 
+// RequestBody is the rendering in a format with a request as the last turn of the user instead of
+// the footer, and without a choice of tools. It exceeds the limit by the request at most. All calls
+// have the same request.
+// It returns errors as [Prompt.Render] does.
+func (n *Prompt) RequestBody(f Format, request string, logs Logs) ([]byte, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	key := "request " + f
+	if data, ok := n.made[key]; ok {
+		return data, nil
+	}
+	q := &Prompt{Script: n.Script, Head: n.Head, Quoted: n.Quoted, Messages: n.Messages, Tools: n.Tools, Limit: n.Limit,
+		Counter: n.Counter, Footer: Footer{Request: request}}
+	data, _, err := q.Render(f, logs)
+	if err == nil {
+		if n.made == nil {
+			n.made = map[Format][]byte{}
+		}
+		n.made[key] = data
+	}
+	return data, err
+}
+
 // Size is about how many bytes of memory n holds.
 func (n *Prompt) Size() int {
 	n.mu.Lock()

@@ -49,6 +49,7 @@ func (d *Dialogue) responses(tools Tools) (data []byte, stable Stable) {
 	if list := tools.responses(); len(list) > 0 {
 		body["tools"] = itemLines(list)
 	}
+	d.withoutCalls(body, "tool_choice", "none")
 	return writeBody(body), w.stable
 }
 

@@ -102,6 +102,10 @@ func (d *Dialogue) dropThoughts(f form) {
 // would end the turn: Claude drops its thinking, Gemini and DeepSeek begin another turn. There the
 // footer follows the text of the last result.
 func (d *Dialogue) placeFooter(roles int) {
+	if d.footer.Request != "" {
+		d.add(utterance{by: ByUser, tail: true, parts: []filled{{text: d.footer.Request}}})
+		return
+	}
 	system, text := d.footer.System, d.footer.Quoted
 	if roles == 2 {
 		system, text = "", system+text
@@ -115,6 +119,13 @@ func (d *Dialogue) placeFooter(roles int) {
 	}
 	if system != "" {
 		d.add(utterance{by: bySystem, tail: true, parts: []filled{{text: system}}})
+	}
+}
+
+// withoutCalls sets the tool choice of a body that has tools, if no call may answer it.
+func (d *Dialogue) withoutCalls(body object, key string, choice any) {
+	if d.footer.Request != "" && body["tools"] != nil {
+		body[key] = choice
 	}
 }
 

@@ -41,4 +41,5 @@ type Line struct {
 	At    int    // position of the last change
 
 	External bool // the entry is about something outside of the workspace
+	Least    bool // all other lines get tokens before this one
 }

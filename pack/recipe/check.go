@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"gopkg.in/yaml.v3"
@@ -26,6 +27,8 @@ func (r *reader) check(n *yaml.Node, name string, v any, get func(string) *yaml.
 		}
 	case "condition":
 		r.oneOf(n, "a condition", get, "when", "all", "any", "not")
+	case "summarizer":
+		r.summarizer(n, v.(*Generator), get)
 	case "section":
 		r.oneOf(n, "a section", get, "from", "path", "text")
 		r.title(get("name"), "name", v.(*Section).Name)
@@ -39,6 +42,31 @@ func (r *reader) check(n *yaml.Node, name string, v any, get func(string) *yaml.
 			}
 			seen[s.Name] = true
 		}
+	}
+}
+
+// apiTimeout is how long a summarizer with an API runs if the recipe says nothing.
+const apiTimeout = 5 * time.Minute
+
+// summarizer checks that a summarizer is either a command or a model of an API.
+func (r *reader) summarizer(n *yaml.Node, g *Generator, get func(string) *yaml.Node) {
+	r.oneOf(n, "a summarizer", get, "command", "openai")
+	for _, key := range []string{"model", "api_key_env"} {
+		if at := get(key); at != nil && get("openai") == nil {
+			r.bad(at, "%s belongs to openai, which the summarizer does not have", key)
+		}
+	}
+	if get("openai") == nil {
+		return
+	}
+	if g.Model == "" {
+		r.bad(n, `a summarizer with "openai" needs "model"`)
+	}
+	if at := get("api_key_env"); at != nil && !variableName().MatchString(g.KeyEnv) {
+		r.bad(at, "api_key_env is not the name of a variable; write the name, not the key")
+	}
+	if get("timeout_ms") == nil {
+		g.Timeout = apiTimeout
 	}
 }
 

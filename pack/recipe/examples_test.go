@@ -13,6 +13,7 @@ var examples = map[string]string{
 	"recipe.wait_ms":              `2000`,
 	"recipe.history":              `{low: 0.7}`,
 	"recipe.summarizer":           `{command: [python3, "${AGENT_HOME}/tools/summarize.py"], timeout_ms: 60000}`,
+	"recipe.summary_request":      `on`,
 	"recipe.structural_variation": `true`,
 	"recipe.env":                  `{TARGET_FILE: main.go}`,
 	"recipe.messages":             `[{role: user, content: "Answer in one line."}]`,
@@ -48,8 +49,13 @@ var examples = map[string]string{
 	"source.condition":      `{when: task_contains, pattern: deploy}`,
 	"source.fallback":       `[{type: file, path: "${CWD}/AGENTS.md"}]`,
 
-	"generator.command":    `[ls, -R, src]`,
-	"generator.timeout_ms": `5000`,
+	"generator.command":      `[ls, -R, src]`,
+	"summarizer.command":     `[python3, "${AGENT_HOME}/tools/summarize.py"]`,
+	"summarizer.openai":      `"http://127.0.0.1:11434/v1"`,
+	"summarizer.model":       `qwen3`,
+	"summarizer.api_key_env": `OPENAI_API_KEY`,
+	"summarizer.timeout_ms":  `60000`,
+	"generator.timeout_ms":   `5000`,
 
 	"stage.generator": `{command: [sort], timeout_ms: 1000}`,
 	"stage.output":    `"${CWD}/.cache/sorted.txt"`,

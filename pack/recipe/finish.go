@@ -184,6 +184,9 @@ func (r *Recipe) hash() string {
 	h := *r
 	h.Name, h.Files, h.Origins, h.Hash = "", nil, nil, ""
 	h.Sources, h.Strategies = slices.Clone(r.Sources), slices.Clone(r.Strategies)
+	if h.SummaryRequest == AskAuto {
+		h.SummaryRequest = "" // recipes from before the key keep their hash
+	}
 	for i := range h.Sources {
 		h.Sources[i].Origin, h.Sources[i].Origins = Origin{}, nil
 	}

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"io/fs"
+	"strings"
 	"testing"
 )
 
@@ -26,5 +27,22 @@ func TestDefaultIsWhole(t *testing.T) {
 	}
 	if len(r.Strategies) != 4 || r.History.Low != 0.78 || r.Wait != 500e6 || r.TotalMaxTokens != -1 || r.Hash == "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// A summarizer with an API runs ctxfs, and its recipe is what its own YAML says.
+func TestSummarizerOfAnAPI(t *testing.T) {
+	h := home{"context.yaml": "summarizer: {openai: \"http://127.0.0.1:11434/v1\", model: qwen3, api_key_env: KEY}\nsources: [{type: journal}]\n"}
+	r, err := Load("context.yaml", h.read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "ctxfs summarize --openai http://127.0.0.1:11434/v1 --model qwen3 --api-key-env KEY"
+	if got := strings.Join(r.Summarizer.Words(), " "); got != want || r.Summarizer.Timeout != apiTimeout {
+		t.Errorf("it runs %q for %v", got, r.Summarizer.Timeout)
+	}
+	h["context.yaml"] = string(r.YAML())
+	if again, err := Load("context.yaml", h.read); err != nil || again.Hash != r.Hash {
+		t.Errorf("%v\n%s", err, r.YAML())
 	}
 }

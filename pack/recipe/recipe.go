@@ -16,6 +16,7 @@ type Recipe struct {
 	Wait           time.Duration // how long a read may wait for generators
 	History        History
 	Summarizer     *Generator
+	SummaryRequest Asking     `json:",omitempty"`
 	Variation      bool       // the goal is written another way each turn
 	Env            []Variable // in order of their names
 	Messages       []Message  // instead of the strategy's sections
@@ -97,6 +98,27 @@ type Stage struct {
 type Generator struct {
 	Command []string // with variables
 	Timeout time.Duration
+
+	// Of a summarizer without a command: the address of an API and a model, with variables, and the
+	// variable that holds the key; "": it needs none.
+	OpenAI string `json:",omitempty"`
+	Model  string `json:",omitempty"`
+	KeyEnv string `json:",omitempty"`
+}
+
+// SummarizeProgram is the program of the words that Words returns for an API: ctxfs itself.
+const SummarizeProgram = "ctxfs"
+
+// Words returns the command to run, with variables.
+func (g *Generator) Words() []string {
+	if g.OpenAI == "" {
+		return g.Command
+	}
+	words := []string{SummarizeProgram, "summarize", "--openai", g.OpenAI, "--model", g.Model}
+	if g.KeyEnv != "" {
+		words = append(words, "--api-key-env", g.KeyEnv)
+	}
+	return words
 }
 
 // Cache decides when an output is used again.
@@ -227,6 +249,16 @@ const (
 	CacheFileHash CacheStrategy = "file_hash" // while the files of InvalidateOn stay as they are
 	CacheTTL      CacheStrategy = "ttl"       // for a time
 	CacheNever    CacheStrategy = "never"     // not at all: each look at the pack runs it
+)
+
+// Asking decides whether packs ask the agent for a summary.
+type Asking string
+
+// Packs ask the agent if it has shown that it can answer, in any case, or never.
+const (
+	AskAuto Asking = "auto"
+	AskOn   Asking = "on"
+	AskOff  Asking = "off"
 )
 
 // Predicate is the elementary form of a condition.

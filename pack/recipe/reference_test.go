@@ -30,6 +30,15 @@ func withKey(t *testing.T, o *object, f *field) string {
 			add(g.Key, examples[o.Name+"."+g.Key])
 		}
 	}
+	if o.Name == "summarizer" && f.Key == "timeout_ms" {
+		add("command", "[x]")
+	} else if o.Name == "summarizer" && f.Key != "command" {
+		for _, key := range []string{"openai", "model"} {
+			if key != f.Key {
+				add(key, examples["summarizer."+key])
+			}
+		}
+	}
 	if o.Name == "section" && !slices.Contains([]string{"from", "path", "text"}, f.Key) {
 		add("text", "x")
 	}
@@ -50,6 +59,8 @@ func withKey(t *testing.T, o *object, f *field) string {
 		return "sources: [" + text + journal + "]\n"
 	case "generator":
 		return "sources: [{type: computed_file, generator: " + text + "}" + journal + "]\n"
+	case "summarizer":
+		return "summarizer: " + text + "\nsources: [{type: journal}]\n"
 	case "stage":
 		return "sources: [{type: pipeline, stages: [" + text + "]}" + journal + "]\n"
 	case "cache":

@@ -54,6 +54,9 @@ func (o *object) schema() js {
 			s["anyOf"] = []js{{"required": []string{"sources"}}, {"required": []string{"import"}}}
 		case "section":
 			s["oneOf"] = requireOne("from", "path", "text")
+		case "summarizer":
+			s["oneOf"] = requireOne("command", "openai")
+			s["dependentRequired"] = js{"openai": []string{"model"}, "model": []string{"openai"}, "api_key_env": []string{"openai"}}
 		}
 		return s
 	}

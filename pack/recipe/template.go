@@ -48,6 +48,8 @@ func (r *Recipe) Templates() (all []Template) {
 	}
 	if r.Summarizer != nil {
 		words(-1, r.Summarizer, r.Origins, "summarizer")
+		add(-1, "", r.Summarizer.OpenAI, r.Origins, "summarizer.openai")
+		add(-1, "", r.Summarizer.Model, r.Origins, "summarizer.model")
 	}
 	return all
 }

@@ -200,3 +200,25 @@ func TestLinesKeepTheirRoom(t *testing.T) {
 		}
 	}
 }
+
+// An edit whose result precedes its call was not counted.
+func TestResultBeforeItsCall(t *testing.T) {
+	l := packtest.LogOf()
+	edit := func(id string) []byte {
+		return []byte(fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":%q,"name":"Edit","arguments":"{\"file_path\":\"a.go\"}"}]}`, id))
+	}
+	answer := func(id string) []byte {
+		return []byte(fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"The file a.go has been updated."}`, id))
+	}
+	for _, record := range [][]byte{edit("a"), answer("a"), answer("b"), edit("b"), edit("c"), answer("d"), answer("c"), edit("d")} {
+		l.Append(record)
+	}
+	var known States
+	s, err := known.At(l, 0, l.Len())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(s.Lines(input(1000)), "\n"); got != "a.go: edited 4 times, last at 8" {
+		t.Errorf("%s", got)
+	}
+}

@@ -14,12 +14,15 @@ import (
 // Logs are both logs of a session as packs show them: a placeholder replaces each damaged record, and
 // secrets are redacted.
 type Logs struct {
-	Unread record.Unread // records that are damaged
-	mask   *mask         // what packs must not show; nil: they show all
+	Unread    record.Unread // records that are damaged
+	summaries *summaryTexts
+	mask      *mask // what packs must not show; nil: they show all
 }
 
 // NewLogs returns the logs of session id, without the secrets that r knows; a nil r: as they are.
-func NewLogs(r *redact.Redactor, id string) Logs { return Logs{mask: newMask(r, id)} }
+func NewLogs(r *redact.Redactor, id string) Logs {
+	return Logs{mask: newMask(r, id), summaries: &summaryTexts{}}
+}
 
 // Redacts reports whether packs show the session without its secrets.
 func (l *Logs) Redacts() bool { return l.mask != nil }
@@ -125,6 +128,9 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 		in.Tools, in.Events = t.Tools, l.readableUntil(t, true, until)
 		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
 	}
+	if err == nil {
+		err = l.deliver(in, x, t)
+	}
 	return t, done, err
 }
 
@@ -148,11 +154,14 @@ func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) (err e
 		in.Tools, in.Events = t.Tools, l.Readable(t, true)
 		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
 	}
-	in.Summaries, in.SummaryNote = in.Usable(), ""
-	in.Redaction = l.mask.until(in.Redaction, t)
+	in.SummaryNote, in.Redaction = "", l.mask.until(in.Redaction, t)
 	if err != nil {
 		return err
 	}
+	if err := l.deliver(in, x, t); err != nil {
+		return err
+	}
+	l.mask.summaries(in)
 	return summaryUntil(in, x, t)
 }
 

@@ -131,13 +131,24 @@ func (v *mask) input(in *pack.Input, t *log.Timeline, u *record.Unread) error {
 			c.Text = text(c.Text)
 		}
 	}
+	v.summaries(in)
+	return nil
+}
+
+// summaries redacts the delivered summaries of in as in.Redaction says.
+func (v *mask) summaries(in *pack.Input) {
+	if v == nil || in.Redaction == nil {
+		return
+	}
 	in.Summaries = slices.Clone(in.Summaries)
 	for i := range in.Summaries {
-		if s := text(in.Summaries[i].Text); s != in.Summaries[i].Text {
-			in.Summaries[i].Text, in.Summaries[i].Sum = s, nil
+		s := &in.Summaries[i]
+		if text := in.Redaction.Text(s.Text); text != s.Text {
+			s.Text, s.Sum = text, nil
+			sum := s.ID()
+			s.Sum = &sum
 		}
 	}
-	return nil
 }
 
 // until returns the redaction r of an earlier moment.

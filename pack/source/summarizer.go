@@ -10,6 +10,7 @@ func SummarizerSource(r *recipe.Recipe) *recipe.Source {
 	if r.Summarizer == nil {
 		return nil
 	}
-	return &recipe.Source{Type: recipe.TypeComputed, Block: "\nsummarizer", Stages: []recipe.Stage{{Generator: *r.Summarizer}},
+	g := recipe.Generator{Command: r.Summarizer.Words(), Timeout: r.Summarizer.Timeout}
+	return &recipe.Source{Type: recipe.TypeComputed, Block: "\nsummarizer", Stages: []recipe.Stage{{Generator: g}},
 		Origin: r.Origins["summarizer"]}
 }

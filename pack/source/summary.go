@@ -2,13 +2,16 @@ package source
 
 import (
 	"crypto/sha256"
+	"errors"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/blocks"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -21,7 +24,6 @@ import (
 func (s *sources) summary(at int, id string) (c *content, delivered bool) {
 	f := blocks.File{At: at, ID: id, Path: ctxabi.SummaryFile, Life: ctxabi.OriginAgent}
 	s.g.summaries = append(s.g.summaries, f)
-	s.watchVersions(s.rel)
 	return s.delivered(s.x, f)
 }
 
@@ -67,6 +69,95 @@ func (s *sources) sibling(rel string) *session.Session {
 // watchVersions lets the next scan see whether versions were delivered to the session in dir.
 func (s *sources) watchVersions(dir string) {
 	s.h.internal(path.Join(dir, ctxabi.InternalDir, session.VersionsFile), 0)
+}
+
+// versions notes how many versions the session's summary has, so that a delivery gives another pack.
+// It returns the errors of [session.Session.Summaries].
+func (s *sources) versions() error {
+	s.watchVersions(s.rel)
+	list, err := s.x.Summaries()
+	if err != nil {
+		return err
+	}
+	v, _ := list.InUse()
+	s.g.versions = [2]int{len(list.List), v.N}
+	return nil
+}
+
+// summaryTexts are the texts of delivered versions, by their SHA-256 in hex.
+type summaryTexts struct {
+	mu    sync.Mutex
+	texts map[string]string // guarded by mu
+}
+
+// of returns the text of a version as prompts show it. It returns the errors of
+// [session.Session.SummaryText].
+func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if text, ok := s.texts[v.SHA256]; ok {
+		return text, nil
+	}
+	data, err := x.SummaryText(v)
+	if err != nil {
+		return "", err
+	}
+	text := strings.TrimSpace(string(data))
+	if text != "" {
+		text += "\n"
+	}
+	if s.texts == nil {
+		s.texts = map[string]string{}
+	}
+	s.texts[v.SHA256] = text
+	return text, nil
+}
+
+// deliver sets the versions of the session's summary that were delivered in the history of t, whose
+// records in has. A version whose text is lost is left out. It returns the errors of
+// [session.Session.SummariesAt].
+func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) error {
+	list, err := x.SummariesAt(t.Messages.Len())
+	if err != nil {
+		return err
+	}
+	// before counts the records of so many messages and events, up to a message.
+	before := func(messages, events, upto int) int {
+		n := min(upto, messages)
+		for _, e := range in.Tools {
+			if int(e.Line) <= events && int(e.After) <= upto {
+				n++
+			}
+		}
+		return n
+	}
+
+	in.Summaries = nil
+	removed := list.Removed
+	retract := func(versions int) {
+		for len(removed) > 0 && removed[0].Versions <= versions {
+			r := removed[0]
+			in.Summaries = append(in.Summaries, journal.Summary{After: before(r.Messages, r.Events, r.Messages)})
+			removed = removed[1:]
+		}
+	}
+	for i, v := range list.List {
+		retract(i)
+		text, err := l.summaries.of(x, v)
+		if errors.Is(err, ctxabi.ErrIO) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		in.Summaries = append(in.Summaries, journal.Summary{N: v.N, Text: text, Writer: v.Writer,
+			To: before(v.Messages, v.Events, v.Upto), After: before(v.Messages, v.Events, v.Messages)})
+	}
+	retract(len(list.List))
+	for i := range in.Summaries {
+		sum := in.Summaries[i].ID()
+		in.Summaries[i].Sum = &sum
+	}
+	return nil
 }
 
 // summaryUntil replaces the summary in the files of a pack by the version that was in use when the

@@ -4,5 +4,5 @@ import "github.com/spf13/cobra"
 
 // Register adds the verbs of this package to root.
 func Register(root *cobra.Command) {
-	root.AddCommand(trustCmd(), runnerCmd())
+	root.AddCommand(trustCmd(), summarizeCmd(), runnerCmd())
 }

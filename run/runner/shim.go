@@ -22,6 +22,7 @@ type job struct {
 	Args    [][]byte      `json:"args"`
 	Env     [][]byte      `json:"env"`
 	Dir     []byte        `json:"dir"`
+	Empty   bool          `json:"empty,omitempty"`
 	Timeout time.Duration `json:"timeout"`
 	Root    []byte        `json:"root,omitempty"` // what the held paths are relative to
 	Held    []held        `json:"held,omitempty"`
@@ -127,6 +128,14 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return outcome{Failed: "it cannot be started: " + err.Error()}, nil
 	}
+	if j.Empty {
+		dir, err := s.emptyDir()
+		if err != nil {
+			return outcome{Failed: "it cannot be started: " + err.Error()}, nil
+		}
+		defer os.RemoveAll(dir) // nothing of the command is left by then
+		j.Dir, j.Delta = []byte(dir), nil
+	}
 	pid, err := s.start(launch{j.Args, j.Env, j.Dir, limits(j.Timeout, threads), j.Delta}, stdin, stdout.w, stderr.w, status.w)
 	for _, c := range []*capture{stdout, stderr, status} {
 		c.w.Close()
@@ -160,6 +169,15 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 		data = nil
 	}
 	return out, data
+}
+
+// emptyDir makes a directory for the command of one run.
+func (s *shim) emptyDir() (string, error) {
+	dir, err := os.MkdirTemp("", "ctxfs-run-")
+	if err == nil && os.Geteuid() == 0 && !s.who.UserNS {
+		err = os.Chown(dir, int(s.who.UID), int(s.who.GID))
+	}
+	return dir, err
 }
 
 // start starts the launcher of a command as the command's user.

@@ -95,6 +95,12 @@ var sessionKinds = []FileKind{
 	{blob.ServedDir + "/[1-9]*", Kept, checkSegment},
 }
 
+// ownerKinds are the files of an owner that this package keeps.
+var ownerKinds = []FileKind{
+	{ctxabi.InternalDir + "/" + session.KnownAgents + "/", Cache, nil},
+	{ctxabi.InternalDir + "/" + session.KnownAgents + "/*", Cache, DerivedFile(nil)},
+}
+
 // kindOf finds the kind of a file; nil: none is known.
 func (c *checker) kindOf(rel string, isDir bool) *FileKind { return kindIn(c.kinds, rel, isDir) }
 

@@ -87,7 +87,7 @@ func (t *sessionTree) derivedDir(dir string) {
 		}
 		c.sum.Files++
 		c.sum.Bytes += fi.Size()
-		kind := kindIn(c.o.OwnerKinds, rel, fi.IsDir())
+		kind := kindIn(slices.Concat(ownerKinds, c.o.OwnerKinds), rel, fi.IsDir())
 		switch {
 		case kind == nil:
 			c.report(at, Odd, c.asideOfStore(at), "a file with this name does not belong there")

@@ -2,6 +2,7 @@ package derivedtest
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -9,8 +10,9 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// lifted appends a session in which the user bans something at message 3 and allows it at 105.
-func lifted(s *harness.Session) {
+// lifted appends a session in which the user bans something at message 3 and allows it at 105, and
+// then makes so many requests.
+func lifted(s *harness.Session, requests int) {
 	var b strings.Builder
 	add := func(role, text string) { b.WriteString(harness.Message(role, text)) }
 	add("user", "Build the importer.")
@@ -23,41 +25,32 @@ func lifted(s *harness.Session) {
 	}
 	add("user", "You may push to main now.")
 	add("assistant", "I push it.")
-	for i := range 30 {
+	for i := range requests {
 		add("user", fmt.Sprintf("Look at src/view_%d.ts and move the label by %d.", i, 3*i))
 		add("assistant", fmt.Sprintf("The label in src/view_%d.ts is moved.", i))
 	}
 	s.Append(ctxabi.MessagesFile, b.String())
 }
 
-// A ban that the user lifted has a mark and stands with the sentence that lifted it.
+// A ban that the user lifted has a mark, and the prompt has the sentence that lifted it, at every
+// budget at which a compaction came after that.
 func TestLiftedBanIsMarked(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
-	marked, lifting := 0, 0
-	for _, budget := range []string{"2000", "3000", "4000"} {
+	for _, budget := range []int{2000, 3000, 4000, 5000, 8000, 16000, 32000} {
 		s := m.NewSession(t)
-		s.Write("context/budget", budget)
-		lifted(s)
+		s.Write("context/budget", strconv.Itoa(budget))
+		lifted(s, max(30, budget/32))
 		pack := s.Read("context/pack.md")
 
-		ban := strings.Contains(pack, "Never push to main.")
-		if ban {
-			marked++
-		}
-		marks := strings.Contains(pack, "Never push to main. [changed at 105]")
-		if ban != marks {
-			t.Errorf("budget %s:\n%s", budget, pack)
-		}
-		if strings.Contains(pack, "You may push to main now.") {
-			lifting++
+		for _, want := range []string{"Never push to main. [changed at 105]", "You may push to main now."} {
+			if !strings.Contains(pack, want) {
+				t.Errorf("budget %d: no %q\n%s", budget, want, pack)
+			}
 		}
 		if facts := s.Read(ctxabi.FactsFile); strings.Contains(facts, "Never push") {
 			t.Errorf("%s has the ban: %s", ctxabi.FactsFile, facts)
 		}
-	}
-	if marked == 0 || lifting == 0 {
-		t.Errorf("%d packs show the ban, %d the message that lifts it", marked, lifting)
 	}
 }
 
@@ -67,7 +60,7 @@ func TestChangedStatementIsNotRecalled(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
 	s.Write("context/budget", "2000")
-	lifted(s)
+	lifted(s, 30)
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "What did I say about whether you may push to main?"))
 	_, recalled, found := strings.Cut(s.Read("context/pack.md"), "# Context Block: recall\n")
 	if !found {

@@ -100,6 +100,7 @@ func TestOldSummaryIsVersionOne(t *testing.T) {
 	harness.WantFile(t, s, ctxabi.SummaryFile, "Old.\n")
 	wantVersions(t, s, "Old.\n")
 	wantFacts(t, s, 1, "2 4 0 file 0")
+	withoutJournal(s)
 	if got := s.Read(ctxabi.PackFile); !strings.Contains(got, "Old.\n") {
 		t.Errorf("the pack is %s", got)
 	}
@@ -143,6 +144,7 @@ func TestDiffComparesVersions(t *testing.T) {
 func TestRedactedPacksHideVersions(t *testing.T) {
 	m := harness.Start(t, harness.Options{Args: []string{"--redact"}})
 	s := m.NewSession(t)
+	withoutJournal(s)
 	talk(s, 2)
 	const token = "ghp_b7Qw9ZkT3mXr5LvYp2NcJd8HsGfA1eUoRi4V"
 	s.Write(ctxabi.SummaryFile, "GITHUB_TOKEN="+token+"\n")

@@ -230,9 +230,15 @@ func TestVersionsAreReadOnly(t *testing.T) {
 	}
 }
 
+// withoutJournal gives a session a recipe whose packs show the summary as a file.
+func withoutJournal(s *harness.Session) {
+	s.Write("context/context.yaml", "sources:\n  - type: summary\n")
+}
+
 func TestPackShowsVersionInUse(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
+	withoutJournal(s)
 	talk(s, 4)
 	s.Write(ctxabi.SummaryFile, deliver(2, "The bridge has two piers.\n"))
 	talk(s, 4)

@@ -80,10 +80,16 @@ func (k *talk) ask(asked string) {
 
 func (k *talk) compact() {
 	k.h.t.Helper()
+	k.compactTo("This session is being continued. Noted.")
+}
+
+// compactTo is a compaction that writes a summary.
+func (k *talk) compactTo(summary string) {
+	k.h.t.Helper()
 	k.h.fire("PreCompact", "pre-compact-auto")
 	k.last = ""
 	k.record("system", map[string]any{"subtype": "compact_boundary", "content": "Conversation compacted"})
-	k.record("user", map[string]any{"isCompactSummary": true, "message": map[string]any{"role": "user", "content": "This session is being continued. Noted."}})
+	k.record("user", map[string]any{"isCompactSummary": true, "message": map[string]any{"role": "user", "content": summary}})
 	k.h.fire("PostCompact", "post-compact")
 }
 

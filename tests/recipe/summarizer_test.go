@@ -70,7 +70,7 @@ func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
-	s.putBytes("work/sum", "#!/bin/bash\nid -u > uid; cat > given; env > env; echo run >> runs; "+s.gated()+
+	s.putBytes("work/sum", "#!/bin/bash\ncd \"${0%/*}\"; id -u > uid; cat > given; env > env; echo run >> runs; "+s.gated()+
 		"\necho \"- It was said that words are said (${CTX_RANGE%-*}-4).\"\n")
 	s.recipe(summaryRecipe)
 	s.compacted() // each read of it ends, though nobody opens the gate
@@ -233,7 +233,7 @@ func TestASummarizerNeedsTrust(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
-	s.putBytes("work/sum", "#!/bin/bash\necho run >> runs\necho '- Somebody said it (messages:1).'\n")
+	s.putBytes("work/sum", "#!/bin/bash\ncd \"${0%/*}\"\necho run >> runs\necho '- Somebody said it (messages:1).'\n")
 	s.put("home/base.yaml", `summarizer: {command: ["$WORK/sum"]}`+"\n")
 	s.recipe("total_max_tokens: 2500\nimport: ./base.yaml\nsources: [{type: journal}]\n")
 	s.compacted()
@@ -260,7 +260,7 @@ func TestASummaryIsItsOwnersAlone(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s, o := newStage(t, m, dev), newStage(t, m, other)
 	for _, one := range []*stage{s, o} {
-		one.putBytes("work/sum", "#!/bin/bash\nid -u > uid\necho \"- The secret of $(id -u) (messages:1).\"\n")
+		one.putBytes("work/sum", "#!/bin/bash\ncd \"${0%/*}\"\nid -u > uid\necho \"- The secret of $(id -u) (messages:1).\"\n")
 		one.recipe(summaryRecipe)
 		one.compacted()
 	}

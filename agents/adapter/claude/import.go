@@ -22,7 +22,10 @@ func importClaude(in *adapter.Input, out adapter.Output) error {
 	tree := newClaudeTree(records, &c.tally)
 	c.noteLeft(tree)
 	c.tally.Report(out.Loss)
-	for _, r := range records {
+	for i, r := range records {
+		if r.compact {
+			c.compacted = tree.compacted(i)
+		}
 		if err := c.emit(r); err != nil {
 			return err
 		}
@@ -37,6 +40,8 @@ type claudeImport struct {
 	in    *adapter.Input
 	out   adapter.Output
 	tally adapter.Tally
+
+	compacted adapter.Compacted // by the summary that is emitted
 }
 
 // read reads all lines. Each gets its identity: a uuid is one where it first
@@ -100,6 +105,8 @@ func (c *claudeImport) emit(r *claudeRecord) error {
 		}
 	case !live:
 		err = c.out.Record(r.event())
+	case r.compact:
+		err = c.out.Record(r.summary(c.compacted))
 	case r.kind == claudeAssistant:
 		err = c.emitAnswer(r)
 	default:
@@ -193,6 +200,18 @@ func (r *claudeRecord) event() adapter.Record {
 	}
 	b = append(b, claudeStamp(ids, at, r.line.Bytes)...)
 	return adapter.Record{Chain: r.chain, Event: true, Line: append(b, '}')}
+}
+
+// summary is a compaction's summary: an event that delivers it, or a message if it has another shape.
+func (r *claudeRecord) summary(c adapter.Compacted) adapter.Record {
+	event, ok := adapter.SummaryEvent(r.said())
+	if !ok || r.list && gjson.GetBytes(r.line.Bytes, "message.content.#").Int() != 1 {
+		return claudeMessageOf(r)
+	}
+	b := adapter.Raw(event)
+	b = append(append(b[:len(b)-1], r.timeField()...), `,"import":`...)
+	b = append(b, claudeStamp([]string{r.id}, []int{r.line.N - 1}, r.line.Bytes)...)
+	return adapter.Record{Chain: r.chain, Event: true, Line: append(b, '}'), Compacted: &c}
 }
 
 func (r *claudeRecord) timeField() []byte {

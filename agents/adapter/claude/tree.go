@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/ctxfs/ctxfs/agents/adapter"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -80,6 +82,26 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 		}
 	}
 	return t
+}
+
+// compacted says which messages the summary at i replaces: all before it but the segment that its
+// boundary names.
+func (t *claudeTree) compacted(i int) (c adapter.Compacted) {
+	boundary := i - 1
+	if p, ok := t.byUUID[t.records[i].parent]; ok && p < i {
+		boundary = p
+	}
+	for ; boundary >= 0 && t.records[boundary].subtype != "compact_boundary"; boundary-- {
+	}
+	if boundary < 0 {
+		return c
+	}
+	head := gjson.GetBytes(t.records[boundary].line.Bytes, "compactMetadata.preservedSegment.headUuid").Str
+	from, ok := t.byUUID[head]
+	for ; ok && from < boundary; from++ {
+		c.Kept = append(c.Kept, t.records[from].id)
+	}
+	return c
 }
 
 // chainOf names the chain of record i: "" but for those of side chains.

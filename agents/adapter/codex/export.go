@@ -107,6 +107,9 @@ func Lines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapter.Ta
 			lost.Add("a record", "what was too large for the session at import is missing")
 			return nil
 		}
+		if len(s.Rest) == 0 {
+			return nil // a block of a message, which has it too
+		}
 		if summary := o.Get("summary"); summary != nil && o.Text("type") == "compaction" {
 			line, _ := adapter.ParseObject(s.Rest)
 			return [][]byte{adapter.Raw(line.WithAt("payload.message", summary))}

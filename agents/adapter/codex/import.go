@@ -131,6 +131,9 @@ func (r *Reader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 		if err := r.Flush(); err != nil {
 			return err
 		}
+		if summary, ok := adapter.SummaryEvent(l.payload.Text("message")); ok {
+			return r.record(summary, l, s, &adapter.Compacted{})
+		}
 		o := adapter.Object{{"type", adapter.Raw("compaction")}}
 		if adapter.TextAt(l.payload, "message") {
 			o = append(o, adapter.Field{"summary", l.payload.Get("message")})
@@ -148,8 +151,14 @@ func (r *Reader) line(l codexLine, raw []byte, s adapter.Stamp) error {
 }
 
 func (r *Reader) event(o adapter.Object, l codexLine, s adapter.Stamp) error {
+	return r.record(o, l, s, nil)
+}
+
+// record is event for one that may be a compaction summary.
+func (r *Reader) record(o adapter.Object, l codexLine, s adapter.Stamp, compacted *adapter.Compacted) error {
 	o = adapter.AppendTime(o, l.whole, "timestamp")
-	event := adapter.Record{Chain: r.Chain, Event: true, Line: adapter.Raw(append(o, adapter.Field{adapter.StampKey, adapter.Raw(s)}))}
+	line := adapter.Raw(append(o, adapter.Field{adapter.StampKey, adapter.Raw(s)}))
+	event := adapter.Record{Chain: r.Chain, Event: true, Line: line, Compacted: compacted}
 	if len(r.Pieces) > 0 {
 		r.events = append(r.events, event)
 		return nil

@@ -83,7 +83,7 @@ func claudeLines(lines ...string) []byte {
 func claudeSaid(records []adapter.Record) (messages, left string) {
 	for _, r := range records {
 		s, _ := r.Stamp()
-		if !r.Event {
+		if !r.Event || r.Compacted != nil {
 			messages += " " + strings.Join(s.IDs, "+")
 		} else if o, _ := adapter.ParseObject(r.Line); o.Has("abandoned") {
 			left += " " + s.IDs[0]

@@ -52,7 +52,7 @@ func init() {
 			f.Import = adapter.ReportsTwice(f.Import)
 		}
 		if !f.Verbatim {
-			f.Import = adapter.ReportsUnread(f, f.Import)
+			f.Import = adapter.DeliversBlocks(f.Name, adapter.ReportsUnread(f, f.Import))
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestGeminiRewindAndCompaction(t *testing.T) {
 		switch {
 		case !r.Event && bytes.Contains(r.Line, []byte("Take this back")):
 			t.Error("what was taken back is a message")
-		case !r.Event && bytes.Contains(r.Line, []byte("state_snapshot")):
+		case r.Compacted != nil:
 			kinds = append(kinds, "summary")
 		case r.EventType() == "compaction":
 			kinds = append(kinds, "compaction")

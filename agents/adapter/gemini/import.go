@@ -30,6 +30,7 @@ type message struct {
 	from   []adapter.SourceRecord
 	shared json.RawMessage // it stands in a line that brings several; nil for a line of its own
 	gone   bool            // a rewind took it back
+	kept   []*message      // earlier ones that stand in the same line
 }
 
 // line is a line of the transcript that is no message of its own.
@@ -88,10 +89,19 @@ func (r *reader) lines(data []byte) error {
 		if to := o.Get("$rewindTo"); adapter.IsString(to) {
 			r.rewind(o.Text("$rewindTo"))
 		}
+		from, kept := len(r.said), []*message(nil)
 		for _, m := range slices.Concat(o.Array("messages"), o.Object("$set").Array("messages")) {
-			if mo, err := adapter.ParseObject(m); err == nil && adapter.TextAt(mo, "id") && r.live[mo.Text("id")] == nil {
+			mo, err := adapter.ParseObject(m)
+			switch had := r.live[mo.Text("id")]; {
+			case err != nil || !adapter.TextAt(mo, "id"):
+			case had == nil:
 				r.meet(mo, src, m)
+			case had.first < at:
+				kept = append(kept, had)
 			}
+		}
+		for _, m := range r.said[from:] {
+			m.kept = kept
 		}
 	}
 	return r.inOrder(others)
@@ -116,7 +126,7 @@ func (r *reader) inOrder(others []line) error {
 		}
 		compacts := false
 		for i := next; i < len(r.said) && r.said[i].first == at; i++ {
-			compacts = compacts || strings.Contains(string(r.said[i].shared), "<state_snapshot>")
+			compacts = compacts || strings.Contains(string(r.said[i].shared), stateSnapshot)
 		}
 		if !compacts {
 			at++

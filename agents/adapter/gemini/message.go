@@ -3,6 +3,7 @@ package gemini
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
 	"github.com/ctxfs/ctxfs/internal/lazy"
@@ -81,8 +82,48 @@ func (r *reader) message(m *message, role string, new said, src []adapter.Source
 	if m.shared != nil {
 		src = append(src, adapter.Shared(m.first, m.shared))
 	}
+	if event, ok := r.snapshot(m); ok {
+		sources := append(src, new.marks...)
+		return r.Summary(r.chain, adapter.AppendTime(event, m.o, "timestamp"), m.compacted(), sources...)
+	}
 	record := adapter.Object{{"role", adapter.Raw(role)}, {"content", content}, {"id", m.o.Get("id")}}
 	return r.emit(m, adapter.AppendTime(record, m.o, "timestamp"), "message", append(src, new.marks...))
+}
+
+// stateSnapshot begins the summary by which Gemini CLI replaces messages.
+const stateSnapshot = "<state_snapshot>"
+
+// snapshot returns the event of a compaction summary. ok is false for a message that is none.
+func (r *reader) snapshot(m *message) (event adapter.Object, ok bool) {
+	if m.shared == nil || m.gone || m.o.Text("type") != "user" {
+		return nil, false
+	}
+	text := m.o.Text("content")
+	for _, raw := range partsOf(m.o.Get("content")) {
+		part, _ := adapter.ParseObject(raw)
+		if part.Text("type") != "text" || text != "" && !adapter.IsString(m.o.Get("content")) {
+			return nil, false
+		}
+		text = part.Text("text")
+	}
+	if begin := strings.TrimSpace(text); !strings.HasPrefix(begin, stateSnapshot) && !strings.HasPrefix(begin, "<scratchpad>") {
+		return nil, false
+	}
+	return adapter.SummaryEvent(text)
+}
+
+// compacted says which messages a compaction summary replaces: those that do not stand beside it.
+func (m *message) compacted() (c adapter.Compacted) {
+	for _, k := range m.kept {
+		for _, s := range k.from {
+			c.Kept = append(c.Kept, s.ID)
+		}
+		if k.shared != nil {
+			c.Kept = append(c.Kept, adapter.Shared(k.first, k.shared).ID)
+		}
+		c.Kept = append(c.Kept, adapter.Mark(k.first, k.id, "text").ID)
+	}
+	return c
 }
 
 // emit puts a message into the session; one that a rewind took back into an event of that kind.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
@@ -13,6 +14,8 @@ import (
 type reader struct {
 	*adapter.Emitter
 	counter adapter.Counter
+	read    []*message // in their order
+	tail    string     // the first message that the last compaction kept, by its id
 }
 
 // message is one of the document.
@@ -81,6 +84,12 @@ func (r *reader) message(src adapter.SourceRecord) error {
 	if !r.Has("", src.ID) {
 		sources = append(sources, src)
 	}
+	r.read = append(r.read, &m)
+	for _, p := range m.parts {
+		if p.Text("type") == "compaction" {
+			r.tail = p.Text("tail_start_id")
+		}
+	}
 	results := r.results(&m)
 	parts, marks := r.said(&m)
 	for _, res := range results {
@@ -89,7 +98,10 @@ func (r *reader) message(src adapter.SourceRecord) error {
 		}
 	}
 	var err error
+	summary, compacts := m.summary()
 	switch sources = append(sources, marks...); {
+	case compacts && len(parts) > 0:
+		err = r.Summary("", m.timed(summary), r.compacted(), sources...)
 	case len(parts) > 0:
 		record := adapter.Object{{"role", m.info.Get("role")}, {"content", adapter.Raw(parts)}}
 		if id := m.info.Get("id"); adapter.IsString(id) {
@@ -114,6 +126,37 @@ func (r *reader) message(src adapter.SourceRecord) error {
 		}
 	}
 	return r.usage(&m)
+}
+
+// summary returns the event of a compaction summary. ok is false for a message that is none.
+func (m *message) summary() (event adapter.Object, ok bool) {
+	if m.info.Text("role") != "assistant" || string(m.info.Get("summary")) != "true" {
+		return nil, false
+	}
+	var texts []string
+	for _, p := range m.parts {
+		switch p.Text("type") {
+		case "text":
+			texts = append(texts, p.Text("text"))
+		case "tool", "file", "subtask":
+			return nil, false
+		}
+	}
+	return adapter.SummaryEvent(strings.Join(texts, "\n"))
+}
+
+// compacted says which messages the compaction summary that was read last replaces.
+func (r *reader) compacted() (c adapter.Compacted) {
+	for _, m := range r.read[:len(r.read)-1] {
+		if len(c.Kept) == 0 && (r.tail == "" || m.info.Text("id") != r.tail) {
+			continue
+		}
+		c.Kept = append(c.Kept, m.src.ID)
+		for i, p := range m.parts {
+			c.Kept = append(c.Kept, adapter.Mark(m.src.At, "part", m.info.Text("id"), partID(p, i)).ID)
+		}
+	}
+	return c
 }
 
 // timed appends when the message was begun.

@@ -1,6 +1,7 @@
 package openhands
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/ctxfs/ctxfs/agents/adapter"
@@ -69,7 +70,7 @@ func (h *openHandsReader) v1(src adapter.SourceRecord, o adapter.Object) error {
 			record = adapter.ToolResult(o, o.Get("tool_call_id"), o.Get("tool_name"), text, true)
 		}
 	case "Condensation", "CondensationSummaryEvent":
-		return h.compaction(src, o, o.Get("summary"))
+		return h.compaction(src, o, o)
 	}
 	if record == nil {
 		return h.other(src, o, kind)
@@ -200,9 +201,20 @@ func (h *openHandsReader) other(src adapter.SourceRecord, o adapter.Object, kind
 }
 
 // compaction keeps an event that says that the model has a summary of what is before it.
-func (h *openHandsReader) compaction(src adapter.SourceRecord, o adapter.Object, summary json.RawMessage) error {
+// of has the summary and the ids of events that the model forgot.
+func (h *openHandsReader) compaction(src adapter.SourceRecord, o, of adapter.Object) error {
 	if h.Has("", src.ID) {
 		return nil
+	}
+	summary := of.Get("summary")
+	if event, ok := adapter.SummaryEvent(of.Text("summary")); ok {
+		var c adapter.Compacted
+		for _, id := range append(of.Array("forgotten_event_ids"), of.Get("forgotten_events_end_id")) {
+			if name := sourceName(id); name != "" {
+				c.Replaced = append(c.Replaced, cmp.Or(h.names[name], name))
+			}
+		}
+		return h.Summary("", append(event, adapter.OpenHandsRecord("", nil, o)[2:]...), c, src)
 	}
 	record := adapter.Object{{"type", adapter.Raw("compaction")}}
 	if adapter.IsString(summary) {

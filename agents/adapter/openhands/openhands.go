@@ -54,7 +54,7 @@ func importOpenHands(in *adapter.Input, out adapter.Output) error {
 		return err
 	}
 	h := &openHandsReader{Emitter: adapter.NewEmitter(in, out, adapter.OpenHandsName), lines: adapter.Counter{}, ids: map[string]bool{},
-		calls: map[string]adapter.SourceRecord{}, responses: map[string]bool{}}
+		calls: map[string]adapter.SourceRecord{}, responses: map[string]bool{}, names: map[string]string{}}
 	doc, err := adapter.ReadDocument(bytes.NewReader(data))
 	if err != nil {
 		return err
@@ -101,7 +101,8 @@ func fileNumber(name string) int {
 type openHandsReader struct {
 	*adapter.Emitter
 	lines adapter.Counter
-	ids   map[string]bool // that came in this transcript
+	ids   map[string]bool   // that came in this transcript
+	names map[string]string // the source records of events by the ids there
 
 	group     []openHandsAction               // actions of one answer that are not emitted yet
 	response  string                          // its id
@@ -171,6 +172,7 @@ func (h *openHandsReader) line(line adapter.Line, at int) error {
 		id = h.lines.ID(line.Bytes)
 	}
 	h.ids[id] = true
+	h.names[sourceName(o.Get("id"))] = id
 	src := adapter.SourceRecord{ID: id, At: at, Raw: line.Bytes}
 	if isV0 {
 		return h.v0(src, o)

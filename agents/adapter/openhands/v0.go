@@ -38,7 +38,7 @@ func (h *openHandsReader) v0Action(src adapter.SourceRecord, o adapter.Object, n
 	case name == "system" && adapter.IsString(content):
 		record = adapter.OpenHandsRecord("system", content, o)
 	case name == "condensation":
-		return h.compaction(src, o, args.Get("summary"))
+		return h.compaction(src, o, args)
 	case name == "message" && adapter.IsString(content):
 		role := "assistant"
 		if from == "user" {

@@ -38,6 +38,17 @@ func recordOf(o adapter.Object) (record adapter.Object, event bool) {
 	return record, false
 }
 
+// summaryOf returns the event of a compaction summary. ok is false for other entries.
+func summaryOf(o adapter.Object) (event adapter.Object, ok bool) {
+	switch m := o.Object("message"); {
+	case o.Text("type") == "compaction":
+		return adapter.SummaryEvent(o.Text("summary"))
+	case m.Text("role") == "compactionSummary":
+		return adapter.SummaryEvent(m.Text("summary"))
+	}
+	return nil, false
+}
+
 func userSays(content json.RawMessage) adapter.Object {
 	if !adapter.IsString(content) && !adapter.IsArray(content) {
 		return nil

@@ -81,6 +81,13 @@ func (r *reader) take(n *line) error {
 	if n.l.Problem != "" {
 		return n.l.Keep(r.In, r.Out, adapter.Stamp{Format: formatName, IDs: []string{n.src.ID}, At: []int{n.src.At}}, n.l.Problem)
 	}
+	if summary, ok := summaryOf(n.o); ok && !n.gone {
+		if r.Has("", n.src.ID) {
+			return nil
+		}
+		kept := adapter.Compacted{Kept: r.from(n.o.Text("firstKeptEntryId"), n.src.At)}
+		return r.Summary("", adapter.AppendTime(summary, n.o, "timestamp"), kept, n.src)
+	}
 	if !r.Has("", n.src.ID) {
 		record, event := recordOf(n.o)
 		if n.gone && !event {
@@ -99,6 +106,16 @@ func (r *reader) take(n *line) error {
 		}
 	}
 	return r.usage(n)
+}
+
+// from returns the lines from the entry of an id on that are before the line at.
+func (r *reader) from(id string, at int) (ids []string) {
+	for i := range r.lines[:at] {
+		if n := &r.lines[i]; len(ids) > 0 || id != "" && n.o.Text("id") == id {
+			ids = append(ids, n.src.ID)
+		}
+	}
+	return ids
 }
 
 // usage notes what the provider says that an answer took.

@@ -12,6 +12,7 @@ import (
 // Bounds of a command line.
 const (
 	maxCommand = 160 // bytes that a line shows
+	maxBefore  = 60  // of those, bytes of each command before the one that names a file
 	maxPaths   = 12  // paths of one command line
 )
 
@@ -19,6 +20,9 @@ const (
 // name only the files to which their output goes: what they do belongs to the section of runs.
 var handlers = compress.WordSet(`cp mv rm rmdir ln chmod chown touch mkdir install truncate shred tee dd unzip tar zip gzip gunzip patch rename
 	New-Item Remove-Item Copy-Item Move-Item Rename-Item Set-Content Add-Content Out-File del copy move ren`)
+
+// replacers are handlers that remove, move, or change all files in a directory that they name.
+var replacers = compress.WordSet("rm mv truncate shred rename sed perl git Remove-Item Move-Item Rename-Item del move ren")
 
 // gitHandlers lists the subcommands of git that take files as operands.
 var gitHandlers = compress.WordSet("mv rm checkout restore apply clean")
@@ -28,25 +32,24 @@ type mention struct {
 	path string
 	dir  string // the directory that a relative path belongs to, as [toolcall.Step] has it
 	text string // the command line, as written
+
+	below bool // all known files that the path contains or matches are meant
+	known bool // no new file is meant
+	tree  bool // all known files of the working tree are meant
 }
 
 // mentions returns the paths that the steps of a script name, each with its last command line.
-func mentions(script string) (list []mention) {
+func mentions(script string, succeeded bool) (list []mention) {
 	steps := toolcall.Steps(script)
 	for i := range steps {
 		s := &steps[i]
-		if s.Group {
-			continue // it is not known which of its commands ran
-		}
-		text := s.Text
-		for k := i - 1; k >= 0 && steps[k].Line == s.Line && steps[k].Commands[0][0] == "cd"; k-- {
-			text = steps[k].Text + " && " + text
-		}
+		text := lineOf(steps, i, succeeded)
 		for _, words := range s.Commands {
-			for _, p := range pathsIn(words) {
-				list = slices.DeleteFunc(list, func(m mention) bool { return m.path == p && m.dir == s.Dir })
+			for _, m := range pathsIn(words, s.Group) {
+				m.dir, m.text = s.Dir, text
+				list = slices.DeleteFunc(list, func(old mention) bool { return old.path == m.path && old.dir == m.dir })
 				if len(list) < maxPaths {
-					list = append(list, mention{p, s.Dir, compress.Clip(text, maxCommand)})
+					list = append(list, m)
 				}
 			}
 		}
@@ -54,12 +57,39 @@ func mentions(script string) (list []mention) {
 	return list
 }
 
+// lineOf returns a step with what precedes it in its command line, as far as that decides where it
+// runs, and whether.
+func lineOf(steps []toolcall.Step, i int, succeeded bool) string {
+	text := steps[i].Text
+	if steps[i].After == "&" {
+		text += " &"
+	}
+	for k := i - 1; k >= 0 && steps[k].Line == steps[i].Line; k-- {
+		switch operator := steps[k+1].Before; {
+		case steps[k].Commands[0][0] == "cd":
+			text = steps[k].Text + " && " + text
+		case operator == "||" || operator == "&&" && !succeeded:
+			text = compress.Clip(steps[k].Text, maxBefore) + " " + operator + " " + text
+		}
+	}
+	return compress.Clip(text, maxCommand)
+}
+
 // pathsIn returns the paths among the words of a command: operands of handlers, and targets of
-// redirections of the output.
-func pathsIn(words []string) (list []string) {
+// redirections of the output. It is not known which commands of a group ran: they name no new file.
+func pathsIn(words []string, group bool) (list []mention) {
+	if changesTree(words) {
+		return []mention{{tree: true, known: true}}
+	}
 	handles := handlers[words[0]] || words[0] == "git" && len(words) > 1 && gitHandlers[words[1]] ||
 		(words[0] == "sed" || words[0] == "perl") && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "-pi" || w == "--in-place" })
+	script := words[0] == "sed" || words[0] == "perl" // the next operand is a program, unless an option has it
 	for i, word := range words[1:] {
+		if script && !strings.HasPrefix(word, "-") {
+			script = false
+			continue
+		}
+		script = script || word == "-e" || word == "--expression"
 		output := words[i] == ">" || words[i] == ">>" || words[i] == "&>"
 		for _, mark := range []string{">>", "1>", "&>", ">"} {
 			if target, ok := strings.CutPrefix(word, mark); ok && target != "" {
@@ -67,11 +97,36 @@ func pathsIn(words []string) (list []string) {
 				break
 			}
 		}
-		if (handles || output) && isPath(word) {
-			list = append(list, path.Clean(word))
+		m := mention{path: path.Clean(word), below: replacers[words[0]], known: group || !isPath(word)}
+		switch {
+		case !handles && !output, strings.HasPrefix(word, "-"), strings.ContainsAny(word, "$`{}= "):
+		case !m.known, m.below && (i > 0 || words[0] != "git"), group:
+			list = append(list, m)
 		}
 	}
 	return list
+}
+
+// changesTree reports whether a command of git may undo changes of any file.
+func changesTree(words []string) bool {
+	if words[0] != "git" || len(words) < 2 {
+		return false
+	}
+	rest := words[2:]
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(rest, func(w string) bool { return slices.Contains(options, w) })
+	}
+	switch words[1] {
+	case "reset":
+		return has("--hard", "--merge", "--keep")
+	case "stash":
+		return !has("list", "show", "drop")
+	case "checkout", "restore", "switch":
+		return !has("-b", "-B", "-c", "-C", "--staged") && (has(".") || !has("--") && !slices.ContainsFunc(rest, isPath))
+	case "clean", "revert":
+		return true
+	}
+	return false
 }
 
 // isPath reports whether a word has a slash or an extension, and is nothing else that has one: an

@@ -55,15 +55,35 @@ func TestStructuredTools(t *testing.T) {
 
 // A failed call changes nothing.
 func TestFailedEditChangesNothing(t *testing.T) {
-	for _, output := range []string{"error: the text to replace does not occur in a.go; read the file again", "String to replace not found in file.", "No replacement was performed, old_str did not appear verbatim", "Your proposed edit has introduced new syntax error(s)."} {
+	for _, output := range []string{
+		"<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
+		"The user doesn't want to proceed with this tool use. The tool use was rejected.",
+		"EACCES: permission denied, open 'a.go'", "[Errno 28] No space left on device", "Traceback (most recent call last):\nOSError: x",
+		"File already exists at: a.go. Cannot overwrite files using command `create`.", `{"success":false,"message":"locked"}`, `{"error":{"code":5}}`, "Replaced 0 occurrences",
+		"error: the text to replace does not occur in a.go; read the file again", "String to replace not found in file.", "No replacement was performed, old_str did not appear verbatim", "Your proposed edit has introduced new syntax error(s).",
+	} {
 		if got := shownAfter(one{"edit_file", `{"path":"a.go"}`, output, ""}); got != "" {
 			t.Errorf("%q: %s", output, got)
+		}
+	}
+	for _, output := range []string{"The file failed_cannot.go has been updated.", `{"success":true,"error":null}`, "1 replacement in a.go\nerror: old"} {
+		if got := shownAfter(one{"edit_file", `{"path":"failed_cannot.go"}`, output, ""}); got != "failed_cannot.go: edited at 2" {
+			t.Errorf("%q: %s", output, got)
+		}
+	}
+	for _, call := range []one{
+		{"edit_file", `{"path":"a.go","dryRun":true}`, "--- a.go", ""}, {"update_ticket", `{"file":"a.go","x":1}`, "ok", ""}, {"create_directory", `{"path":"/w/src"}`, "ok", ""},
+		{"Write", `{"file_path":"a.md","content":"*** Begin Patch\n*** Update File: b.go\n"}`, "Error: no", ""}, {arguments: "echo '*** Begin Patch\n*** Update File: b.go'"},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** End Patch"}`, "apply_patch verification failed: Failed to find expected lines in a.go", ""},
+	} {
+		if got := shownAfter(call); got != "" {
+			t.Errorf("%v: %s", call, got)
 		}
 	}
 	if got := shownAfter(one{arguments: "sed -i s/a/b/ gone.go", output: "sed: can't read gone.go", exit: "2"}); got != "" {
 		t.Errorf("%s", got)
 	}
-	if got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""}, one{arguments: "rm a.go && false", exit: "1"}); got != "a.go: written at 2, 1 bytes; last command at 4, failed: rm a.go" {
+	if got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""}, one{arguments: "rm a.go && false", exit: "1"}); got != "a.go: written at 2, 1 bytes; last command at 4, in a script that failed: rm a.go" {
 		t.Errorf("%s", got)
 	}
 }
@@ -76,6 +96,8 @@ func TestLastCommandVerbatim(t *testing.T) {
 		"cd /w && rm tmp.csv":                               "tmp.csv: last command at 2: cd /w && rm tmp.csv",
 		"./report --month 5 > out/may.csv 2> err.log":       "out/may.csv: last command at 2: ./report --month 5 > out/may.csv 2> err.log",
 		"sed -i 's/a.b/c.d/' src/a.go; go test ./src/...":   "src/a.go: last command at 2: sed -i 's/a.b/c.d/' src/a.go",
+		"sed -i '/DEBUG/d' src/a.go":                        "src/a.go: last command at 2: sed -i '/DEBUG/d' src/a.go",
+		"sed -i -e '/DEBUG/d' src/a.go":                     "src/a.go: last command at 2: sed -i -e '/DEBUG/d' src/a.go",
 		"python3 - <<'EOF'\nopen('split.py','w')\nEOF":      "",
 		"cat a.go | grep -n x; ls src/; python a.py":        "",
 		"pip install x==1.2.3 > /dev/null":                  "",
@@ -100,6 +122,58 @@ func TestOneFileOneLine(t *testing.T) {
 	}
 	if got := shownAfter(one{arguments: "touch a/x.go"}, one{arguments: "touch b/x.go"}, one{arguments: "cd b && touch x.go"}); strings.Count(got, "\n") != 2 {
 		t.Errorf("different files are one:\n%s", got)
+	}
+}
+
+// A line said that a file is as it was written, although a later call or command changed that.
+func TestLaterChangesAreShown(t *testing.T) {
+	write := one{"Write", `{"file_path":"/w/src/a.go","content":"x"}`, "ok", ""}
+	edit := one{"Edit", `{"file_path":"/w/src/a.go","old_string":"x","new_string":"y"}`, "ok", ""}
+	undo := one{"str_replace_editor", `{"command":"undo_edit","path":"/w/src/a.go"}`, "Last edit undone.", ""}
+	const wrote, edited = "/w/src/a.go: written at 2, 1 bytes", "; edited at 4"
+	for _, c := range []struct {
+		calls []one
+		want  string
+	}{
+		{[]one{write, edit, undo}, wrote + "; edit undone at 6"},
+		{[]one{write, undo}, "/w/src/a.go: edit undone at 4"},
+		{[]one{write, edit, {arguments: "git checkout -- /w/src/a.go"}}, wrote + edited + "; last command at 6: git checkout -- /w/src/a.go"},
+		{[]one{write, edit, {arguments: "cd /w && git checkout ."}}, wrote + edited + "; last command at 6: cd /w && git checkout ."},
+		{[]one{write, edit, {arguments: "cd /other && git checkout ."}}, wrote + edited},
+		{[]one{write, edit, {arguments: "git stash"}}, wrote + edited + "; last command at 6: git stash"},
+		{[]one{write, edit, {arguments: "git stash list; git checkout -b x"}}, wrote + edited},
+		{[]one{write, {arguments: "rm -rf /w/src/"}}, wrote + "; last command at 4: rm -rf /w/src/"},
+		{[]one{write, {arguments: "cd /w && rm src/*.go"}}, wrote + "; last command at 4: cd /w && rm src/*.go"},
+		{[]one{write, {arguments: "mkdir -p /w/src/; ls /w/src/"}}, wrote},
+		{[]one{write, {arguments: "for f in a; do rm /w/src/$f.go /w/src/a.go; done"}}, wrote + "; last command at 4: for f in a; do rm /w/src/$f.go /w/src/a.go; done"},
+		{[]one{write, {arguments: "test -s b || rm /w/src/a.go", exit: "0"}}, wrote + "; last command at 4: test -s b || rm /w/src/a.go"},
+		{[]one{write, {arguments: "make && rm /w/src/a.go", exit: "0"}}, wrote + "; last command at 4: rm /w/src/a.go"},
+		{[]one{write, {arguments: "make && rm /w/src/a.go"}}, wrote + "; last command at 4: make && rm /w/src/a.go"},
+		{[]one{write, {arguments: "./gen > /w/src/a.go &"}}, wrote + "; last command at 4: ./gen > /w/src/a.go &"},
+		{[]one{write, {arguments: "./gen > /w/src/a.go", output: "Command timed out after 2m"}}, wrote + "; last command at 4, unfinished: ./gen > /w/src/a.go"},
+		{[]one{{arguments: "rm /w/src/a.go"}, {"Write", `{"file_path":"/w/src/a.go","content":"xy"}`, "ok", ""}}, "/w/src/a.go: written at 4, 2 bytes"},
+		{[]one{write, {arguments: "gofmt -w x; touch /w/src/a.go"}, {"Edit", `{"file_path":"/w/src/a.go"}`, "ok", ""}}, wrote + "; last command at 4: touch /w/src/a.go; edited at 6"},
+		{[]one{write, {"append_file", `{"path":"/w/src/a.go","content":"z"}`, "ok", ""}, {"Write", `{"file_path":"/w/src/a.go","content":"z","append":true}`, "ok", ""}}, wrote + "; edited 2 times, last at 6"},
+		{[]one{write, {"delete_lines", `{"path":"/w/src/a.go","from":1}`, "ok", ""}}, wrote + edited},
+		{[]one{write, {"move_directory", `{"source":"/w/src","destination":"/w/lib"}`, "ok", ""}}, "/w/src/a.go: moved to a path below /w/lib at 4\n/w/src: moved to /w/lib at 4"},
+		{[]one{write, {"Write", `{"file_path":"/w/b.go","content":"long"}`, "ok", ""}, {"move_file", `{"source":"/w/src/a.go","destination":"/w/b.go"}`, "ok", ""}}, "/w/src/a.go: moved to /w/b.go at 6"},
+		{[]one{write, {"remove_file", `{"path":"/w/src/a.go"}`, "ok", ""}}, "/w/src/a.go: deleted at 4"},
+	} {
+		if got := shownAfter(c.calls...); got != c.want {
+			t.Errorf("%v:\n%s\nwant\n%s", c.calls[1:], got, c.want)
+		}
+	}
+}
+
+// A file with a relative and an absolute path had a count of edits that was too small.
+func TestPossibleAliasHasNoCount(t *testing.T) {
+	edit := func(p string) one { return one{"Edit", `{"file_path":"` + p + `"}`, "ok", ""} }
+	got := shownAfter(edit("/w/src/a.go"), edit("src/a.go"), edit("/w/src/a.go"), edit("src/a.go"), edit("src/b.go"), edit("src/b.go"))
+	if want := "src/b.go: edited 2 times, last at 12\nsrc/a.go: edited, last at 8\n/w/src/a.go: edited, last at 6"; got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+	if got := shownAfter(one{arguments: "cd /a; touch x.go"}, one{arguments: "cd /b; touch x.go"}); got != "/b/x.go: last command at 4: touch x.go\n/a/x.go: last command at 2: touch x.go" {
+		t.Errorf("%s", got)
 	}
 }
 

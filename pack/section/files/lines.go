@@ -14,47 +14,66 @@ func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 	for _, structured := range []bool{true, false} {
 		for _, f := range slices.Backward(s.list) {
 			if f.at > 0 == structured {
-				lines = append(lines, f.line(in))
+				lines = append(lines, s.line(f, in))
 			}
 		}
 	}
 	return lines
 }
 
-// line returns the file in one line:
+// line returns a file in one line, in the order in which its parts happened:
 //
-//	a.go: written at 12, 1204 bytes; edited 2 times, last at 15; at 20: gofmt -w a.go
-func (f *file) line(in prefix.LineInput) prefix.Line {
+//	a.go: written at 12, 1204 bytes; edited 2 times, last at 15; last command at 20: gofmt -w a.go
+func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
 	var did []string
 	short := ""
+	add := func(text, full string) { short, did = text, append(did, full) }
+	command := func() {
+		at := "last command at " + in.Where(f.commandAt) + f.end + ": " + f.command
+		add(at, at)
+	}
 	if f.wroteAt > 0 {
-		short = "written at " + in.Where(f.wroteAt)
+		text := "written at " + in.Where(f.wroteAt)
 		if f.size >= 0 {
-			short += fmt.Sprintf(", %d bytes", f.size)
+			text += fmt.Sprintf(", %d bytes", f.size)
 		}
-		did = append(did, short)
+		add(text, text)
 	}
-	switch {
+	if f.commandAt > 0 && f.commandAt < f.at {
+		command()
+	}
+	name, alone := s.nameOf(f)
+	switch at := in.Where(f.at); {
 	case f.at == 0 || f.action == written:
-	case f.action == moved:
-		short = "moved to " + f.to + " at " + in.Where(f.at)
-		did = append(did, short)
+	case f.edits > 1 && !alone:
+		add("edited at "+at, "edited, last at "+at)
 	case f.action == edited && f.edits > 1:
-		short = "edited at " + in.Where(f.at)
-		did = append(did, fmt.Sprintf("edited %d times, last at %s", f.edits, in.Where(f.at)))
+		add("edited at "+at, fmt.Sprintf("edited %d times, last at %s", f.edits, at))
+	case f.action == moved:
+		add("moved to "+f.to+" at "+at, "moved to "+f.to+" at "+at)
 	default:
-		short = actionNames[f.action] + " at " + in.Where(f.at)
-		did = append(did, short)
+		add(actionNames[f.action]+" at "+at, actionNames[f.action]+" at "+at)
 	}
-	if f.commandAt > 0 {
-		at := "last command at " + in.Where(f.commandAt)
-		if f.failed {
-			at += ", failed"
-		}
-		if f.commandAt >= f.at {
-			short = at + ": " + f.command
-		}
-		did = append(did, at+": "+f.command)
+	if f.commandAt > 0 && f.commandAt >= f.at {
+		command()
 	}
-	return prefix.Line{Name: f.path, Full: f.path + ": " + strings.Join(did, "; "), Short: f.path + ": " + short, At: max(f.at, f.commandAt)}
+	return prefix.Line{Name: name, Full: name + ": " + strings.Join(did, "; "), Short: name + ": " + short, At: max(f.at, f.commandAt)}
+}
+
+// nameOf returns the path of a file: the absolute one if another file has the same path. alone is false
+// if another entry may be the same file.
+func (s *State) nameOf(f *file) (name string, alone bool) {
+	name, alone = f.path, true
+	for _, other := range s.list {
+		if other == f {
+			continue
+		}
+		if other.path == f.path && f.full != "" {
+			name = f.full
+		}
+		if f.full == "" && strings.HasSuffix(other.full, "/"+f.path) || other.full == "" && strings.HasSuffix(f.full, "/"+other.path) {
+			alone = false
+		}
+	}
+	return name, alone
 }

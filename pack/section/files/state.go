@@ -26,10 +26,17 @@ type file struct {
 	wroteAt int    // position of the last call that wrote all of it
 	to      string
 
-	command   string // the last command line that names the file
+	command   string // the last command line that names the file, since it was written
 	commandAt int
-	failed    bool // that command failed
+	end       string // how that command ended: "", failedEnd, …
 }
+
+// How commands ended.
+const (
+	failedEnd     = ", failed"
+	scriptEnd     = ", in a script that failed"
+	unfinishedEnd = ", unfinished"
+)
 
 // State is the section of files, in the order of their last changes. The zero State is empty.
 type State struct {
@@ -50,21 +57,22 @@ func (s *State) Apply(r *prefix.Record) {
 		if d.Open {
 			continue
 		}
+		at := max(d.At, d.Called) // a result may precede its call
 		script, ok := toolcall.Script(d.Tool, d.Arguments)
 		if changes := patched(script); ok && changes != nil {
-			if succeeded(&d.Result) {
-				s.change(d.At, changes)
+			if succeeded(&d.Result, "") {
+				s.change(at, changes)
 			}
 			continue
 		}
 		if ok {
 			if file := editedBy(script, d.Result.Text); file != "" {
-				s.change(d.At, []change{{file, edited, -1, ""}})
+				s.change(at, []change{{file, edited, -1, ""}})
 				continue
 			}
 			s.name(d, script)
-		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result) {
-			s.change(d.At, changes)
+		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result, changes[0].path) {
+			s.change(at, changes)
 		}
 	}
 }
@@ -72,15 +80,67 @@ func (s *State) Apply(r *prefix.Record) {
 // change applies the changes of a structured call.
 func (s *State) change(at int, list []change) {
 	for _, c := range list {
+		gone := c.action == deleted || c.action == moved
 		s.update(c.path, s.dir, func(f *file) {
-			if f.edits++; c.action == written {
-				f.edits, f.wroteAt, f.size = 0, at, c.size
-			} else if c.action != edited {
-				f.edits, f.wroteAt = 0, 0
+			switch c.action {
+			case edited:
+				f.edits++
+			case undone:
+				if f.edits--; f.edits < 0 {
+					f.edits, f.wroteAt = 0, 0
+				}
+			default:
+				f.edits, f.wroteAt, f.command, f.commandAt = 0, 0, "", 0
+			}
+			if c.action == written {
+				f.wroteAt, f.size = at, c.size
 			}
 			f.action, f.at, f.to = c.action, at, c.to
 		})
+		if !gone {
+			continue
+		}
+		whole := absolute(c.path, s.dir)
+		s.each(func(f *file) bool { return f.at < at && f.within(c.path, whole) }, func(f *file) {
+			*f = file{path: f.path, full: f.full, size: -1, action: c.action, at: at}
+			if c.to != "" {
+				f.to = "a path below " + c.to
+			}
+		})
+		if to := absolute(c.to, s.dir); c.to != "" {
+			s.list = slices.DeleteFunc(slices.Clone(s.list), func(f *file) bool { return f.at < at && f.within(c.to, to) })
+		}
 	}
+}
+
+// within reports whether a path, or the absolute path full, is that of the file, or one of a directory
+// or a pattern that contains it.
+func (f *file) within(p, full string) bool {
+	name := f.path
+	if p = path.Clean(p); f.full != "" && full != "" {
+		name, p = f.full, full
+	}
+	for ; name != "." && name != "/"; name = path.Dir(name) {
+		if ok, _ := path.Match(p, name); ok || name == p {
+			return true
+		}
+	}
+	return p == name && name == "/" || p == "." && !path.IsAbs(f.path)
+}
+
+// each replaces the entries that match by changed copies, as the newest.
+func (s *State) each(match func(f *file) bool, change func(f *file)) {
+	var others, changed []*file
+	for _, f := range s.list {
+		if !match(f) {
+			others = append(others, f)
+			continue
+		}
+		changedFile := *f
+		change(&changedFile)
+		changed = append(changed, &changedFile)
+	}
+	s.list = append(others, changed...)
 }
 
 // directory matches the working directory that a result names.
@@ -88,20 +148,28 @@ var directory = lazy.Regexp(`(?m)^\[Current working directory: (/[^\]\n]*)\]$`)
 
 // name applies the command lines of a script.
 func (s *State) name(d *toolcall.Done, script string) {
-	if status := toolcall.StatusOf(d.Result); status != toolcall.NotRun {
-		failed := status == toolcall.Failed
-		for _, m := range mentions(script) {
-			dir := m.dir
-			if !path.IsAbs(dir) {
-				dir = ""
-				if s.dir != "" && m.dir != toolcall.UnknownDir {
-					dir = path.Join(s.dir, m.dir)
-				}
+	status := toolcall.StatusOf(d.Result)
+	end := map[toolcall.Status]string{toolcall.Failed: failedEnd, toolcall.Stopped: unfinishedEnd}[status]
+	if end == failedEnd && len(toolcall.Steps(script)) > 1 {
+		end = scriptEnd
+	}
+	for _, m := range mentions(script, status == toolcall.Succeeded) {
+		dir := m.dir
+		if !path.IsAbs(dir) {
+			dir = ""
+			if s.dir != "" && m.dir != toolcall.UnknownDir {
+				dir = path.Join(s.dir, m.dir)
 			}
-			if failed && s.find(m.path, dir) < 0 {
-				continue
-			}
-			s.update(m.path, dir, func(f *file) { f.command, f.commandAt, f.failed = m.text, d.At, failed })
+		}
+		if status == toolcall.NotRun {
+			break
+		}
+		set := func(f *file) { f.command, f.commandAt, f.end = m.text, d.At, end }
+		if !m.known && status != toolcall.Failed || s.find(m.path, dir) >= 0 {
+			s.update(m.path, dir, set)
+		}
+		if full := absolute(m.path, dir); m.tree || m.below {
+			s.each(func(f *file) bool { return m.tree && f.inTree(dir) || m.below && f.within(m.path, full) }, set)
 		}
 	}
 	if m := directory().FindStringSubmatch(d.Result.Text[max(0, len(d.Result.Text)-400):]); m != nil {
@@ -109,9 +177,18 @@ func (s *State) name(d *toolcall.Done, script string) {
 	}
 }
 
+// inTree reports whether the file may be in the working tree of a directory; "" is an unknown one.
+func (f *file) inTree(dir string) bool {
+	if dir == "" || f.full == "" {
+		return !strings.HasPrefix(f.full, "/tmp/")
+	}
+	return strings.HasPrefix(f.full, strings.TrimSuffix(dir, "/")+"/")
+}
+
 // absolute returns the absolute path of a file named in a directory; "" if that is not certain.
 func absolute(p, dir string) string {
 	switch {
+	case p == "":
 	case path.IsAbs(p):
 		return path.Clean(p)
 	case path.IsAbs(dir) && !strings.HasPrefix(p, "~"):
@@ -152,10 +229,9 @@ func (s *State) update(p, dir string, change func(f *file)) {
 func (s *State) Encode(c *coder.Coder) {
 	coder.Text(c, &s.dir)
 	coder.Pointers(c, &s.list, func(f *file) {
-		coder.Text(c, &f.path, &f.full, &f.to, &f.command)
+		coder.Text(c, &f.path, &f.full, &f.to, &f.command, &f.end)
 		coder.Number(c, &f.action)
 		coder.Number(c, &f.at, &f.size, &f.edits, &f.wroteAt, &f.commandAt)
-		c.Flag(&f.failed)
 	})
 	for _, f := range s.list {
 		if int(f.action) >= len(actionNames) {

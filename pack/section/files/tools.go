@@ -2,6 +2,7 @@ package files
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -19,10 +20,11 @@ const (
 	written               // the tool wrote all of it
 	edited
 	deleted
-	moved // to another path
+	moved  // to another path
+	undone // the last edit, or the call that wrote it
 )
 
-var actionNames = [...]string{"named", "written", "edited", "deleted", "moved"}
+var actionNames = [...]string{"named", "written", "edited", "deleted", "moved", "edit undone"}
 
 // change is what one call does to one file.
 type change struct {
@@ -43,18 +45,22 @@ var contentKeys = []string{"content", "contents", "file_text", "text", "code", "
 
 // changesOf returns what a call of a tool that is not a shell does to files.
 func changesOf(tool, arguments string) []change {
-	if list := patched(arguments); list != nil {
-		return list
+	name := compress.BareName(tool)
+	if slices.Contains(compress.NameWords(name), "patch") || strings.Contains(name, "applypatch") {
+		if list := patched(arguments); list != nil {
+			return list
+		}
 	}
 	args := gjson.Parse(arguments)
-	if !args.IsObject() {
+	if !args.IsObject() || args.Get("dry_run").Bool() || args.Get("dryRun").Bool() {
 		return nil
 	}
-	name := strings.ToLower(tool[strings.LastIndexAny(tool, "./:")+1:])
 	switch args.Get("command").Str { // a tool for all edits
 	case "create", "write":
 		name = "write"
-	case "str_replace", "insert", "edit", "undo_edit":
+	case "undo_edit":
+		return []change{{argument(args, compress.PathKeys), undone, -1, ""}}
+	case "str_replace", "insert", "edit":
 		name = "edit"
 	case "delete":
 		name = "delete"
@@ -62,9 +68,11 @@ func changesOf(tool, arguments string) []change {
 		return nil
 	}
 
-	if strings.Contains(name, "move") || strings.Contains(name, "rename") {
-		from, to := argument(args, append(sourceKeys, compress.PathKeys...)), argument(args, targetKeys)
-		if isName(from) && isName(to) && (strings.Contains(name, "file") || strings.ContainsAny(from, "/.")) {
+	words := compress.NameWords(name)
+	isDirectory := slices.Contains(words, "directory")
+	if slices.Contains(words, "move") || slices.Contains(words, "rename") {
+		from, to := argument(args, slices.Concat(sourceKeys, compress.PathKeys)), argument(args, targetKeys)
+		if isName(from) && isName(to) && (isDirectory || slices.Contains(words, "file") || strings.ContainsAny(from, "/.")) {
 			return []change{{from, moved, -1, to}}
 		}
 		return nil
@@ -73,8 +81,10 @@ func changesOf(tool, arguments string) []change {
 	if !isName(file) {
 		return nil
 	}
-	switch toolcall.FileAct(name) {
-	case toolcall.Writes:
+	switch act := toolcall.FileAct(name); {
+	case act == toolcall.Writes && (args.Get("append").Bool() || args.Get("mode").Str == "append" || args.Get("mode").Str == "a"):
+		return []change{{file, edited, -1, ""}}
+	case act == toolcall.Writes:
 		c := change{path: file, action: written, size: -1}
 		for _, key := range contentKeys {
 			if v := args.Get(key); v.Type == gjson.String {
@@ -83,9 +93,9 @@ func changesOf(tool, arguments string) []change {
 			}
 		}
 		return []change{c}
-	case toolcall.Changes:
+	case act == toolcall.Changes:
 		return []change{{file, edited, -1, ""}}
-	case toolcall.Removes:
+	case act == toolcall.Removes || isDirectory && slices.Contains(words, "delete"):
 		return []change{{file, deleted, -1, ""}}
 	}
 	return nil
@@ -112,9 +122,11 @@ var patchMarks = []struct {
 	action action
 }{{"*** Update File: ", edited}, {"*** Add File: ", written}, {"*** Delete File: ", deleted}}
 
-// patched returns the changes of a patch in the format of apply_patch; nil if text contains none.
+// patched returns the changes of a patch in the format of apply_patch, or of a script that applies one;
+// nil for other texts, which may contain a patch as content.
 func patched(text string) (list []change) {
-	if !strings.Contains(text, "*** Begin Patch") {
+	before, _, ok := strings.Cut(text, "*** Begin Patch")
+	if !ok || strings.Trim(before, " \r\n\"'") != "" && !strings.Contains(before, "apply_patch") && !strings.HasPrefix(text, "{") {
 		return nil
 	}
 	text = strings.ReplaceAll(text, `\n`, "\n")
@@ -132,15 +144,28 @@ func patched(text string) (list []change) {
 	return list
 }
 
-// refusal matches results of edit tools that changed nothing.
-var refusal = lazy.Regexp(`(?i)^\W*(?:error|failed|failure|cannot|could not|unable|invalid|no (?:replacement|changes?|match(?:es)?|such file)\b|string (?:to replace|not found)|old_str|the (?:text|string) to replace|permission denied|refus|your proposed edit has introduced)|\b(?:was not (?:found|changed|applied)|not applied|did not (?:match|appear)|does not exist|edit was not applied)\b`)
+// refusal matches first lines of results of tools that changed nothing.
+var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceback|e[a-z]{3,8}: |errno|no (?:replacement|changes?|match(?:es)?)\b|string (?:to replace|not found)|old_str|the (?:text|string) to replace|refus|invalid|your proposed edit has introduced)|` +
+	`\b(?:fail(?:ed|s)? to|verification failed|denied|can(?:not|'t)|could(?: not|n't)|unable to|not found|not (?:be )?(?:changed|applied|written|saved)|did not (?:match|appear)|does(?: not|n't) exist|already exists|no such (?:file|directory)|no space left|read-only file system|(?:0|zero) (?:replacements?|occurrences?|matches))\b`)
 
-// succeeded reports whether the result of a call of a file tool says nothing of a failure.
-func succeeded(r *toolcall.Result) bool {
+// succeeded reports whether the result of a call of a file tool says nothing of a failure; file is the
+// path that it may contain.
+func succeeded(r *toolcall.Result, file string) bool {
 	if s := toolcall.StatusOf(*r); r.Failed || s == toolcall.Failed || s == toolcall.NotRun || s == toolcall.Stopped {
 		return false
 	}
-	first, _, _ := strings.Cut(strings.TrimSpace(toolcall.Body(r.Text)), "\n")
+	text := strings.TrimSpace(toolcall.Body(r.Text))
+	if answer := gjson.Parse(text); answer.IsObject() {
+		no := func(name string) bool { v := answer.Get(name); return v.Type == gjson.False || v.Str == "error" }
+		if failure := answer.Get("error"); failure.IsObject() || failure.Str != "" || failure.Bool() {
+			return false
+		}
+		return !no("success") && !no("ok") && !no("status")
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	if file != "" {
+		first = strings.ReplaceAll(first, file, "")
+	}
 	return !refusal().MatchString(first[:min(len(first), 300)])
 }
 

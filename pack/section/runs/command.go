@@ -71,6 +71,7 @@ type commandLine struct {
 	command command
 	class   class
 
+	mixed   bool   // other commands of the script may have written to its output, too
 	several string // all lines of the script that run something, if there are more than this one
 	trusted bool   // the exit status of the script is that of the line
 	piped   bool   // its output goes through another program
@@ -100,10 +101,22 @@ func lineOf(script string) (l commandLine, ok bool) {
 	l.class, l.inline = classOf(of), of.Inline
 	l.nameBy(steps, main)
 	l.judgeStatus(steps, main)
+	for i := range steps {
+		l.mixed = l.mixed || i != main && prints(&steps[i])
+	}
 	if !of.Group && !of.Inline {
 		l.command = command{of.Dir, plain(of.Commands[0])}
 	}
 	return l, true
+}
+
+// silent are commands without output, besides those that move files.
+var silent = compress.WordSet("cd pushd popd export set unset source . alias true : sleep wait")
+
+// prints reports whether a step may write to the output of its script.
+func prints(s *toolcall.Step) bool {
+	first := s.Commands[0][0]
+	return !silent[first] && classOf(s) != moves && !strings.Contains(s.Head, "> ") && !strings.Contains(s.Head, " >")
 }
 
 // nameBy sets the text and the key of the command line of the step main.

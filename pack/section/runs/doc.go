@@ -11,13 +11,15 @@
 //
 //   - Which calls are runs: command.go (classOf), tool.go (isReading). Commands that only read or
 //     move files count only if they fail.
+//   - Which look-ups are shown, and when they end: tool.go (isLookUp), state.go (run.changes). They get
+//     the tokens that all other runs leave.
 //   - Which result replaces an earlier one: run.key. The command line as written, its directory, and
 //     no filter of its output belong to it; for a tool the arguments that identify an object.
 //   - Which success ends the failure of another command: command.go (command.covers).
 //   - Which line of an output is a result, and which one is a reason: rules.go, one example and one
 //     counterexample for each rule.
-//   - Fields of a JSON result: fields.go. Which call sets the fields of an earlier one to other
-//     values: setting.go.
+//   - Fields of a JSON result: fields.go, with the classes of package result. Which call sets the
+//     fields of an earlier one to other values: setting.go.
 //
 // # Files, from top to bottom
 //

@@ -19,8 +19,8 @@ const (
 )
 
 // Lines implements [prefix.Section]: recent open failures first, then calls that act outside of the
-// workspace, then other results, then old failures and those that another command ended, each newest
-// first.
+// workspace, then other results, then old failures and those that another command ended, then
+// look-ups, each newest first.
 func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 	groups := []func(r *run) bool{
 		func(r *run) bool { return r.open() && r.at > in.At-recentRecords },
@@ -28,10 +28,11 @@ func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 		func(r *run) bool { return !r.external && r.outcome != failed },
 		func(r *run) bool { return r.open() && r.at <= in.At-recentRecords },
 		func(r *run) bool { return r.outcome == failed && !r.open() },
+		func(r *run) bool { return true },
 	}
-	for _, of := range groups {
+	for i, of := range groups {
 		for _, r := range slices.Backward(s.list) {
-			if !r.reading && of(r) {
+			if !r.reading && r.lookUp == (i == len(groups)-1) && of(r) {
 				lines = append(lines, r.line(in))
 			}
 		}
@@ -41,7 +42,7 @@ func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 
 // line returns the run in one line.
 func (r *run) line(in prefix.LineInput) prefix.Line {
-	l := prefix.Line{Name: r.name, At: max(r.at, r.byAt), External: r.external}
+	l := prefix.Line{Name: r.name, At: max(r.at, r.byAt), External: r.external, Least: r.lookUp}
 	l.Short = r.name + ": " + r.state(in)
 	if r.byAt > 0 {
 		l.Short = r.name + ": failed at " + in.Where(r.at) + ", over since " + in.Where(r.byAt)

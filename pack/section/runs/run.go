@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
 
@@ -52,6 +53,7 @@ type run struct {
 	external bool // a tool that acts outside of the workspace
 	quiet    bool // it counts only if it fails
 	reading  bool // quiet, and the lines do not list it
+	lookUp   bool // a tool that only asks; it is listed after all other runs
 }
 
 // open reports whether the run is a failure that nothing made up for.
@@ -80,7 +82,7 @@ func runOf(d *toolcall.Done) *run {
 		r.outcome, r.exit = unfinished, ""
 		r.said = cmp.Or(r.said, lastWords(toolcall.Body(d.Result.Text)))
 	case toolcall.Failed:
-		r.exit = statedExit(&d.Result)
+		r.exit = toolcall.ExitOf(d.Result)
 	}
 	if r.outcome != failed {
 		r.exit = ""
@@ -88,25 +90,6 @@ func runOf(d *toolcall.Done) *run {
 		r.fails = []int{d.At}
 	}
 	return r
-}
-
-// statedExit returns the exit status that the result itself states: a field of it, or its first or
-// last line. Other lines may quote the status of another program.
-func statedExit(r *toolcall.Result) string {
-	if r.Exit != "" {
-		return r.Exit
-	}
-	first, _, _ := strings.Cut(strings.TrimSpace(r.Text), "\n")
-	last := strings.TrimSpace(r.Text)
-	last = last[strings.LastIndexByte(last, '\n')+1:]
-	for _, line := range []string{first, last} {
-		if len(line) < 60 {
-			if exit := toolcall.ExitOf(toolcall.Result{Text: line}); exit != "" {
-				return exit
-			}
-		}
-	}
-	return ""
 }
 
 // shellRun returns the run of a shell script.
@@ -137,7 +120,7 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		r.outcome = exitZero
 	}
 
-	r.said = r.textOf(v, output)
+	r.said = r.textOf(v, output, l.mixed)
 	if l.inline && r.outcome <= exitZero && r.said == "" {
 		r.quiet, r.reading = true, true // files lists what it may have changed
 	}
@@ -149,8 +132,9 @@ func (l *commandLine) answersNo(exit, output string) bool {
 	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
 }
 
-// textOf returns the text of an output that a run keeps.
-func (r *run) textOf(v verdict, output string) string {
+// textOf returns the text of an output that a run keeps. mixed is true if another command may have
+// written to it.
+func (r *run) textOf(v verdict, output string, mixed bool) string {
 	if v.said != "" {
 		return v.said
 	}
@@ -159,6 +143,9 @@ func (r *run) textOf(v verdict, output string) string {
 	}
 	if fields, ok := fieldsOf(output); ok {
 		return shown(fields, r.name, maxSaid)
+	}
+	if lines := informative(output); mixed && len(lines) > 0 {
+		return "last line of the script: " + compress.Clip(lines[len(lines)-1], maxPart)
 	}
 	return lastWords(output)
 }
@@ -180,7 +167,7 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 		v = judge(text, d.Tool)
 	}
 	switch {
-	case told || v.failed || isObject && !r.reading && tellsError(fields) || saysError(text) && !(r.reading && len(text) > maxSaid):
+	case told || v.failed || isObject && r.external && tellsError(fields) || saysError(text) && !((r.reading || r.lookUp) && len(text) > maxSaid):
 		r.outcome = failed
 	case v.passed && !d.Result.Cut:
 		r.outcome = passed
@@ -190,7 +177,14 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 		r.outcome = answered
 	}
 
+	said := ""
+	if r.lookUp && r.outcome == answered {
+		said = found(text, r.name, maxSaid, d.Result.Cut)
+		r.quiet = said == ""
+	}
 	switch {
+	case said != "":
+		r.said = said
 	case isObject:
 		r.said = shown(fields, r.name, maxSaid)
 	case checks:
@@ -198,44 +192,53 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	default:
 		r.said = compress.Clip(oneLine(text), maxSaid)
 	}
-	if r.outcome != failed {
+	if r.outcome != failed && !r.lookUp {
 		r.key += madeBy(verbs, d.Arguments, fields)
 	}
 	return r
 }
 
 // nameOf returns a run with the name and the key of a call, without its result.
-func nameOf(d *toolcall.Done, args []field) run {
+func nameOf(d *toolcall.Done, args []result.Field) run {
+	if file := fileOf(d.Tool, d.Arguments); file != "" {
+		return run{key: "\x00" + file, object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
+	}
+	r := run{external: !isReading(d.Tool)}
+	r.quiet = !r.external
+	r.lookUp = r.quiet && isLookUp(d.Tool)
+	r.reading = r.quiet && !r.lookUp
+
 	var ids []string
-	for i := range args {
-		if identifies(&args[i]) {
-			ids = append(ids, args[i].value)
+	if !r.lookUp || slices.ContainsFunc(args, func(f result.Field) bool { return result.IsID(f.Path) && identifies(&f) }) {
+		for i := range args {
+			if identifies(&args[i]) {
+				ids = append(ids, args[i].Value)
+			}
 		}
 	}
-	r := run{external: true, object: d.Tool + "\x00" + strings.Join(ids, "\x00"), name: strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))}
-	r.args = arguments(args, func(f *field) bool { return !identifies(f) }, maxArgs)
-
-	if file := fileOf(d.Tool, d.Arguments); file != "" {
-		r = run{object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
-	} else if isReading(d.Tool) {
-		r.external, r.quiet, r.reading = false, true, true
-	} else if len(ids) == 0 {
+	r.object = d.Tool + "\x00" + strings.Join(ids, "\x00")
+	r.name = strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))
+	r.args = arguments(args, func(f *result.Field) bool { return len(ids) == 0 || !identifies(f) }, maxArgs)
+	if len(ids) == 0 && !r.reading {
 		r.object += oneLine(d.Arguments)
-		r.name, r.args = strings.TrimSpace(d.Tool+" "+compress.Clip(r.args, maxArgs/2)), ""
+		if !r.lookUp {
+			r.args = compress.Clip(r.args, maxArgs/2)
+		}
+		r.name, r.args = strings.TrimSpace(d.Tool+" "+r.args), ""
 	}
 	r.key = r.object
 	return r
 }
 
 // madeBy returns what distinguishes the results of a tool that makes something new with each call.
-func madeBy(verbs []string, arguments string, fields []field) string {
+func madeBy(verbs []string, arguments string, fields []result.Field) string {
 	if !slices.ContainsFunc(verbs, func(w string) bool { return makingVerbs[w] }) {
 		return ""
 	}
 	key := "\x00" + oneLine(arguments)
 	for i := range fields {
-		if f := &fields[i]; f.top() && isID(f.path) && !strings.Contains(arguments, f.value) {
-			return key + "\x00" + f.value
+		if f := &fields[i]; f.Top() && result.IsID(f.Path) && !strings.Contains(arguments, f.Value) {
+			return key + "\x00" + f.Value
 		}
 	}
 	return key

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/result"
 )
 
 // Setting is what a call sets: fields of an object that its ids name.
 type Setting struct {
 	tool   string
-	ids    []field
-	fields []field
+	ids    []result.Field
+	fields []result.Field
 }
 
 // SettingOf returns what a call sets; ok is false if the call reads, checks, or makes something,
@@ -29,9 +30,9 @@ func SettingOf(tool, arguments string) (s Setting, ok bool) {
 	s.tool = tool
 	for i := range fields {
 		switch f := fields[i]; {
-		case slices.Contains(compress.PathKeys, f.path):
+		case slices.Contains(compress.PathKeys, f.Path):
 			return s, false
-		case isID(f.name()) || isCode(f.value):
+		case result.IsID(f.Name()) || result.IsCode(f.Value):
 			s.ids = append(s.ids, f)
 		default:
 			s.fields = append(s.fields, f)
@@ -46,7 +47,7 @@ func (s *Setting) Replaces(t *Setting) bool {
 	if s.tool != t.tool || !slices.Equal(s.ids, t.ids) {
 		return false
 	}
-	return !slices.ContainsFunc(s.fields, func(f field) bool {
-		return !slices.ContainsFunc(t.fields, func(old field) bool { return old.path == f.path && old.value != f.value })
+	return !slices.ContainsFunc(s.fields, func(f result.Field) bool {
+		return !slices.ContainsFunc(t.fields, func(old result.Field) bool { return old.Path == f.Path && old.Value != f.Value })
 	})
 }

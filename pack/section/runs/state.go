@@ -2,6 +2,7 @@ package runs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/coder"
 	"github.com/ctxfs/ctxfs/pack/prefix"
@@ -54,6 +55,8 @@ func (s *State) add(n *run) {
 			m.by, m.byAt = n.name, n.at
 			s.close(m.fails)
 			old = &m
+		case n.changes(old):
+			continue
 		}
 		list = append(list, old)
 	}
@@ -61,7 +64,10 @@ func (s *State) add(n *run) {
 		list = append(list, n)
 	}
 	if len(list) > maxRuns {
-		i := max(0, slices.IndexFunc(list, func(r *run) bool { return !r.open() }))
+		i := slices.IndexFunc(list, func(r *run) bool { return r.lookUp })
+		if i < 0 {
+			i = max(0, slices.IndexFunc(list, func(r *run) bool { return !r.open() }))
+		}
 		list = slices.Delete(list, i, i+1)
 	}
 	s.list = list
@@ -91,6 +97,15 @@ func (s *State) close(places []int) {
 // ends reports whether the result n is a success that ends the failure of another command.
 func (r *run) ends(other *run) bool {
 	return (r.outcome == passed || r.outcome == exitZero) && r.covers(&other.command)
+}
+
+// changes reports whether r may have changed the object that an earlier look-up shows.
+func (r *run) changes(lookUp *run) bool {
+	if !r.external || !lookUp.lookUp || r.outcome == failed || lookUp.outcome == failed {
+		return false
+	}
+	_, ids, _ := strings.Cut(lookUp.object, "\x00")
+	return ids != "" && !slices.ContainsFunc(strings.Split(ids, "\x00"), func(id string) bool { return !strings.Contains(r.object, id) })
 }
 
 // Closed returns the positions of the failures that a later result ended or repeated.
@@ -131,7 +146,7 @@ func (s *State) Encode(c *coder.Coder) {
 		coder.List(c, &r.fails, func(at *int) { coder.Number(c, at) })
 		coder.Number(c, &r.at, &r.failedAt, &r.byAt)
 		coder.Number(c, &r.outcome)
-		c.Flag(&r.external, &r.quiet, &r.reading)
+		c.Flag(&r.external, &r.quiet, &r.reading, &r.lookUp)
 	})
 	coder.List(c, &s.closed, func(at *int) { coder.Number(c, at) })
 }

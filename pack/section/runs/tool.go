@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
 
@@ -29,10 +30,7 @@ var checkingVerbs = compress.WordSet("test tests build check lint compile valida
 
 // verbsOf returns the words of a tool's name that may contain its verb.
 func verbsOf(tool string) []string {
-	if i := strings.LastIndex(tool, "__"); i >= 0 { // mcp__server__tool
-		tool = tool[i+2:]
-	}
-	words := wordsOf(tool)
+	words := compress.NameWords(compress.BareName(tool))
 	return words[:min(2, len(words))]
 }
 
@@ -49,24 +47,32 @@ func isReading(tool string) bool {
 		compress.IsFileTool(plain) || compress.IsMatchTool(plain) || compress.IsListTool(plain)
 }
 
+// isLookUp reports whether a tool that changes nothing asks something outside of the workspace: the
+// lines show its last result if that is JSON.
+func isLookUp(tool string) bool {
+	plain := compress.PlainName(compress.BareName(tool))
+	return !compress.IsFileTool(plain) && !compress.IsMatchTool(plain) && !compress.IsListTool(plain) &&
+		!notes.KeepsList(tool) && !compress.IsSubAgent(tool)
+}
+
 // identityNames are names of arguments that identify the object of a call, besides those of ids.
 var identityNames = compress.WordSet("url uri to target host hostname service env environment branch table database namespace pod container email account order name title")
 
 // identifies reports whether an argument identifies the object of a call. Means of payment and ids
 // of requests do not.
-func identifies(f *field) bool {
-	low := strings.ToLower(f.path)
+func identifies(f *result.Field) bool {
+	low := strings.ToLower(f.Path)
 	for _, word := range []string{"payment", "request", "call", "message"} {
 		if strings.Contains(low, word) {
 			return false
 		}
 	}
-	return f.top() && (identityNames[low] && strings.IndexFunc(f.value, unicode.IsLetter) >= 0 || isID(f.path))
+	return f.Top() && (identityNames[low] && strings.IndexFunc(f.Value, unicode.IsLetter) >= 0 || result.IsID(f.Path))
 }
 
 // fileOf returns the file that a call of a file tool works on; "" for another call.
 func fileOf(tool, arguments string) string {
-	if toolcall.FileAct(strings.ToLower(tool)) == "" {
+	if toolcall.FileAct(tool) == "" {
 		return ""
 	}
 	args := gjson.Parse(arguments)
@@ -90,16 +96,16 @@ func saysError(text string) bool {
 }
 
 // tellsError reports whether the fields of a result say that the call failed.
-func tellsError(fields []field) bool {
-	return slices.ContainsFunc(fields, func(f field) bool {
-		if !f.top() && !strings.HasPrefix(f.path, "error") {
+func tellsError(fields []result.Field) bool {
+	return slices.ContainsFunc(fields, func(f result.Field) bool {
+		if !f.Top() && !strings.HasPrefix(f.Path, "error") {
 			return false
 		}
-		switch name := strings.ToLower(f.path); {
+		switch name := strings.ToLower(f.Path); {
 		case name == "success" || name == "ok":
-			return f.value == "false"
+			return f.Value == "false"
 		case name == "error" || strings.HasPrefix(name, "error.") || strings.HasPrefix(name, "errors."):
-			return f.value != "false" && f.value != "0" && f.value != "none"
+			return f.Value != "false" && f.Value != "0" && f.Value != "none"
 		}
 		return false
 	})

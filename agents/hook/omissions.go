@@ -1,0 +1,231 @@
+package hook
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/ctxfs/ctxfs/agents/brief"
+	"github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/mounts"
+)
+
+// After a compaction the model of a host has only the host's summary of what was said. The import of
+// the transcript makes it a version of the session's summary; the hook then compares it with what
+// the session knows.
+
+// maxOmitted bounds the list of omissions, in the units of [ctxabi.Weight].
+const maxOmitted = 200
+
+// afterSummary is how many messages the host may have recorded since its compaction: Gemini CLI has
+// its model confirm the summary, and opencode tells its model to go on.
+const afterSummary = 2
+
+// omittedTitle is the title of the list of omissions.
+const omittedTitle = "Not in the summary of this conversation"
+
+// compacted starts the import of the transcript of a host that has just compacted its conversation,
+// which the summary is in. [input.missing] waits for it.
+func (h *input) compacted(dir string, o Options) {
+	if h.Source != "compact" {
+		return
+	}
+	if said, err := h.hasTranscript(); err != nil || !said {
+		return // the next hook reports it
+	}
+	now := *h
+	now.hurries = true
+	if err := now.keep(dir, o); err != nil && o.Warn != nil {
+		o.Warn(err.Error())
+	}
+}
+
+// summary returns the text by which the host replaced its conversation; ok is false if there was no
+// compaction, or if its summary is not in the session.
+func (h *input) summary(dir string) (text string, ok bool) {
+	if h.Source != "compact" {
+		return "", false
+	}
+	last, name := 0, ""
+	entries, _ := os.ReadDir(filepath.Join(dir, ctxabi.SummariesDir))
+	for _, e := range entries {
+		n, ok := ctxabi.ParseSummaryName(e.Name())
+		at := filepath.Join(dir, ctxabi.SummaryPath(n))
+		if ok && n > last && mounts.Attr(at, "user.ctx.writer") == ctxabi.WriterImport {
+			last, name = n, at
+		}
+	}
+	had, err := strconv.Atoi(mounts.Attr(name, "user.ctx.messages"))
+	has, _ := strconv.Atoi(mounts.Attr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.lines"))
+	if name == "" || err != nil || has > had+afterSummary {
+		return "", false
+	}
+	b, err := os.ReadFile(name)
+	return string(b), err == nil
+}
+
+// omission is a statement of the session that a summary lacks.
+type omission struct{ text, source string }
+
+func (o omission) line() string { return "- " + o.text + " (" + o.source + ")\n" }
+
+// omissions adds to kept the user's standing rules, the decisions, and the facts that the summary
+// lacks, of derived ones those with values, in that order and the newest first, in at most maxOmitted tokens. Rules are
+// verbatim. It adds nothing if nothing is missing. What kept has is not missing.
+func omissions(w, kept *brief.Writer, dir, summary string) {
+	has := newCoverage(summary + "\n" + kept.String())
+	var lines strings.Builder
+	left, rest := maxOmitted, 0
+	add := func(all []omission, lacks func(string) bool) {
+		for _, o := range slices.Backward(all) {
+			if !lacks(o.text) || strings.Contains(lines.String(), o.text) {
+				continue
+			}
+			if n := ctxabi.Weight(o.line()); n <= left {
+				lines.WriteString(o.line())
+				left -= n
+			} else {
+				rest++
+			}
+		}
+	}
+
+	add(standingRules(w, filepath.Join(dir, ctxabi.MessagesFile)), has.lacksWords)
+	add(noteRows(w, filepath.Join(dir, ctxabi.DecisionsFile), "decision"), has.lacksWords)
+	facts := filepath.Join(dir, ctxabi.FactsFile)
+	written := mounts.Attr(facts, "user.ctx.origin") != ctxabi.OriginDerived
+	add(noteRows(w, facts, "text"), func(text string) bool {
+		return has.lacksValue(text) || written && has.lacksWords(text)
+	})
+	if rest > 0 {
+		lines.WriteString("- " + strconv.Itoa(rest) + " more: " + filepath.Join(dir, ctxabi.ContextDir) + "\n")
+	}
+	if lines.Len() > 0 {
+		kept.Add(brief.Head(omittedTitle) + lines.String())
+	}
+}
+
+// standingRules returns the standing rules in the user's messages that no later message changed,
+// oldest first. It stops when the context of w ends.
+func standingRules(w *brief.Writer, name string) (all []omission) {
+	var state notes.State
+	for line, m := range userMessages(w, name) {
+		at := notes.Position{Line: line}
+		state.Add(at, "user", notes.Find(notes.Record{Role: "user", Text: m}))
+		parts, _ := notes.UserWords(m)
+		for _, rule := range notes.Rules(parts) {
+			all = append(all, omission{rule, at.Source()})
+		}
+	}
+
+	changed := map[omission]bool{}
+	for _, c := range state.Changes() {
+		changed[omission{c.Text, c.At.Source()}] = true
+	}
+	return slices.DeleteFunc(all, func(o omission) bool { return changed[o] })
+}
+
+// userMessages yields the messages of the user in a log with their numbers.
+func userMessages(w *brief.Writer, name string) func(yield func(int, string) bool) {
+	return func(yield func(int, string) bool) {
+		f, err := os.Open(name)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		r := bufio.NewReaderSize(f, 256<<10)
+		for line := 1; !w.Over(); line++ {
+			raw, err := r.ReadBytes('\n')
+			if err == io.EOF && len(raw) == 0 || err != nil && err != io.EOF {
+				return
+			}
+			if !bytes.Contains(raw, []byte(`"user"`)) {
+				continue
+			}
+			m := ctxabi.DecodeMessage(raw)
+			if m.Role == ctxabi.User && len(m.Results) == 0 && !yield(line, m.Text) {
+				return
+			}
+		}
+	}
+}
+
+// noteRows returns the rows of a note, oldest first.
+func noteRows(w *brief.Writer, name, field string) (all []omission) {
+	for line := range strings.Lines(w.Read(name)) {
+		var row map[string]any
+		if json.Unmarshal([]byte(line), &row) != nil {
+			continue
+		}
+		text, _ := row[field].(string)
+		source, ok := row["source"].(string)
+		if !ok {
+			source = name
+		}
+		if text != "" {
+			all = append(all, omission{strings.Join(strings.Fields(text), " "), source})
+		}
+	}
+	return all
+}
+
+// coverage is the set of words of a text.
+type coverage map[string]bool
+
+func newCoverage(text string) coverage {
+	c := coverage{}
+	for _, word := range wordsOf(text) {
+		c[word] = true
+	}
+	return c
+}
+
+// lacksWords reports whether fewer than three of four words of a statement are in the text.
+func (c coverage) lacksWords(statement string) bool {
+	words := wordsOf(statement)
+	has := 0
+	for _, word := range words {
+		if c[word] {
+			has++
+		}
+	}
+	return 4*has < 3*len(words)
+}
+
+// lacksValue reports whether a statement has a value that the text lacks: a word with a digit, or a
+// path, an address, or a name with signs in it.
+func (c coverage) lacksValue(statement string) bool {
+	return slices.ContainsFunc(wordsOf(statement), func(word string) bool {
+		return !c[word] && strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+	})
+}
+
+// wordsOf returns the words of a text in lower case. In a script without spaces they are pairs of
+// characters.
+func wordsOf(text string) (words []string) {
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
+	for _, field := range strings.Fields(strings.ToLower(text)) {
+		field = strings.TrimFunc(field, func(r rune) bool { return !inWord(r) })
+		runes := []rune(field)
+		if !slices.ContainsFunc(runes, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }) {
+			if field != "" {
+				words = append(words, field)
+			}
+			continue
+		}
+		for i := range len(runes) - 1 {
+			if inWord(runes[i]) && inWord(runes[i+1]) {
+				words = append(words, string(runes[i:i+2]))
+			}
+		}
+	}
+	return words
+}

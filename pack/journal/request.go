@@ -1,0 +1,118 @@
+package journal
+
+import (
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/internal/coder"
+	"github.com/ctxfs/ctxfs/pack/record"
+)
+
+// Request is a request for a summary. It opens shortly before a major compaction, so that the
+// summary enters there. A delivery that covers it closes it, and so does a compaction that moves the
+// boundary without it.
+type Request struct {
+	N      int // its number, from 1; 0: no request was opened yet
+	Opened int // place of the record that opened it
+	Upto   int // place of the last record that the summary covers
+	Open   bool
+}
+
+const (
+	requestFill   = 800 // thousandths of the tokens for live records that these fill when a request opens
+	requestLimits = 3   // limits of a summary that the records weigh which no version covers
+)
+
+// requests is what a fold knows of requests.
+type requests struct {
+	newest   Request
+	covered  int   // place up to which the version in use covers the history
+	weighs   int64 // weight of the records up to there
+	calls    int   // the first record of a tool loop that the assistant has not ended; 0: there is none
+	answered bool  // a result of that loop came
+}
+
+// RequestOf returns the newest request after the last record of f and the versions delivered by then.
+func (mm *Memo) RequestOf(f *Fold) Request {
+	r := f.asked.newest
+	if r.Open && mm.deliveredAt(f.N+1).to >= r.Upto {
+		r.Open = false
+	}
+	return r
+}
+
+// Finished returns the place of the last record that does not belong to an unfinished tool loop.
+func (f *Fold) Finished() int {
+	if f.asked.calls > 0 {
+		return f.asked.calls - 1
+	}
+	return f.N
+}
+
+// noteLoop notes whether record e begins or ends a tool loop: calls, their results, and what comes
+// until the assistant speaks again.
+func (f *Fold) noteLoop(e ctxabi.Entry) {
+	a := &f.asked
+	switch {
+	case record.IsResult(e):
+		a.answered = true
+	case e.Flags&ctxabi.HasCalls != 0:
+		if a.calls == 0 || a.answered {
+			a.calls, a.answered = f.N, false
+		}
+	case e.Role == ctxabi.Assistant:
+		a.calls, a.answered = 0, false
+	}
+}
+
+// noteCovered notes which version is in use before the record that is folded now.
+func (f *Fold) noteCovered() {
+	if f.summary == nil {
+		return
+	}
+	if to := f.summary(f.N).to; to != f.asked.covered {
+		f.asked.covered, f.asked.weighs = to, f.weightUpTo(to)
+	}
+}
+
+// ask closes the open request and opens the next one, if it is time. before is the boundary before
+// the last record.
+func (f *Fold) ask(before int) {
+	r := &f.asked.newest
+	if r.Open && (f.asked.covered >= r.Upto || f.Boundary() > before) {
+		r.Open = false
+		return
+	}
+	if r.Open || !f.asks() {
+		return
+	}
+	if upto := f.Finished(); upto > f.asked.covered {
+		*r = Request{N: r.N + 1, Opened: f.N, Upto: upto, Open: true}
+	}
+}
+
+// asks reports whether it is time to open a request.
+func (f *Fold) asks() bool {
+	limit := int64(f.Rules.SummaryLimit())
+	if limit == 0 || f.Rules.zones.all() == 0 || f.Total.Weight-f.asked.weighs < requestLimits*limit {
+		return false
+	}
+	live := f.shown - f.starts[0].shown
+	if f.Boundary() == 1 {
+		live -= f.surplus
+	}
+	share := f.Rules.room - (f.weight() - live)
+	return live*1000 >= share*requestFill && f.nextIsMajor()
+}
+
+// nextIsMajor predicts whether the next compaction will be a major one: whether no minor one would
+// free enough if the journal were full and a usual call of the model came.
+func (f *Fold) nextIsMajor() bool {
+	to, after := f.minorTo(max(0, f.Rules.room-f.weight()) + f.call)
+	return to == 0 || f.Rules.room-after < max(1, f.leastGain(f.starts[to]))
+}
+
+func (a *requests) code(c *coder.Coder) {
+	r := &a.newest
+	coder.Number(c, &r.N, &r.Opened, &r.Upto, &a.covered, &a.calls)
+	coder.Number(c, &a.weighs)
+	c.Flag(&r.Open, &a.answered)
+}
