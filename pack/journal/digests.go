@@ -26,6 +26,11 @@ const (
 	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 
+// acknowledges reports whether p only answers that a file was written as the call says.
+func (p *digestPart) acknowledges() bool {
+	return !p.failed && (p.use == derived.FileWrites || p.use == derived.FileChanges || p.use == derived.FileRemoves)
+}
+
 // digests are what zones need to know of the newest records: each of them is read once.
 type digests struct {
 	words compress.Vocabulary
