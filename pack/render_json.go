@@ -39,11 +39,15 @@ type packJSON struct {
 	Session      string          `json:"session"`
 	Stale        bool            `json:"stale"`
 	Strategy     strategyJSON    `json:"strategy"`
+	Request      *requestJSON    `json:"summary_request,omitempty"`
 	Tokens       int             `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
 	Written      int             `json:"written_tokens"` // of the prefix, behind what is kept
 
 	head int // bytes before the journal
 }
+
+// requestJSON is the request for a summary that is open, or that is shown as soon as one opens.
+type requestJSON = ctxabi.SummaryRequest
 
 // recipeJSON names the recipe that a pack was compiled by.
 type recipeJSON struct {
@@ -149,6 +153,9 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Strategy:     d.strategyJSON(),
 		Tokens:       b.Tokens,
 		Written:      d.written(),
+	}
+	if d.ask.State == ctxabi.RequestOpen || d.in.asks() {
+		p.Request = &d.ask
 	}
 	for _, mark := range []int{at.stable, max(at.head, at.past), at.prefix} {
 		if mark > 0 && !slices.Contains(p.Breakpoints, mark) {

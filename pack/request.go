@@ -37,10 +37,9 @@ func (in *Input) hashAsking(h hash.Hash) {
 		return
 	}
 	fmt.Fprintf(h, "asks %q\n", in.Asking.Path)
-	n := in.History().Len()
-	for _, s := range in.Summaries {
-		if s.After == n { // the hash has those before
-			fmt.Fprintf(h, "version %d up to %d\n", s.N, s.To)
+	if n := in.History().Len(); len(in.Usable()) < len(in.Summaries) { // one came after the last record
+		for _, s := range in.Summaries {
+			fmt.Fprintf(h, "delivered %d to %d after %d of %d\n", s.N, s.To, min(s.After, n), n)
 		}
 	}
 	if list := in.Asking.Shown; len(list) >= MaxUnanswered {
@@ -60,11 +59,8 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 	number := func(place int) int { return place - record.ToolsUpTo(d.history, place) }
 	q := ctxabi.SummaryRequest{State: ctxabi.RequestNone, Path: cmp.Or(d.in.Asking.Path, ctxabi.SummaryFile),
 		Limit: cmp.Or(d.clock.Rules.SummaryLimit(), onDemandLimit), Upto: number(d.clock.Finished())}
-	if v := d.memo.SummaryAfter(d.clock.N); v != nil {
-		q.Base = v.N
-	}
-
-	r := d.memo.RequestOf(d.clock)
+	q.Base = d.memo.InUse(d.clock.N + 1)
+	r := d.memo.Requested(d.clock)
 	opened := number(r.Opened)
 	if q.Why = d.whyNotAsked(opened); q.Why == "" && !r.Open {
 		q.Why = "it is not needed yet"
@@ -79,13 +75,11 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 // "" if it is.
 func (d *draft) whyNotAsked(opened int) string {
 	switch shown := d.in.Asking.Shown; {
-	case d.recipe.SummaryRequest == recipe.AskOff:
-		return "summary_request is off"
 	case d.recipe.Summarizer != nil:
 		return "the recipe has a summarizer"
 	case d.in.Budget < leastAskedBudget:
 		return fmt.Sprintf("it needs a budget of at least %d tokens", leastAskedBudget)
-	case !d.journal.HasZones():
+	case !d.journal.Present || !d.zoned:
 		return "the recipe has no journal that is compacted"
 	case len(shown) >= MaxUnanswered && !slices.Contains(shown, opened):
 		return fmt.Sprintf("the last %d requests were not answered; a summary that is delivered ends that", len(shown))
@@ -172,6 +166,8 @@ func (d *draft) askNote() string {
 	}
 	text := fmt.Sprintf("open since message %d, covers messages up to %d", q.OpenedAt, q.Upto)
 	switch {
+	case d.recipe.SummaryRequest == recipe.AskOff:
+		text += "; not shown, because summary_request is off"
 	case !d.in.asks():
 		text += fmt.Sprintf("; not shown, because the agent has neither delivered a summary nor read %s", ctxabi.AskDir)
 	case !slices.ContainsFunc(d.footer, func(b block) bool { return b.id == askID }):

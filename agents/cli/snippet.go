@@ -26,6 +26,9 @@ Without SESSION the paragraph names $CTXFS_SESSION, or else the pattern of the
 path, for prompts that are written before there is a session. --format md adds a
 heading, for CLAUDE.md, AGENTS.md and the like.
 
+For a SESSION, the command lets the agent's prompts ask for a summary before a
+compaction, as summary_request: on does in a recipe.
+
 ` + locate.SessionHelp + `
 
 ` + cli.ExitHelp,
@@ -48,6 +51,7 @@ heading, for CLAUDE.md, AGENTS.md and the like.
 				if dir, err = locate.SessionDir(arg, mount, false); err != nil {
 					return err
 				}
+				mcp.Ask(dir)
 			} else {
 				root, err := locate.Mount(mount)
 				if err != nil {

@@ -25,6 +25,7 @@ var resources = []resource{
 	{rel: ctxabi.EventsFile, name: "events", title: "The newest events", mime: "application/jsonl", tail: true},
 	{rel: ctxabi.LatestFile, name: "latest", title: "The last answer", mime: "text/markdown"},
 	{rel: ctxabi.SummaryFile, name: "summary", title: "The history in a few lines", mime: "text/markdown"},
+	{rel: ctxabi.AskFile, name: "summary_request", title: "Whether a summary is requested now", mime: "application/json"},
 	{rel: ctxabi.FactsFile, name: "facts", title: "What was stated", mime: "application/jsonl"},
 	{rel: ctxabi.DecisionsFile, name: "decisions", title: "What was decided", mime: "application/jsonl"},
 	{rel: ctxabi.TodoFile, name: "todo", title: "What is open", mime: "text/markdown"},

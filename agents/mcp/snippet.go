@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Snippet is the paragraph that tells an agent of its own memory, for its
@@ -27,4 +29,11 @@ func Snippet(dir string) string {
 	}
 	line("- Refused? `tail -n 1 context/errors.jsonl` says why.")
 	return w.String()
+}
+
+// Ask lets prompts of the session in dir, and of all sessions of its agent, ask for summaries, unless
+// a recipe says otherwise. Call it for an agent that can answer. A session that ctxfs cannot find
+// stays as it is.
+func Ask(dir string) {
+	os.ReadFile(filepath.Join(dir, ctxabi.AskFile)) // whoever has read the request knows of it
 }

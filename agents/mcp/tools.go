@@ -57,7 +57,8 @@ func (s *server) addTools() {
 		Name: "save_summary",
 		Description: "Save your own summary of the session up to now: goal, rules of the user, " +
 			"decisions with reasons, state, exact values, what failed, open questions. " +
-			"Prompts contain as much of it as fits. A later summary replaces it; carry over what still holds.",
+			"Prompts contain as much of it as fits. A later summary replaces it; carry over what still holds. " +
+			"If the prompt ends with a summary request, save a summary with its upto before your next step.",
 		Annotations: &sdk.ToolAnnotations{Title: "Save a summary", DestructiveHint: &no, OpenWorldHint: &no},
 	}, s.saveSummary)
 	yes := true
@@ -100,6 +101,7 @@ func (s *server) pack(ctx context.Context, req *sdk.CallToolRequest, in packInpu
 	}
 	var id string
 	f, err := await(ctx, func() (file, error) {
+		Ask(x.Dir) // save_summary answers it
 		f, err := x.read(rel, 0, s.MaxAnswer)
 		if err == nil {
 			id = attribute(f.Path, "user.ctx.pack_id")
@@ -236,7 +238,7 @@ func (s *server) read(ctx context.Context, req *sdk.CallToolRequest, in readInpu
 
 type summaryInput struct {
 	Text string `json:"text" jsonschema:"the whole summary, as Markdown"`
-	Upto *int   `json:"upto,omitempty" jsonschema:"number of the last message that it covers; default: as the summary before it"`
+	Upto *int   `json:"upto,omitempty" jsonschema:"number of the last message that it covers; default: as the summary before it or the request"`
 }
 
 // saveSummary delivers a version of the session's summary by a write to summary.md, whose checks

@@ -177,9 +177,6 @@ type Policy struct {
 	Present            bool // the recipe has a journal
 }
 
-// HasZones reports whether compactions leave blocks, so that a summary may stand among them.
-func (j Policy) HasZones() bool { return j.Present && j.zoneRules(0).all() > 0 }
-
 // PolicyOf returns what r says of its journal s; nil: there is none.
 func PolicyOf(r *recipe.Recipe, s *recipe.Source) Policy {
 	thousandths := func(share float64) int64 { return int64(math.Round(share * 1000)) }

@@ -30,13 +30,21 @@ type requests struct {
 	answered bool  // a result of that loop came
 }
 
-// RequestOf returns the newest request after the last record of f and the versions delivered by then.
-func (mm *Memo) RequestOf(f *Fold) Request {
+// Requested returns the newest request of f after its last record and the deliveries up to now.
+func (mm *Memo) Requested(f *Fold) Request {
 	r := f.asked.newest
 	if r.Open && mm.deliveredAt(f.N+1).to >= r.Upto {
 		r.Open = false
 	}
 	return r
+}
+
+// InUse returns the number of the version that is in use before record n; 0: none is.
+func (mm *Memo) InUse(n int) int {
+	if at := mm.summaryAt(n); at > 0 {
+		return mm.Summaries[at-1].N
+	}
+	return 0
 }
 
 // Finished returns the place of the last record that does not belong to an unfinished tool loop.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
 	packcli "github.com/ctxfs/ctxfs/pack/cli"
@@ -120,6 +121,11 @@ type series struct {
 func (p *statsPrinter) print() {
 	fmt.Fprintf(p.w, "%s messages, %s events; budget %s, %s\n", cli.Thousands(p.Messages), cli.Thousands(p.Events), cli.Thousands(p.Budget), p.Encoding)
 	fmt.Fprintf(p.w, "now: %s tokens, %s; epoch %s, %s\n", cli.Thousands(p.Now.Tokens), cli.Plural(p.Now.Compactions, "compaction"), p.Now.Epoch, p.Now.Reason)
+	if q := p.Now.Request; q != nil && q.State == ctxabi.RequestOpen {
+		fmt.Fprintf(p.w, "summary request: open since message %d, covers messages up to %d\n", q.OpenedAt, q.Upto)
+	} else if q != nil {
+		fmt.Fprintf(p.w, "summary request: none, %s\n", q.Why)
+	}
 	if !p.Read && p.Messages > 0 {
 		fmt.Fprintln(p.w, "No program has read a pack of this session: sections and zones are of packs that ctxfs would send.")
 	}

@@ -30,6 +30,8 @@ type Pack struct {
 	PrefixBytes  int       `json:"prefix_bytes"`
 	Session      string    `json:"session"`
 	Tokens       int       `json:"tokens"`
+	// Request is the request for a summary that is open, or could be shown; nil: neither.
+	Request *ctxabi.SummaryRequest `json:"summary_request"`
 
 	counter *tokens.Counter
 	parts   *parts

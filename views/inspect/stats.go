@@ -32,6 +32,8 @@ type StatsEpoch struct {
 	Reason      string `json:"epoch_reason"`
 	Compactions int    `json:"compactions"`
 	Tokens      int    `json:"tokens"`
+	// Request is the request for a summary as pack.json has it.
+	Request *ctxabi.SummaryRequest `json:"summary_request,omitempty"`
 }
 
 // Point is the pack of one moment.
@@ -91,7 +93,7 @@ func (h *History) Stats(ctx context.Context, o StatsOptions) (*Stats, error) {
 	}
 	s := &Stats{Messages: h.Len(), Events: h.Events().Len(), Budget: now.BudgetTokens, Encoding: now.Encoding,
 		Points: []Point{}, Compactions: []Epoch{}, Calls: []Call{},
-		Now: &StatsEpoch{now.Epoch, now.EpochReason, now.Compactions, now.Tokens}}
+		Now: &StatsEpoch{now.Epoch, now.EpochReason, now.Compactions, now.Tokens, now.Request}}
 	if s.Tools, err = h.tools(now); err != nil {
 		return nil, err
 	}
