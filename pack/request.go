@@ -59,7 +59,10 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 	number := func(place int) int { return place - record.ToolsUpTo(d.history, place) }
 	q := ctxabi.SummaryRequest{State: ctxabi.RequestNone, Path: cmp.Or(d.in.Asking.Path, ctxabi.SummaryFile),
 		Limit: cmp.Or(d.clock.Rules.SummaryLimit(), onDemandLimit), Upto: number(d.clock.Finished())}
-	q.Base = d.memo.InUse(d.clock.N + 1)
+	if v := d.memo.SummaryAfter(d.clock.N); v != nil {
+		q.Base = v.N
+	}
+
 	r := d.memo.Requested(d.clock)
 	opened := number(r.Opened)
 	if q.Why = d.whyNotAsked(opened); q.Why == "" && !r.Open {

@@ -39,14 +39,6 @@ func (mm *Memo) Requested(f *Fold) Request {
 	return r
 }
 
-// InUse returns the number of the version that is in use before record n; 0: none is.
-func (mm *Memo) InUse(n int) int {
-	if at := mm.summaryAt(n); at > 0 {
-		return mm.Summaries[at-1].N
-	}
-	return 0
-}
-
 // Finished returns the place of the last record that does not belong to an unfinished tool loop.
 func (f *Fold) Finished() int {
 	if f.asked.calls > 0 {
