@@ -14,7 +14,7 @@ import (
 )
 
 func TestWhatBeganTheEpoch(t *testing.T) {
-	r := recipeOf(recipe.Source{Type: recipe.TypePinned}, recipe.Source{Type: recipe.TypeSummary}, recipe.Source{Type: recipe.TypeJournal})
+	r := recipeOf(recipe.Source{Type: recipe.TypePinned}, recipe.Source{Type: recipe.TypeHandoff}, recipe.Source{Type: recipe.TypeJournal})
 	in := inputBy(r, sampleLog(), 8000)
 	before := mustCompile(t, in)
 	files := in.Files
@@ -24,7 +24,7 @@ func TestWhatBeganTheEpoch(t *testing.T) {
 	}{
 		{"nothing", "", func() {}},
 		{"edit", "context/pinned/rules.md changed", func() { in.Files[1].Data = []byte("Other rules.\n") }},
-		{"removal", "context/summary.md was removed", func() { in.Files = in.Files[:2] }},
+		{"removal", "context/handoff.md was removed", func() { in.Files = in.Files[:2] }},
 		{"addition", "context/pinned/new.md was added", func() {
 			in.Files = append(in.Files, blocks.File{At: 0, ID: "pinned/new.md", Path: "context/pinned/new.md", Data: []byte("x")})
 		}},

@@ -56,7 +56,7 @@ func (y *layout) useChain(from, end, journal int) {
 		} else if s.Type == recipe.TypeJournal {
 			y.journal.Present = y.journal.Present || k == journal
 			return
-		} else if y.inJournal(k) && y.isDelivered() {
+		} else if y.inJournal(k) && len(y.usable(k)) > 0 {
 			c.found = k
 		} else {
 			c.use(k, f.Task)

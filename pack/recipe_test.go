@@ -150,7 +150,7 @@ func TestEachSourceType(t *testing.T) {
 	for _, kind := range allTypes {
 		t.Run(string(kind), func(t *testing.T) {
 			r := recipeOf(recipe.Source{Type: kind})
-			if kind != recipe.TypeJournal && kind != recipe.TypeRecall { // which shows nothing that the journal shows
+			if kind != recipe.TypeJournal && kind != recipe.TypeRecall && kind != recipe.TypeSummary { // these show nothing that the journal shows
 				r = recipeOf(recipe.Source{Type: kind}, recipe.Source{Type: recipe.TypeJournal})
 			}
 			r.Hash = "of the test" // so that a golden file does not change with the shape of a recipe
@@ -193,7 +193,7 @@ func TestEveryPairOfSourceTypes(t *testing.T) {
 					if !strings.Contains(string(build.Markdown), journal.Conversation) {
 						t.Errorf("%s and %s: no conversation", a, b)
 					}
-				} else if all := kind == recipe.TypeRecall && (a == recipe.TypeJournal || b == recipe.TypeJournal); all != (seen[string(kind)] == 0) {
+				} else if all := (kind == recipe.TypeRecall || kind == recipe.TypeSummary) && (a == recipe.TypeJournal || b == recipe.TypeJournal); all != (seen[string(kind)] == 0) {
 					t.Errorf("%s and %s: %d blocks of %s\n%s", a, b, seen[string(kind)], kind, build.Markdown)
 				}
 			}

@@ -38,9 +38,6 @@ func (y *layout) inJournal(k int) bool {
 	return where == ctxabi.SummaryFile || where == blocks.BuiltinPaths[recipe.TypeSummary]
 }
 
-// isDelivered reports whether a version of the summary was delivered before the last record.
-func (y *layout) isDelivered() bool { return len(y.in.Usable()) > 0 }
-
 // limitSummary sets the limit of a delivered summary if a source that names it has max_tokens.
 func (y *layout) limitSummary() {
 	for k := range y.recipe.Sources {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/pack/source"
 )
 
@@ -110,47 +109,4 @@ func TestNotesWaitForNoGenerator(t *testing.T) {
 	}
 	close(release)
 	done.Wait()
-}
-
-// What the summarizer said is redacted while generators are waited for, too: it may be from before secrets were, or repeat what
-// its program read elsewhere.
-func TestASummaryIsRedactedWhileAGeneratorRuns(t *testing.T) {
-	s := newSummarized(t)
-	s.compacted()
-	s.begun(1).answer <- source.Output{Data: []byte("- The staging password is Zb7wK29qLm (messages:1).")}
-	s.reports("is accepted")
-	s.b.Close()
-	c := s.config
-	redactor, err := redact.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Redact = redactor
-	s.restart(c)
-	entered, release := make(chan struct{}), make(chan struct{})
-	first := true
-	s.fake.set(func() {
-		s.fake.files = map[string]inputs{"/host/work": {fingerprint: "1"}}
-		s.fake.auto = func(c source.Command) (source.Output, error) {
-			if c.Args[0] == "make-map" && !first {
-				close(entered)
-				<-release
-			} else if c.Args[0] == "make-map" {
-				first = false
-			}
-			return source.Output{Data: []byte("A map.\n")}, nil
-		}
-	})
-	s.write("../../context.yaml", "summarizer: {command: [sum, --short]}"+hashedRecipe)
-	s.pack()
-	s.fake.set(func() { s.fake.files = map[string]inputs{"/host/work": {fingerprint: "2"}} })
-	var done sync.WaitGroup
-	done.Go(func() { s.pack() })
-	<-entered
-	summary := s.view().Summary
-	close(release)
-	done.Wait()
-	if !strings.Contains(summary, "The staging password is [redacted:") {
-		t.Error(summary)
-	}
 }
