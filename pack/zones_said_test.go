@@ -95,7 +95,7 @@ func TestTheNewestOfTheUsersWordsStay(t *testing.T) {
 func TestDemandsOutliveChatter(t *testing.T) {
 	l := logOf(string(message("user", "Begin.")))
 	l.Append(message("user", "Colors are RGB values, you must not use palette indices."))
-	for i := range 150 {
+	for i := range 400 {
 		l.Append(message("user", fmt.Sprintf("The window number %d looks fine on the big screen here with the light of the afternoon in it.", i)))
 		work(l, 2)
 	}
