@@ -7,6 +7,8 @@ type Source struct {
 	Digest *Digest // by the vocabulary of the choice
 	Age    int     // in records: 0 for the newest; texts of one record have the same, and stand side by side
 	Tool   bool    // a tool's output; what people and models say counts four times as much
+	// User: what the user says is quoted although little of it is new.
+	User bool
 	// Shown: it stands in the prompt anyway. It says what matters, and gives no lines.
 	Shown bool
 	// Gone reports whether the line of a number does not hold any more; nil: all do.
@@ -62,7 +64,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost
 		together := []place{at}
 		for under := p.at(at).under; under > 0; {
 			above := place{at.source, under - 1}
-			if under = p.at(above).under; !taking[above] {
+			if under = p.at(above).under; !taking[above] && p.state[p.at(above).number] != taken {
 				together = slices.Insert(together, 0, above)
 			}
 		}
@@ -88,10 +90,10 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost
 	}
 	for room > 0 && misses < maxMisses {
 		c, ok := p.next()
-		if !ok || c.gain < minGain*c.tokens {
+		if !ok {
 			break
 		}
-		if !take(c.place) {
+		if c.gain < minGain*c.tokens && !sources[c.source].User || !take(c.place) {
 			continue
 		}
 		from, to := c.place, c.place
@@ -238,6 +240,9 @@ func (p *picker) isNew(at place) bool {
 			fresh++
 		}
 	})
+	if p.sources[at.source].User {
+		return fresh > 0 || all == 0
+	}
 	return fresh*100 >= all*newShare
 }
 

@@ -167,7 +167,7 @@ func (x *Session) summariesAt(n int) (*Summaries, error) {
 func (x *Session) tellOlder(s *Summaries) {
 	v := x.versions.Get()
 	for _, d := range s.List {
-		if d.line > v.told && !d.copied {
+		if d.line > v.told && (!d.copied || d.Writer == ctxabi.WriterImport) {
 			x.tellUnused(s, d)
 		}
 	}

@@ -78,8 +78,9 @@ type omission struct{ text, source string }
 func (o omission) line() string { return "- " + o.text + " (" + o.source + ")\n" }
 
 // omissions adds to kept the user's standing rules, the decisions, and the facts that the summary
-// lacks, of derived ones those with values, in that order and the newest first, in at most maxOmitted tokens. Rules are
-// verbatim. It adds nothing if nothing is missing. What kept has is not missing.
+// lacks; a derived fact counts only for its values. The list has this order, the newest first, and
+// at most maxOmitted tokens. Rules are verbatim. It adds nothing if nothing is missing. What kept
+// has is not missing.
 func omissions(w, kept *brief.Writer, dir, summary string) {
 	has := newCoverage(summary + "\n" + kept.String())
 	var lines strings.Builder
@@ -203,8 +204,9 @@ func (c coverage) lacksWords(statement string) bool {
 // lacksValue reports whether a statement has a value that the text lacks: a word with a digit, or a
 // path, an address, or a name with signs in it.
 func (c coverage) lacksValue(statement string) bool {
+	isSign := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
 	return slices.ContainsFunc(wordsOf(statement), func(word string) bool {
-		return !c[word] && strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
+		return !c[word] && strings.ContainsFunc(word, isSign)
 	})
 }
 
@@ -212,10 +214,12 @@ func (c coverage) lacksValue(statement string) bool {
 // characters.
 func wordsOf(text string) (words []string) {
 	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
+	spaceless := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
 	for _, field := range strings.Fields(strings.ToLower(text)) {
 		field = strings.TrimFunc(field, func(r rune) bool { return !inWord(r) })
 		runes := []rune(field)
-		if !slices.ContainsFunc(runes, func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }) {
+		if !slices.ContainsFunc(runes, spaceless) {
 			if field != "" {
 				words = append(words, field)
 			}

@@ -114,10 +114,12 @@ func keep[T any](rows []T, room int, size, rank func(*T) int) []T {
 	all, worst := 0, 0
 	for i := range rows {
 		all += size(&rows[i])
-		worst = max(worst, rank(&rows[i]))
 	}
 	if all <= room {
 		return rows
+	}
+	for i := range rows {
+		worst = max(worst, rank(&rows[i]))
 	}
 	gone := make([]bool, len(rows))
 	for ; worst >= 0 && all > room; worst-- {

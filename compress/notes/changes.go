@@ -41,6 +41,7 @@ type statementSaid struct {
 	by      Position // zero: it is in force
 	mask    uint64   // of its tokens
 	changes bool     // it asks for a change
+	ranked  bool     // demands is known
 	demands bool
 }
 
@@ -87,13 +88,18 @@ func (c *Changes) Add(at Position, parts []Statement) (changed []Change, ends []
 		for _, t := range tokensOf(p.Text + " " + p.Asked) {
 			row.mask |= t.bit()
 		}
-		row.demands = row.changes || demands(p.Text)
 		c.bytes += len(p.Text)
 		c.said = append(c.said, row)
 	}
 	size := func(s *statementSaid) int { return len(s.Text) + rowFrame }
 	c.said = keep(c.said, statementShare.of(c.bytes), size, func(s *statementSaid) int {
-		if s.demands || s.by != (Position{}) {
+		if s.changes || s.by != (Position{}) {
+			return 0
+		}
+		if !s.ranked {
+			s.ranked, s.demands = true, demands(s.Text)
+		}
+		if s.demands {
 			return 0
 		}
 		return 1

@@ -69,17 +69,9 @@ func fileCall(c Call) []Finding {
 
 // patched returns the files of a patch in the form of apply_patch.
 func patched(text string) (out []Finding) {
-	for _, mark := range []struct{ text, state string }{{"*** Update File: ", fileChanged}, {"*** Add File: ", fileWritten}, {"*** Delete File: ", fileRemoved}} {
-		for rest := text; ; {
-			_, after, ok := strings.Cut(rest, mark.text)
-			if !ok || len(out) >= maxFiles {
-				break
-			}
-			end, _ := compress.LineEnd(after)
-			if p := strings.Trim(after[:end], " \"'"); isFileName(p) {
-				out = append(out, Finding{Kind: FoundFile, Path: pathpkg.Clean(p), State: mark.state, Tool: "apply_patch"})
-			}
-			rest = after
+	for _, f := range toolcall.PatchedFiles(text) {
+		if isFileName(f.Path) && len(out) < maxFiles {
+			out = append(out, Finding{Kind: FoundFile, Path: pathpkg.Clean(f.Path), State: f.Act, Tool: "apply_patch"})
 		}
 	}
 	return out

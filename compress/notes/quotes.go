@@ -275,7 +275,7 @@ func wordShare(text string) int {
 
 // goesOnIn reports whether a sentence of a line may go on in the next one.
 func goesOnIn(line, next string) bool {
-	first, _ := utf8.DecodeRuneInString(next)
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, "> "))
 	return endsSentence(line) || len(line) >= narrowLine || len(line) >= leastLine && unicode.IsLower(first)
 }
 

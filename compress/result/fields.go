@@ -132,8 +132,8 @@ func IsID(name string) bool {
 
 var idWords = []string{"id", "uuid", "number", "key", "slug"}
 
-// JoinFields appends fields to a line as "name value" pairs, separated by commas, as far as the line
-// fits: errors first, then those of the outer levels, of one level those of the lower classes.
+// JoinFields appends fields to a line as "name value" pairs, separated by commas, as far as the
+// line fits: errors first, then those of the outer levels, of one level those of the lower classes.
 func JoinFields(line string, fields []Field, fits func(line string) bool) string {
 	type ranked struct {
 		*Field
@@ -162,8 +162,8 @@ func JoinFields(line string, fields []Field, fits func(line string) bool) string
 	return line
 }
 
-// FieldsIn returns the fields of a JSON document, of JSON lines, of JSON in a text, or of both ends of
-// a long one, and the text before them. It returns none if text is not JSON for the most part.
+// FieldsIn returns the fields of a JSON document, of JSON lines, of JSON in a text, or of both ends
+// of a long one, and the text before them. It returns none if text is not JSON for the most part.
 func FieldsIn(text string) (head string, fields []Field) {
 	text = strings.TrimSpace(text)
 	start := jsonStart(text)
@@ -176,8 +176,8 @@ func FieldsIn(text string) (head string, fields []Field) {
 // Set reports whether the field has a value of its own: no number of items.
 func (f *Field) Set() bool { return !f.items }
 
-// jsonStart returns where JSON begins in the first half of a text: an object with a field, or a list
-// of values. It returns -1 if there is none.
+// jsonStart returns where JSON begins in the first half of a text: an object with a field, or a
+// list of values. It returns -1 if there is none.
 func jsonStart(text string) int {
 	for at := 0; at <= len(text)/2 && at < len(text); at++ {
 		if text[at] != '{' && text[at] != '[' {

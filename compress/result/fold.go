@@ -20,11 +20,11 @@ const (
 	foldPath     = 80  // bytes of the path of a file
 )
 
-// Fold returns one line, of about limit tokens (by ctxabi.Weight), for a result that is shown by this
-// line alone: the identifying fields and the status of JSON, the path, size, and outline of a file
-// that was read, the error and the end of a log, the best titles of a search, else what
-// [compress.Fold] selects. size is the bytes of the whole result, of which text may be both ends. The
-// line is empty only if text is blank.
+// Fold returns one line, of about limit tokens (by ctxabi.Weight), for a result that is shown by
+// this line alone: the identifying fields and the status of JSON, the path, size, and outline of a
+// file that was read, the error and the end of a log, the best titles of a search, else what
+// [compress.Fold] selects. size is the bytes of the whole result, of which text may be both ends.
+// The line is empty only if text is blank.
 func Fold(text string, about Hint, size, limit int) string {
 	kind := Recognise(text, about)
 	if kind == KindBinary {
@@ -53,8 +53,8 @@ func Fold(text string, about Hint, size, limit int) string {
 }
 
 // foldJSON returns the identifying fields and the status of JSON as "key value" pairs, others after
-// them, as many as fit in limit tokens, or all of it if that fits. It returns "" if text is not JSON
-// for the most part; see [FieldsIn].
+// them, as many as fit in limit tokens, or all of it if that fits. It returns "" if text is not
+// JSON for the most part; see [FieldsIn].
 func foldJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	head, fields := FieldsIn(text)
@@ -129,8 +129,8 @@ func foldFile(text, path string, size, limit int) string {
 	return line
 }
 
-// outlineOf returns the headings of a Markdown document, and of any other file or one without headings the
-// lines that tell most.
+// outlineOf returns the headings of a Markdown document, and of any other file or one without
+// headings the lines that tell most.
 func outlineOf(text, path string) (outline []string) {
 	if low := strings.ToLower(path); strings.HasSuffix(low, ".md") || strings.HasSuffix(low, ".mdx") || strings.HasSuffix(low, ".markdown") {
 		fence := false

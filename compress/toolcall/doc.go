@@ -7,7 +7,8 @@
 //   - Which result answers which call, and how many calls are open: pair.go (Open.Next, maxOpen).
 //   - Script of a call: script.go (Script). Pipelines of a script, their directories and
 //     here-documents: steps.go (Steps). Wrappers such as sudo and timeout: argv.go (Unwrapped).
-//   - Effect of a tool on a file, by its name: file.go (FileAct).
+//   - Effect of a tool on a file, by its name: file.go (FileAct). Files of a patch: patch.go
+//     (PatchedFiles).
 //   - Whether a call succeeded, failed, was stopped, or was refused: ended.go (StatusOf,
 //     TellsFailure).
 //   - Shortened arguments of earlier calls: arguments.go (Shortened).
@@ -22,6 +23,7 @@
 //	steps.go   pipelines of a script
 //	argv.go    wrappers of commands
 //	file.go    effect of a tool on a file
+//	patch.go   files of a patch
 //	ended.go   end of a call
 //	frame.go   frames around outputs
 //	arguments.go   arguments, shortened

@@ -13,8 +13,8 @@ import (
 
 const nearTheEnds = 400 // bytes at each end of an output in which frames of tools are looked for
 
-// TellsFailure reports whether an output says that its call failed: by an exit status other than 0, or
-// by its first or last line.
+// TellsFailure reports whether an output says that its call failed: by an exit status other than 0,
+// or by its first or last line.
 func TellsFailure(output string) bool {
 	if exit := statedExit(output); exit != "" && exit != "0" {
 		return true
@@ -41,9 +41,9 @@ var (
 	exitField = lazy.Regexp(`"(?:exit_?code|returncode)": ?(-?\d{1,3})[,}][^{}\[\]]*[}\s]*$`)
 )
 
-// statedExit returns the exit status that a tool states in a field of a JSON object, or in a line of
-// its own at one of the ends, with nothing but other lines of tools before or after it; "" for none.
-// All other lines are output, which may mention the status of another program.
+// statedExit returns the exit status that a tool states in a field of a JSON object, or in a line
+// of its own at one of the ends, with nothing but other lines of tools before or after it; "" for
+// none. All other lines are output, which may mention the status of another program.
 func statedExit(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, `{"`) {
@@ -75,7 +75,8 @@ func statedExit(text string) string {
 	return ""
 }
 
-// exitIn returns the exit status that a line of a tool states; framed is false for a line of output.
+// exitIn returns the exit status that a line of a tool states; framed is false for a line of
+// output.
 func exitIn(line string) (exit string, framed bool) {
 	line = strings.TrimSpace(line)
 	low := strings.ToLower(line)
@@ -104,8 +105,8 @@ var (
 	refusedFirst = lazy.Regexp(`(?i)^\W*(?:the )?user (?:rejected|denied|declined|does(?:n't| not) want)|^permission to use .* has been denied|^please always provide exactly one action`)
 )
 
-// ExitOf returns the exit status that a result states, in a field of its record or in its text; "" for
-// none.
+// ExitOf returns the exit status that a result states, in a field of its record or in its text; ""
+// for none.
 func ExitOf(r Result) string {
 	return cmp.Or(r.Exit, statedExit(r.Text))
 }
@@ -132,7 +133,8 @@ func StatusOf(r Result) Status {
 	return Unknown
 }
 
-// mayBeStopped reports whether a text has a word of those that stopped looks for, which takes less time.
+// mayBeStopped reports whether a text has a word of those that stopped looks for, which takes less
+// time.
 func mayBeStopped(text string) bool {
 	low := strings.ToLower(text)
 	for _, word := range []string{"abort", "time", "interrupt", "running", "background", "no new output", "^c"} {

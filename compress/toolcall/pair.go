@@ -61,8 +61,8 @@ func (c *openCall) done() Done {
 
 // Next takes a record. It returns the calls that the record's results answer, in their order; as
 // Open, once each, the calls of earlier records that have no result when the record makes calls of
-// its own; and the record's calls whose result came before. A result whose call does not follow soon
-// has a Done without arguments.
+// its own; and the record's calls whose result came before. A result whose call does not follow
+// soon has a Done without arguments.
 func (o Open) Next(r Record) (Open, []Done) {
 	if len(r.Calls) == 0 && len(r.Results) == 0 {
 		return o, nil

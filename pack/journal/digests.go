@@ -26,6 +26,11 @@ const (
 	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 
+// acknowledges reports whether p only answers that a file was written as the call says.
+func (p *digestPart) acknowledges() bool {
+	return !p.failed && (p.use == derived.FileWrites || p.use == derived.FileChanges || p.use == derived.FileRemoves)
+}
+
 // digests are what zones need to know of the newest records: each of them is read once.
 type digests struct {
 	words compress.Vocabulary
@@ -229,6 +234,11 @@ func callsOf(m record.Records, at int, r record.Excerpt) []ctxabi.Call {
 	return out
 }
 
+// line reads a call, which is one line.
+func (d *digests) line(call string) *compress.Digest {
+	return d.words.Digest(call, compress.Unit{To: len(call), Plain: true})
+}
+
 // quotes reads the parts of a text that can be quoted; see [derived.Quotes].
 func (d *digests) quotes(text, role string) *compress.Digest {
 	text = compress.WithoutNumbers(text)
@@ -283,7 +293,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 		return p
 	}
 	if len(c.Arguments) <= manyArguments && !strings.Contains(c.Arguments, `\n`) {
-		p.Digest, p.head = d.words.Digest(c.Name+" "+c.Arguments), "" // the line says it
+		p.Digest, p.head = d.line(c.Name+" "+c.Arguments), "" // the line says it
 		return p
 	}
 	var text, short strings.Builder

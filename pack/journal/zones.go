@@ -179,6 +179,8 @@ type zoner struct {
 	foldTokens int64       // that the folded records take, with their marks and days
 	unsaid     int         // messages that the block of the user's words only counts
 	records    []string    // texts of the records that the pack shows
+	list       []saying    // messages for the block of the user's words, newest first
+	missing    []int       // places of older ones that the block counts
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -224,6 +226,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
 	share := saidTokens{int(most), int(max(most, min(room*rulesShare/1000, room-rooms.own))), int(room + words - b.foldTokens - rooms.own)}
+	b.list, b.missing = b.sayings(left)
 	said, saidAt := b.said(left, share.less(int(marks)+b.frame()))
 	over := -rooms.said
 	if said.Text != "" {

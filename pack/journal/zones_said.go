@@ -59,13 +59,13 @@ type saidTokens struct {
 
 func (t saidTokens) less(n int) saidTokens { return saidTokens{t.all - n, t.most - n, t.must - n} }
 
-// said returns the block of the user's words of the records of a span, and the places of its
+// said returns the block of the user's words from b.list and b.missing, and the places of its
 // messages. It sets b.unsaid to the number of messages that it only counts.
 func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
 	n := b.c.CountCached(heading)
-	list, missing := b.sayings(span)
+	list, missing := b.list, b.missing
 	b.unsaid = len(list) + len(missing)
 	if room = room.less(n); max(room.all, room.most, room.must) <= 0 || b.unsaid == 0 {
 		return Part{}, shown

@@ -286,7 +286,8 @@ func (c *Client) isBroken() bool {
 
 // talk sends a shim its command and takes what that came to.
 func talk(conn *net.UnixConn, cmd source.Command) (out outcome, data []byte, err error) {
-	j := job{Args: blobs(cmd.Args), Env: blobs(cmd.Env), Dir: []byte(cmd.Dir), Empty: cmd.Empty, Timeout: cmd.Timeout, Root: []byte(cmd.Root)}
+	j := job{Args: blobs(cmd.Args), Env: blobs(cmd.Env), Dir: []byte(cmd.Dir), Empty: cmd.Empty, Timeout: cmd.Timeout,
+		Root: []byte(cmd.Root)}
 	if d := cmd.Delta; d != nil {
 		j.Delta = &delta{[]byte(d.Run), []byte(d.Journal), d.Make}
 	}

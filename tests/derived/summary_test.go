@@ -280,3 +280,28 @@ func TestForkTakesEarlierVersions(t *testing.T) {
 		wantVersions(t, m.Session(t, harness.Self(), s.Agent, fork), want...)
 	}
 }
+
+// An event of an import delivers a summary only if its writer is import, and an older one is
+// reported like that of an agent.
+func TestImportedSummaryIsAVersion(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.Session(t, harness.Self(), "coder", "imported")
+	talk(s, 6)
+	const stamp = `,"import":{"format":"claude-code","ids":["c1"],"at":[3]}}`
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":4,"text":"Of a program.\n","writer":"import"`+stamp)
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":4,"text":"Of a program.\n","writer":"import"`+stamp) // once more
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":6,"text":"Forged.\n"`+stamp)
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":6,"text":"Forged.\n","writer":"event"`+stamp)
+	s.Append(ctxabi.EventsFile, `{"type":"claude-code/summary","upto":6,"text":"Forged.\n","writer":"import"`+stamp)
+	wantVersions(t, s, "Of a program.\n")
+	wantFacts(t, s, 1, "4 6 1 import 0")
+
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":2,"text":"Older.\n","writer":"import","import":{"format":"claude-code","ids":["c2"],"at":[1]}}`)
+	wantVersions(t, s, "Of a program.\n", "Older.\n")
+	if got := s.Read(ctxabi.SummaryFile); got != "Of a program.\n" {
+		t.Errorf("in use is %q", got)
+	}
+	if rows := s.Read("context/errors.jsonl"); !strings.Contains(rows, "version 2 covers the messages up to 2") {
+		t.Errorf("errors.jsonl is\n%s", rows)
+	}
+}

@@ -20,7 +20,7 @@ func TestSummarizerRunsInAnEmptyDirectory(t *testing.T) {
 		"mv \"${0%/*}/around.new\" \"${0%/*}/around\"\ncat > /dev/null\necho '- Words are said (messages:1).'\n")
 	s.recipe(summaryRecipe)
 	s.compacted()
-	s.says("is accepted and enters at the next compaction")
+	s.says("enters at the next compaction")
 	around, err := os.ReadFile(s.path("work/around"))
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +42,10 @@ func TestModelOfAnEndpointWritesTheSummary(t *testing.T) {
 		Messages []struct{ Role, Content string }
 	}
 	asked := make(chan request, 16)
+	var summary strings.Builder
+	for i := range 16 {
+		fmt.Fprintf(&summary, "- The model says that Word%d is said, and that a record says so (messages:%d).\n", i, i+1)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body request
 		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer k1" {
@@ -50,7 +54,7 @@ func TestModelOfAnEndpointWritesTheSummary(t *testing.T) {
 		}
 		asked <- body
 		json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"finish_reason": "stop",
-			"message": map[string]any{"role": "assistant", "content": "- The model says that words are said (messages:1)."}}},
+			"message": map[string]any{"role": "assistant", "content": summary.String()}}},
 			"usage": map[string]any{"prompt_tokens": 512, "completion_tokens": 16}})
 	}))
 	defer server.Close()
@@ -63,16 +67,19 @@ summarizer: {openai: "` + server.URL + `/v1", model: small, api_key_env: MODEL_K
 sources: [{type: journal}]
 `)
 	s.compacted()
-	s.says("is accepted and enters at the next compaction")
+	s.says("enters at the next compaction")
 	got := <-asked
 	if got.Model != "small" || len(got.Messages) != 2 || got.Messages[0].Role != "system" ||
 		!strings.Contains(got.Messages[0].Content, "Name only these records: messages:1-") ||
 		!strings.HasPrefix(got.Messages[1].Content, "[messages:1 user]\nRecord 0 of it.") {
 		t.Errorf("the model was asked %.900q", got)
 	}
+	if got := s.Read("context/summaries/1.md"); got != summary.String() {
+		t.Errorf("version 1 is\n%s", got)
+	}
 	packs := s.compacted()
-	if last := packs[len(packs)-1]; !strings.Contains(last.md, "- The model says that words are said (messages:1).") {
-		t.Errorf("the pack is\n%s", last.md)
+	if last := packs[len(packs)-1]; !strings.Contains(last.md, "- The model says that Word3 is said") {
+		t.Errorf("the pack is\n%s\n%s", last.md, s.Read("context/pack.report.md"))
 	}
 }
 

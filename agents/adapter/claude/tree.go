@@ -96,6 +96,7 @@ func (t *claudeTree) compacted(i int) (c adapter.Compacted) {
 	if boundary < 0 {
 		return c
 	}
+
 	head := gjson.GetBytes(t.records[boundary].line.Bytes, "compactMetadata.preservedSegment.headUuid").Str
 	from, ok := t.byUUID[head]
 	for ; ok && from < boundary; from++ {

@@ -106,7 +106,9 @@ func (r *reader) snapshot(m *message) (event adapter.Object, ok bool) {
 		}
 		text = part.Text("text")
 	}
-	if begin := strings.TrimSpace(text); !strings.HasPrefix(begin, stateSnapshot) && !strings.HasPrefix(begin, "<scratchpad>") {
+
+	begin := strings.TrimSpace(text)
+	if !strings.HasPrefix(begin, stateSnapshot) && !strings.HasPrefix(begin, "<scratchpad>") {
 		return nil, false
 	}
 	return adapter.SummaryEvent(text)

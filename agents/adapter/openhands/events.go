@@ -206,6 +206,7 @@ func (h *openHandsReader) compaction(src adapter.SourceRecord, o, of adapter.Obj
 	if h.Has("", src.ID) {
 		return nil
 	}
+
 	summary := of.Get("summary")
 	if event, ok := adapter.SummaryEvent(of.Text("summary")); ok {
 		var c adapter.Compacted
@@ -216,6 +217,7 @@ func (h *openHandsReader) compaction(src adapter.SourceRecord, o, of adapter.Obj
 		}
 		return h.Summary("", append(event, adapter.OpenHandsRecord("", nil, o)[2:]...), c, src)
 	}
+
 	record := adapter.Object{{"type", adapter.Raw("compaction")}}
 	if adapter.IsString(summary) {
 		record = append(record, adapter.Field{"summary", summary})

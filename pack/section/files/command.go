@@ -16,8 +16,9 @@ const (
 	maxPaths   = 12  // paths of one command line
 )
 
-// handlers are programs whose operands are files that they create, change, move, or delete. All others
-// name only the files to which their output goes: what they do belongs to the section of runs.
+// handlers are programs whose operands are files that they create, change, move, or delete. All
+// others name only the files to which their output goes: what they do belongs to the section of
+// runs.
 var handlers = compress.WordSet(`cp mv rm rmdir ln chmod chown touch mkdir install truncate shred tee dd unzip tar zip gzip gunzip patch rename
 	New-Item Remove-Item Copy-Item Move-Item Rename-Item Set-Content Add-Content Out-File del copy move ren`)
 
@@ -81,22 +82,15 @@ func pathsIn(words []string, group bool) (list []mention) {
 	if changesTree(words) {
 		return []mention{{tree: true, known: true}}
 	}
-	handles := handlers[words[0]] || words[0] == "git" && len(words) > 1 && gitHandlers[words[1]] ||
-		(words[0] == "sed" || words[0] == "perl") && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(w, "-i") || w == "-pi" || w == "--in-place" })
-	script := words[0] == "sed" || words[0] == "perl" // the next operand is a program, unless an option has it
+	handles := handlesFiles(words)
+	script := words[0] == "sed" || words[0] == "perl" // the next operand is a program
 	for i, word := range words[1:] {
 		if script && !strings.HasPrefix(word, "-") {
 			script = false
 			continue
 		}
 		script = script || word == "-e" || word == "--expression"
-		output := words[i] == ">" || words[i] == ">>" || words[i] == "&>"
-		for _, mark := range []string{">>", "1>", "&>", ">"} {
-			if target, ok := strings.CutPrefix(word, mark); ok && target != "" {
-				word, output = target, true
-				break
-			}
-		}
+		word, output := redirected(word, words[i])
 		m := mention{path: path.Clean(word), below: replacers[words[0]], known: group || !isPath(word)}
 		switch {
 		case !handles && !output, strings.HasPrefix(word, "-"), strings.ContainsAny(word, "$`{}= "):
@@ -105,6 +99,30 @@ func pathsIn(words []string, group bool) (list []mention) {
 		}
 	}
 	return list
+}
+
+// handlesFiles reports whether the operands of a command are files that it changes.
+func handlesFiles(words []string) bool {
+	switch words[0] {
+	case "git":
+		return len(words) > 1 && gitHandlers[words[1]]
+	case "sed", "perl":
+		return slices.ContainsFunc(words, func(w string) bool {
+			return strings.HasPrefix(w, "-i") || w == "-pi" || w == "--in-place"
+		})
+	}
+	return handlers[words[0]]
+}
+
+// redirected returns a word without the redirection of the output that it begins with, or that the
+// word before it is; output is false for other words.
+func redirected(word, before string) (target string, output bool) {
+	for _, mark := range []string{">>", "1>", "&>", ">"} {
+		if target, ok := strings.CutPrefix(word, mark); ok && target != "" {
+			return target, true
+		}
+	}
+	return word, before == ">" || before == ">>" || before == "&>"
 }
 
 // changesTree reports whether a command of git may undo changes of any file.

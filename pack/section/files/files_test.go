@@ -72,7 +72,7 @@ func TestFailedEditChangesNothing(t *testing.T) {
 		}
 	}
 	for _, call := range []one{
-		{"edit_file", `{"path":"a.go","dryRun":true}`, "--- a.go", ""}, {"update_ticket", `{"file":"a.go","x":1}`, "ok", ""}, {"create_directory", `{"path":"/w/src"}`, "ok", ""},
+		{"edit_file", `{"path":"a.go","dryRun":true}`, "--- a.go", ""}, {"update_ticket", `{"file":"a.go","x":1}`, "ok", ""}, {"editor", `{"command":"undo_edit"}`, "ok", ""}, {"create_directory", `{"path":"/w/src"}`, "ok", ""},
 		{"Write", `{"file_path":"a.md","content":"*** Begin Patch\n*** Update File: b.go\n"}`, "Error: no", ""}, {arguments: "echo '*** Begin Patch\n*** Update File: b.go'"},
 		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** End Patch"}`, "apply_patch verification failed: Failed to find expected lines in a.go", ""},
 	} {

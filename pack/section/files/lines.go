@@ -60,8 +60,8 @@ func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
 	return prefix.Line{Name: name, Full: name + ": " + strings.Join(did, "; "), Short: name + ": " + short, At: max(f.at, f.commandAt)}
 }
 
-// nameOf returns the path of a file: the absolute one if another file has the same path. alone is false
-// if another entry may be the same file.
+// nameOf returns the path of a file: the absolute one if another file has the same path. alone is
+// false if another entry may be the same file.
 func (s *State) nameOf(f *file) (name string, alone bool) {
 	name, alone = f.path, true
 	for _, other := range s.list {

@@ -113,8 +113,8 @@ func (s *State) change(at int, list []change) {
 	}
 }
 
-// within reports whether a path, or the absolute path full, is that of the file, or one of a directory
-// or a pattern that contains it.
+// within reports whether a path, or the absolute path full, is that of the file, or one of a
+// directory or a pattern that contains it.
 func (f *file) within(p, full string) bool {
 	name := f.path
 	if p = path.Clean(p); f.full != "" && full != "" {

@@ -58,47 +58,51 @@ func changesOf(tool, arguments string) []change {
 	switch args.Get("command").Str { // a tool for all edits
 	case "create", "write":
 		name = "write"
-	case "undo_edit":
-		return []change{{argument(args, compress.PathKeys), undone, -1, ""}}
+	case "undo_edit", "delete":
+		name = args.Get("command").Str
 	case "str_replace", "insert", "edit":
 		name = "edit"
-	case "delete":
-		name = "delete"
 	case "view", "read", "rename":
 		return nil
 	}
 
 	words := compress.NameWords(name)
-	isDirectory := slices.Contains(words, "directory")
 	if slices.Contains(words, "move") || slices.Contains(words, "rename") {
 		from, to := argument(args, slices.Concat(sourceKeys, compress.PathKeys)), argument(args, targetKeys)
-		if isName(from) && isName(to) && (isDirectory || slices.Contains(words, "file") || strings.ContainsAny(from, "/.")) {
+		isFile := slices.Contains(words, "file") || slices.Contains(words, "directory") || strings.ContainsAny(from, "/.")
+		if isName(from) && isName(to) && isFile {
 			return []change{{from, moved, -1, to}}
 		}
 		return nil
 	}
-	file := argument(args, compress.PathKeys)
-	if !isName(file) {
-		return nil
+	if c := changeBy(name, words, args); isName(c.path) && c.action != named {
+		return []change{c}
 	}
-	switch act := toolcall.FileAct(name); {
-	case act == toolcall.Writes && (args.Get("append").Bool() || args.Get("mode").Str == "append" || args.Get("mode").Str == "a"):
-		return []change{{file, edited, -1, ""}}
+	return nil
+}
+
+// changeBy returns what a call of a tool for one file does; its action is named if it changes
+// nothing.
+func changeBy(tool string, words []string, args gjson.Result) change {
+	c := change{path: argument(args, compress.PathKeys), size: -1}
+	mode := args.Get("mode").Str
+	switch act := toolcall.FileAct(tool); {
+	case tool == "undo_edit":
+		c.action = undone
+	case act == toolcall.Changes, act == toolcall.Writes && (args.Get("append").Bool() || mode == "append" || mode == "a"):
+		c.action = edited
 	case act == toolcall.Writes:
-		c := change{path: file, action: written, size: -1}
+		c.action = written
 		for _, key := range contentKeys {
 			if v := args.Get(key); v.Type == gjson.String {
 				c.size = len(v.Str)
 				break
 			}
 		}
-		return []change{c}
-	case act == toolcall.Changes:
-		return []change{{file, edited, -1, ""}}
-	case act == toolcall.Removes || isDirectory && slices.Contains(words, "delete"):
-		return []change{{file, deleted, -1, ""}}
+	case act == toolcall.Removes || slices.Contains(words, "directory") && slices.Contains(words, "delete"):
+		c.action = deleted
 	}
-	return nil
+	return c
 }
 
 // argument returns the first text among the arguments with these names.
@@ -116,29 +120,16 @@ func isName(p string) bool {
 	return p != "" && len(p) < 256 && !strings.ContainsAny(p, "*?$`|<>\"\n\t") && strings.ToValidUTF8(p, "") == p && path.Base(p) != "." && path.Base(p) != ".."
 }
 
-// patchMarks begin the lines of a patch that name a file.
-var patchMarks = []struct {
-	text   string
-	action action
-}{{"*** Update File: ", edited}, {"*** Add File: ", written}, {"*** Delete File: ", deleted}}
-
-// patched returns the changes of a patch in the format of apply_patch, or of a script that applies one;
-// nil for other texts, which may contain a patch as content.
+// patched returns the changes of a patch in the format of apply_patch; nil if text has none.
 func patched(text string) (list []change) {
-	before, _, ok := strings.Cut(text, "*** Begin Patch")
-	if !ok || strings.Trim(before, " \r\n\"'") != "" && !strings.Contains(before, "apply_patch") && !strings.HasPrefix(text, "{") {
-		return nil
-	}
-	text = strings.ReplaceAll(text, `\n`, "\n")
-	for line := range strings.Lines(text) {
-		line = strings.Trim(line, " \r\n\"'")
-		for _, mark := range patchMarks {
-			if file, ok := strings.CutPrefix(line, mark.text); ok && isName(file) {
-				list = append(list, change{file, mark.action, -1, ""})
-			}
+	actions := map[string]action{toolcall.Changes: edited, toolcall.Writes: written, toolcall.Removes: deleted}
+	for _, f := range toolcall.PatchedFiles(text) {
+		c := change{f.Path, actions[f.Act], -1, ""}
+		if isName(f.To) {
+			c.action, c.to = moved, f.To
 		}
-		if to, ok := strings.CutPrefix(line, "*** Move to: "); ok && isName(to) && len(list) > 0 {
-			list[len(list)-1].action, list[len(list)-1].to = moved, to
+		if isName(f.Path) {
+			list = append(list, c)
 		}
 	}
 	return list
@@ -148,8 +139,8 @@ func patched(text string) (list []change) {
 var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceback|e[a-z]{3,8}: |errno|no (?:replacement|changes?|match(?:es)?)\b|string (?:to replace|not found)|old_str|the (?:text|string) to replace|refus|invalid|your proposed edit has introduced)|` +
 	`\b(?:fail(?:ed|s)? to|verification failed|denied|can(?:not|'t)|could(?: not|n't)|unable to|not found|not (?:be )?(?:changed|applied|written|saved)|did not (?:match|appear)|does(?: not|n't) exist|already exists|no such (?:file|directory)|no space left|read-only file system|(?:0|zero) (?:replacements?|occurrences?|matches))\b`)
 
-// succeeded reports whether the result of a call of a file tool says nothing of a failure; file is the
-// path that it may contain.
+// succeeded reports whether the result of a call of a file tool says nothing of a failure; file is
+// the path that it may contain.
 func succeeded(r *toolcall.Result, file string) bool {
 	if s := toolcall.StatusOf(*r); r.Failed || s == toolcall.Failed || s == toolcall.NotRun || s == toolcall.Stopped {
 		return false
@@ -172,8 +163,8 @@ func succeeded(r *toolcall.Result, file string) bool {
 // openFile matches the header that the shell of SWE-agent prints above the file that it edited.
 var openFile = lazy.Regexp(`(?m)^\[File: (/[^\n]+?) \(\d+ lines total\)\]$`)
 
-// editedBy returns the file that an edit command of SWE-agent's shell changed; "" for other scripts and
-// for an edit that was refused.
+// editedBy returns the file that an edit command of SWE-agent's shell changed; "" for other scripts
+// and for an edit that was refused.
 func editedBy(script, output string) string {
 	if !strings.HasPrefix(script, "edit ") || !strings.Contains(script, "end_of_edit") || refusal().MatchString(output[:min(len(output), 300)]) {
 		return ""

@@ -79,8 +79,8 @@ type commandLine struct {
 	inline  bool   // it is a program in a here-document
 }
 
-// lineOf returns the command line that a script is for: the last one that tests or builds something,
-// or else the last one that runs something. ok is false for an empty script.
+// lineOf returns the command line that a script is for: the last one that tests or builds
+// something, or else the last one that runs something. ok is false for an empty script.
 func lineOf(script string) (l commandLine, ok bool) {
 	script, _, _ = strings.Cut(script, "\n"+"end_of_edit") // what precedes is the text of an edit
 	if strings.HasPrefix(script, "edit ") {

@@ -53,8 +53,8 @@ func isLast(f *result.Field, after []result.Field) bool {
 	return !slices.ContainsFunc(after, func(other result.Field) bool { return other.Label() == f.Label() })
 }
 
-// found returns the fields that identify what a look-up found, with their states and short values, in
-// at most limit bytes; "" if text is not JSON, or with cut, does not begin as JSON.
+// found returns the fields that identify what a look-up found, with their states and short values,
+// in at most limit bytes; "" if text is not JSON, or with cut, does not begin as JSON.
 func found(text, known string, limit int, cut bool) string {
 	head, fields := result.FieldsIn(text)
 	if head != "" || !cut && !gjson.Valid(text) {

@@ -30,7 +30,8 @@ type rule struct {
 	counter  string // a similar line that the rule must not accept
 }
 
-// rules are compared with lines without surrounding blanks; the first one that accepts a line counts.
+// rules are compared with lines without surrounding blanks; the first one that accepts a line
+// counts.
 var rules = []rule{
 	{noTests, true, "no test", lazy.Regexp(`(?i)\bno tests? (?:to run|ran|found|files|were (?:run|found|executed))|\[no test files\]`), "ok  \tx/a\t0.01s [no tests to run]", "no test failed"},
 	{noTests, true, "ran 0 tests", lazy.Regexp(`^Ran 0 tests`), "Ran 0 tests in 0.000s", "Ran 10 tests in 0.1s"},

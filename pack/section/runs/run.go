@@ -153,21 +153,24 @@ func (r *run) textOf(v verdict, output string, mixed bool) string {
 // toolRun returns the run of a call of a tool that is not a shell.
 func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	args, _ := fieldsOf(d.Arguments)
-	r := &run{}
 	text := toolcall.Body(d.Result.Text)
 	fields, isObject := fieldsOf(text)
 	verbs := verbsOf(d.Tool)
 
-	*r = nameOf(d, args)
+	named := nameOf(d, args)
+	r, plain := &named, compress.PlainName(d.Tool)
 	told := status == toolcall.Failed || d.Result.Failed
-	checks := !r.quiet && slices.ContainsFunc(verbs, func(w string) bool { return checkingVerbs[w] }) || compress.IsShellTool(compress.PlainName(d.Tool)) || compress.IsCodeTool(compress.PlainName(d.Tool))
+	told = told || isObject && r.external && tellsError(fields)
+	told = told || saysError(text) && !(r.quiet && len(text) > maxSaid)
+	checks := !r.quiet && slices.ContainsFunc(verbs, func(w string) bool { return checkingVerbs[w] })
+	checks = checks || compress.IsShellTool(plain) || compress.IsCodeTool(plain)
 	v := verdict{}
 	if checks && !isObject {
 		r.external = false
 		v = judge(text, d.Tool)
 	}
 	switch {
-	case told || v.failed || isObject && r.external && tellsError(fields) || saysError(text) && !((r.reading || r.lookUp) && len(text) > maxSaid):
+	case told || v.failed:
 		r.outcome = failed
 	case v.passed && !d.Result.Cut:
 		r.outcome = passed
@@ -177,20 +180,17 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 		r.outcome = answered
 	}
 
-	said := ""
-	if r.lookUp && r.outcome == answered {
-		said = found(text, r.name, maxSaid, d.Result.Cut)
-		r.quiet = said == ""
-	}
 	switch {
-	case said != "":
-		r.said = said
 	case isObject:
 		r.said = shown(fields, r.name, maxSaid)
 	case checks:
 		r.said = cmp.Or(v.said, lastWords(text))
 	default:
 		r.said = compress.Clip(oneLine(text), maxSaid)
+	}
+	if r.lookUp && r.outcome == answered {
+		line := found(text, r.name, maxSaid, d.Result.Cut)
+		r.quiet, r.said = line == "", cmp.Or(line, r.said)
 	}
 	if r.outcome != failed && !r.lookUp {
 		r.key += madeBy(verbs, d.Arguments, fields)

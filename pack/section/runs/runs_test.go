@@ -146,7 +146,8 @@ func TestDirectoriesAreDifferentRuns(t *testing.T) {
 	}
 }
 
-// A script that edits a file and then runs its tests was another command each time, so its failure was in every later prompt.
+// A script that edits a file and then runs its tests was another command each time, so its failure
+// was in every later prompt.
 func TestFailureOfAScriptEnds(t *testing.T) {
 	script := func(edit string) string {
 		return "python3 - <<'EOF'\n" + edit + "\nEOF\npython3 -m unittest test_split 2>&1"
