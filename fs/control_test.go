@@ -57,6 +57,7 @@ search.recent
 served
 summaries
 summary.md
+summary.request
 swap
 todo.md
 4`)

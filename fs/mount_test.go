@@ -140,6 +140,7 @@ search.recent
 served
 summaries
 summary.md
+summary.request
 swap
 todo.md
 # Context Block: conversation
