@@ -178,6 +178,9 @@ func TestOptionalBlocks(t *testing.T) {
 	l := longLog(400)
 	var fs, longer []blocks.File
 	for _, name := range optionalFiles {
+		if name == "context/summary.md" { // the journal shows versions
+			continue
+		}
 		text := strings.Repeat("a line of some length in this file\n", 2000)
 		fs, longer = append(fs, fileOf(name, text)), append(longer, fileOf(name, text+"one more\n"))
 	}

@@ -68,7 +68,7 @@ func (d *draft) summaryCut() int {
 // summaryNote describes, for the report, the summary of the pack and the versions that wait for a
 // compaction. It is empty if nothing was delivered and the recipe has no summarizer.
 func (d *draft) summaryNote() string {
-	if d.recipe.Summarizer == nil && len(d.in.Summaries) == 0 {
+	if d.recipe.Summarizer == nil && len(d.in.Summaries) == 0 && d.in.SummaryNote == "" {
 		return ""
 	}
 	text := "derived"

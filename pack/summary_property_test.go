@@ -48,6 +48,7 @@ func TestSummaryProperties(t *testing.T) {
 		}
 		var c Compiler
 		var before *Build
+		started := 0 // compactions that a delivery started
 		first := rapid.IntRange(0, max(0, h.len()-30)).Draw(t, "first")
 		for n := first; n <= min(h.len(), first+60); n++ {
 			in := input(n)
@@ -59,7 +60,21 @@ func TestSummaryProperties(t *testing.T) {
 			if before != nil && before.Epoch == b.Epoch && !bytes.HasPrefix(b.Markdown, before.Markdown[:before.Prefix]) {
 				t.Fatalf("record %d broke the prefix within epoch %s:\n%s\n---\n%s", n, b.Epoch, before.Markdown, b.Markdown)
 			}
+			if before != nil && before.Epoch != b.Epoch && strings.HasPrefix(b.EpochReason, "summary when ") {
+				started++
+			}
+			if started > len(made) {
+				t.Fatalf("%d versions started %d epochs", len(made), started)
+			}
 			before = b
+			// A delivery with the last record changes no byte before the footer.
+			delivered := in
+			delivered.Summaries = append(slices.Clone(made), journal.Summary{N: len(made) + 1, To: n, After: n, Text: "- Said.\n", Writer: ctxabi.WriterFile})
+			if n%8 == 5 {
+				if d := mustCompile(t, delivered); !bytes.Equal(d.Markdown[:d.Prefix], b.Markdown[:b.Prefix]) {
+					t.Fatalf("a delivery changes the prompt:\n%s\n---\n%s", b.Markdown, d.Markdown)
+				}
+			}
 			// What came after the last compaction is not in it, whether it is there or not.
 			known := in
 			known.Summaries = slices.DeleteFunc(slices.Clone(made), func(s journal.Summary) bool { return s.After >= n })

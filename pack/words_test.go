@@ -52,7 +52,7 @@ func TestAgentRowsAreCutBetweenRows(t *testing.T) {
 // Rows and texts that the agent wrote take tokens that no other block needs.
 func TestAgentRowsGrowIntoTheBudget(t *testing.T) {
 	text := strings.Repeat("The handoff tells of hall seven and its door.\n", 60) // about 600 tokens
-	for kind, data := range map[recipe.Type][]byte{recipe.TypeFacts: rows(25), recipe.TypeSummary: []byte(text), recipe.TypeHandoff: []byte(text)} {
+	for kind, data := range map[recipe.Type][]byte{recipe.TypeFacts: rows(25), recipe.TypeHandoff: []byte(text)} {
 		b := mustCompile(t, inputOf(codingLog(80), 4000, agentFile(kind, data)))
 		if !strings.Contains(string(b.Markdown), strings.TrimSpace(string(data))) {
 			t.Errorf("%s is cut with %d of 4000 tokens", kind, b.Tokens)

@@ -19,7 +19,7 @@ import (
 // What an append adds begins a line of its own, so that one which a crash tore costs that line alone.
 
 // SummariesFile is derived content of that form which cannot be made again: what the command of a
-// recipe said of old records. Packs hold it, and so a fork takes it along.
+// recipe said of old records, before it delivered versions of the summary. Nothing reads it.
 const SummariesFile = "summaries"
 
 // ProjectFile is another: what packs of the session show of the memory of its workspace, and from

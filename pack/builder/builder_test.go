@@ -46,7 +46,7 @@ func TestEachFileCounts(t *testing.T) {
 	d := newDesk(t, Config{Budget: 4000})
 	d.append(packtest.Message("user", "hi"))
 	for _, name := range []string{
-		"../../system_prompt.md", "context/pinned/a.md", "context/summary.md", "context/facts.jsonl",
+		"../../system_prompt.md", "context/pinned/a.md", "context/facts.jsonl",
 		"context/decisions.jsonl", "context/refs.jsonl", "context/todo.md",
 	} {
 		for i := range 10 {

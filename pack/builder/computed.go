@@ -333,7 +333,7 @@ func (b *Builder) homeOf(uid uint32) string {
 // moved reports whether there is more to say of the summarizer than in what was compiled last.
 func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
 	s := &e.summarizer
-	if s.note != e.made.SummaryNote {
+	if g.Chosen.Recipe.Summarizer != nil && s.note != e.made.SummaryNote {
 		return true
 	}
 	a := s.asked

@@ -28,8 +28,8 @@
 //     outputs_store.go.
 //   - Pack for a generator that reads its own pack: computed.go (Builder.inside). Under [AtOnce],
 //     which look-ups of the mount use, Current returns an error instead of waiting for generators.
-//   - When the summarizer runs: summarizer.go. Its input: summarizer_input.go. Which summaries are
-//     accepted: summarizer_check.go. Text of summary.md: summarizer_note.go.
+//   - When the summarizer runs: summarizer.go. Its input: summarizer_input.go. What it
+//     prints is a version of the summary.
 //   - Packs of earlier moments, context/at: at.go (maxPast are kept for each session).
 //   - Derived facts, decisions, refs, and todos: notes.go; from events: notes_events.go.
 //   - Memory of a workspace: project.go. When a pack takes it again: project_pack.go.

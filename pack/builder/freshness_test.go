@@ -65,7 +65,6 @@ func TestEachInputIsSeenByTheNextRead(t *testing.T) {
 		{"../../memory/a.md", "The token refresh of the ledger, mark %d.\n"},
 		{"../../knowledge/deep/er/a.md", "The token refresh of the ledger, mark %d.\n"},
 		{"../../playbooks/a.md", "# The token refresh of the ledger\n\nmark %d\n"},
-		{"context/summary.md", "mark %d\n"},
 		{"context/facts.jsonl", `{"id":"f","text":"mark %d"}` + "\n"},
 		{"context/plan.json", `{"goal":"mark %d"}`},
 		{"context/todo.md", "- [ ] mark %d\n"},

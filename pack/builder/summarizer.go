@@ -73,7 +73,9 @@ func (b *Builder) summarize(ctx context.Context, x *session.Session, e *entry, g
 		s.asked.want = b.summaryWant(x, g, in, s.asked.to, s.asked.max)
 		b.ask(ctx, x, g, in, s)
 	}
-	in.SummaryNote = s.note
+	if s.note != "" {
+		in.SummaryNote = s.note
+	}
 }
 
 // summarizeNext starts the summarizer if no version covers the compacted records of build.

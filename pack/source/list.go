@@ -28,9 +28,7 @@ type sources struct {
 
 // all lists the files of all sources, and what else decides about them.
 func (s *sources) all() error {
-	if err := s.versions(); err != nil {
-		return err
-	}
+	s.versions()
 	todo := false
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]

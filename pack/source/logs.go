@@ -129,7 +129,7 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
 	}
 	if err == nil {
-		err = l.deliver(in, x, t)
+		l.deliver(in, x, t)
 	}
 	return t, done, err
 }
@@ -158,9 +158,7 @@ func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) (err e
 	if err != nil {
 		return err
 	}
-	if err := l.deliver(in, x, t); err != nil {
-		return err
-	}
+	l.deliver(in, x, t)
 	l.mask.summaries(in)
 	return summaryUntil(in, x, t)
 }

@@ -2,7 +2,6 @@ package source
 
 import (
 	"crypto/sha256"
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -72,16 +71,12 @@ func (s *sources) watchVersions(dir string) {
 }
 
 // versions notes how many versions the session's summary has, so that a delivery gives another pack.
-// It returns the errors of [session.Session.Summaries].
-func (s *sources) versions() error {
+func (s *sources) versions() {
 	s.watchVersions(s.rel)
-	list, err := s.x.Summaries()
-	if err != nil {
-		return err
+	if list, err := s.x.Summaries(); err == nil {
+		v, _ := list.InUse()
+		s.g.versions = [2]int{len(list.List), v.N}
 	}
-	v, _ := list.InUse()
-	s.g.versions = [2]int{len(list.List), v.N}
-	return nil
 }
 
 // summaryTexts are the texts of delivered versions, by their SHA-256 in hex.
@@ -114,12 +109,14 @@ func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error)
 }
 
 // deliver sets the versions of the session's summary that were delivered in the history of t, whose
-// records in has. A version whose text is lost is left out. It returns the errors of
-// [session.Session.SummariesAt].
-func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) error {
+// records in has. A version whose text is lost is left out. If the versions cannot be read, there are
+// none, which the report of the pack says.
+func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) {
+	in.Summaries = nil
 	list, err := x.SummariesAt(t.Messages.Len())
 	if err != nil {
-		return err
+		in.SummaryNote = "the versions of the summary cannot be read: " + why(err)
+		return
 	}
 	// before counts the records of so many messages and events, up to a message.
 	before := func(messages, events, upto int) int {
@@ -132,7 +129,6 @@ func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) erro
 		return n
 	}
 
-	in.Summaries = nil
 	removed := list.Removed
 	retract := func(versions int) {
 		for len(removed) > 0 && removed[0].Versions <= versions {
@@ -144,10 +140,8 @@ func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) erro
 	for i, v := range list.List {
 		retract(i)
 		text, err := l.summaries.of(x, v)
-		if errors.Is(err, ctxabi.ErrIO) {
+		if err != nil {
 			continue
-		} else if err != nil {
-			return err
 		}
 		in.Summaries = append(in.Summaries, journal.Summary{N: v.N, Text: text, Writer: v.Writer,
 			To: before(v.Messages, v.Events, v.Upto), After: before(v.Messages, v.Events, v.Messages)})
@@ -157,7 +151,6 @@ func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) erro
 		sum := in.Summaries[i].ID()
 		in.Summaries[i].Sum = &sum
 	}
-	return nil
 }
 
 // summaryUntil replaces the summary in the files of a pack by the version that was in use when the
