@@ -40,7 +40,7 @@ func TestKeptRecords(t *testing.T) {
 		string(message("user", "The request that is being worked on.")),
 	)
 	for i := range 40 {
-		l.Append(message("assistant", fmt.Sprintf("Step %d: %s", i, weighing(90))))
+		l.Append(message("assistant", fmt.Sprintf("Server s%d listens on port %d. %s", i, 4000+37*i, weighing(90))))
 	}
 	b := mustCompile(t, inputOf(l, 2000))
 	md := string(b.Markdown)
