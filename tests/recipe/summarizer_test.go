@@ -211,7 +211,7 @@ func TestABadSummaryIsDiscardedAndReported(t *testing.T) {
 	}
 }
 
-// An imported recipe's summarizer runs when the session's owner trusts it, and what it made stands while that is so.
+// An imported recipe's summarizer runs when the session's owner trusts it, and what it delivered stays.
 func TestASummarizerNeedsTrust(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
@@ -231,8 +231,8 @@ func TestASummarizerNeedsTrust(t *testing.T) {
 		t.Errorf("the pack is\n%s", md)
 	}
 	s.put("home/base.yaml", `summarizer: {command: ["$WORK/sum"]} # edited`+"\n")
-	if md := s.pack().md; strings.Contains(md, "Somebody said it") {
-		t.Errorf("what is not trusted any more stands in\n%s", md)
+	if md := s.pack().md; !strings.Contains(md, "Somebody said it") {
+		t.Errorf("a version is gone from\n%s", md)
 	}
 }
 
@@ -249,10 +249,10 @@ func TestASummaryIsItsOwnersAlone(t *testing.T) {
 	}
 	for _, one := range []*stage{s, o} {
 		one.says("enters at the next compaction")
-		one.compacted()
 		if uid, _ := os.ReadFile(one.path("work/uid")); strings.TrimSpace(string(uid)) != fmt.Sprint(one.UID) {
 			t.Errorf("it ran as %s", uid)
 		}
+		one.compacted()
 	}
 	if md := s.pack().md; !strings.Contains(md, "The secret of 1234") || strings.Contains(md, "1235") {
 		t.Errorf("the pack is\n%s", md)
