@@ -39,7 +39,7 @@ func TestWhoGetsHowMuch(t *testing.T) {
 		{name: "of two files as well", sources: []source{{Type: recipe.TypeFile, ID: "a"}, {Type: recipe.TypeFile, ID: "b", Priority: 5}, journal}, asks: 5000, whole: []string{"b"},
 			most: map[string]int{"a": 2100}},
 		{name: "default caps scale with the limit", sources: []source{{Type: recipe.TypeComputed, ID: "a"}, {Type: recipe.TypeSummary}, journal, {Type: recipe.TypeTodo}}, asks: 9000,
-			least: map[string]int{"a": 850, "summary": 380, "todo": 300}, most: map[string]int{"a": 1000, "summary": 2400, "todo": 400}, journal: 4000},
+			least: map[string]int{"a": 850, "todo": 300}, most: map[string]int{"a": 1000, "todo": 400}, journal: 4000},
 		{name: "what has no condition that holds gets nothing", sources: []source{{Type: recipe.TypeFile, ID: "a", Condition: &recipe.Condition{When: recipe.BudgetAtLeast, N: 9000}}, journal}, asks: 5000,
 			most: map[string]int{"a": 0}, journal: 4000},
 		{name: "the journal has a cap", sources: []source{{Type: recipe.TypeJournal, MaxTokens: 1000}}, most: map[string]int{"journal": 1000}, journal: 300},
