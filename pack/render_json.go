@@ -16,38 +16,35 @@ import (
 
 // packJSON is pack.json. Fields stand in the order of their names.
 type packJSON struct {
-	Agent        string          `json:"agent"`
-	Breakpoints  []int           `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
-	BudgetTokens int             `json:"budget_tokens"`
-	Compactions  int             `json:"compactions"`
-	Encoding     string          `json:"encoding"`
-	Epoch        string          `json:"epoch"`
-	EpochReason  string          `json:"epoch_reason"`
-	Framing      int             `json:"framing_tokens"` // of the conversation's heading, marks, legend, days, and the lines that stand for what is left out
-	Fresh        int             `json:"fresh_tokens"`   // of what stands behind the prefix
-	HeadSHA256   string          `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
-	Items        []item          `json:"items"`
-	KeptBytes    int             `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [shared]
-	KeptSHA256   string          `json:"kept_sha256"`
-	KeptTokens   int             `json:"kept_tokens"`
-	Omitted      []omitted       `json:"omitted"`
-	PackID       string          `json:"pack_id"`
-	PrefixBytes  int             `json:"prefix_bytes"`
-	PrefixSHA256 string          `json:"prefix_sha256"`
-	Recipe       recipeJSON      `json:"recipe"`
-	Repairs      []native.Repair `json:"repairs,omitempty"` // what native renderings make valid
-	Session      string          `json:"session"`
-	Stale        bool            `json:"stale"`
-	Strategy     strategyJSON    `json:"strategy"`
-	Request      *requestJSON    `json:"summary_request,omitempty"`
-	Tokens       int             `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
-	Written      int             `json:"written_tokens"` // of the prefix, behind what is kept
+	Agent        string                 `json:"agent"`
+	Breakpoints  []int                  `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
+	BudgetTokens int                    `json:"budget_tokens"`
+	Compactions  int                    `json:"compactions"`
+	Encoding     string                 `json:"encoding"`
+	Epoch        string                 `json:"epoch"`
+	EpochReason  string                 `json:"epoch_reason"`
+	Framing      int                    `json:"framing_tokens"` // of the conversation's heading, marks, legend, days, and the lines that stand for what is left out
+	Fresh        int                    `json:"fresh_tokens"`   // of what stands behind the prefix
+	HeadSHA256   string                 `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
+	Items        []item                 `json:"items"`
+	KeptBytes    int                    `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [shared]
+	KeptSHA256   string                 `json:"kept_sha256"`
+	KeptTokens   int                    `json:"kept_tokens"`
+	Omitted      []omitted              `json:"omitted"`
+	PackID       string                 `json:"pack_id"`
+	PrefixBytes  int                    `json:"prefix_bytes"`
+	PrefixSHA256 string                 `json:"prefix_sha256"`
+	Recipe       recipeJSON             `json:"recipe"`
+	Repairs      []native.Repair        `json:"repairs,omitempty"` // what native renderings make valid
+	Session      string                 `json:"session"`
+	Stale        bool                   `json:"stale"`
+	Strategy     strategyJSON           `json:"strategy"`
+	Request      *ctxabi.SummaryRequest `json:"summary_request,omitempty"`
+	Tokens       int                    `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
+	Written      int                    `json:"written_tokens"` // of the prefix, behind what is kept
 
 	head int // bytes before the journal
 }
-
-// requestJSON is the request for a summary that is open, or that is shown as soon as one opens.
-type requestJSON = ctxabi.SummaryRequest
 
 // recipeJSON names the recipe that a pack was compiled by.
 type recipeJSON struct {
@@ -155,7 +152,8 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Written:      d.written(),
 	}
 	if d.ask.State == ctxabi.RequestOpen || d.in.asks() {
-		p.Request = &d.ask
+		ask := d.ask // a pointer into d would keep the whole draft in memory
+		p.Request = &ask
 	}
 	for _, mark := range []int{at.stable, max(at.head, at.past), at.prefix} {
 		if mark > 0 && !slices.Contains(p.Breakpoints, mark) {

@@ -7,16 +7,15 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// asking returns what decides whether packs of x ask for a summary. It returns the error of a log
-// that cannot be read.
-func (b *Builder) asking(x *session.Session, g *source.Gathered) (a pack.Asking, err error) {
+// asking returns what decides whether packs of x ask for a summary. If the versions cannot be read,
+// no pack asks; the report of the pack has the reason.
+func (b *Builder) asking(x *session.Session) (a pack.Asking) {
 	list, err := x.Summaries()
 	if err != nil {
-		return a, err
+		return a
 	}
 	asked, ref := x.Asked(), x.Ref()
 	if b.config.Mountpoint != "" {
@@ -42,7 +41,7 @@ func (b *Builder) asking(x *session.Session, g *source.Gathered) (a pack.Asking,
 	if len(a.Shown) < pack.MaxUnanswered {
 		a.Shown = nil // so that no pack changes by being read
 	}
-	return a, nil
+	return a
 }
 
 // Asked records that a file of context/summary.request of build, which is one of x, was opened.

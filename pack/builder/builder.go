@@ -203,10 +203,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return nil, err
 	}
 	kept := x.KeptChanges()
-	asking, err := b.asking(x, g)
-	if err != nil {
-		return nil, err
-	}
+	asking := b.asking(x)
 	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) && b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
