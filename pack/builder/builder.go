@@ -207,6 +207,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) && b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
+
 	in := g.Input()
 	in.Asking = asking
 	t, done, err := e.Snapshot(ctx, x, &in)
@@ -230,15 +231,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err != nil {
 		return nil, err
 	}
-	if e.encoding != c.Encoding() {
-		e.memo, e.encoding = b.newMemo(), c.Encoding()
-		e.memo.Finds = e.findsOf(x)
-		e.memo.Share(e.termsOf(x))
-		if !e.Redacts() {
-			e.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
-			e.memo.Near = keptFinds{x, nearName}
-		}
-	}
+
+	b.useEncoding(e, x, c.Encoding())
 	b.persistCounts(e, e.memo, x, t, c.Encoding())
 	if err := e.Redact(&in, t); err != nil {
 		return nil, err
@@ -253,6 +247,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err := e.Redact(&in, t); err != nil { // outputs and the summary have come
 		return nil, err
 	}
+
 	around := in.Around(c.Encoding())
 	if e.build != nil && in.IDOf(around) == e.build.ID && sameNotes(&in, &e.made) {
 		e.last, e.kept = g, kept
@@ -273,6 +268,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err != nil {
 		return nil, err
 	}
+
 	e.swap.Note(x, in.History(), build.Left)
 	b.foldAhead(e, &in)
 	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
@@ -281,6 +277,20 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made, e.kept = g, build, in, kept
 	return build, nil
+}
+
+// useEncoding replaces the memo of an entry if it was made for another encoding.
+func (b *Builder) useEncoding(e *entry, x *session.Session, encoding string) {
+	if e.encoding == encoding {
+		return
+	}
+	e.memo, e.encoding = b.newMemo(), encoding
+	e.memo.Finds = e.findsOf(x)
+	e.memo.Share(e.termsOf(x))
+	if !e.Redacts() {
+		e.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
+		e.memo.Near = keptFinds{x, nearName}
+	}
 }
 
 // sameNotes compares what stands in the report without being part of the pack's id.
