@@ -204,7 +204,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	}
 	kept := x.KeptChanges()
 	asking := b.asking(x)
-	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) && b.unchanged(ctx, x, e, g) {
+	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) &&
+		b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
 
@@ -295,7 +296,9 @@ func (b *Builder) useEncoding(e *entry, x *session.Session, encoding string) {
 
 // sameNotes compares what stands in the report without being part of the pack's id.
 func sameNotes(a, b *pack.Input) bool {
-	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
+	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) &&
+		len(a.Summaries) == len(b.Summaries) &&
+		slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
 }
 
 // Counts returns how many packs Current compiled so far, and how often it gave

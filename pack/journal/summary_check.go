@@ -32,8 +32,8 @@ type summaryChecked struct {
 	output  []string // values from outside that occur only in tool results
 }
 
-// checkSummary sets the lines below the version that enters, and whether it replaces derived lines: a
-// summary does so that is not tiny and has a word of the records that it covers. It returns
+// checkSummary sets the lines below the version that enters, and whether it replaces derived lines:
+// a summary does so that is not tiny and has a word of the records that it covers. It returns
 // ctxabi.ErrIO if a record cannot be read.
 func (b *zoner) checkSummary() error {
 	id := b.own.ID()
