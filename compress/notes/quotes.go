@@ -264,7 +264,7 @@ func wordShare(text string) int {
 		w = strings.TrimFunc(w, func(c rune) bool { return unicode.IsPunct(c) && c != '_' && c != '/' })
 		letters := w != ""
 		for i, c := range w {
-			if !unicode.IsLetter(c) && !unicode.IsMark(c) && strings.IndexRune("'’-", c) < 0 && (c < utf8.RuneSelf || i == 0) {
+			if !unicode.IsLetter(c) && !unicode.IsMark(c) && !strings.ContainsRune("'’-", c) && (c < utf8.RuneSelf || i == 0) {
 				letters = false
 				break
 			}
