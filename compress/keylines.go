@@ -52,12 +52,14 @@ const (
 // together and the tokens that are left; if it returns more than that, they are omitted. The lines
 // come in the order of their sources. A line that occurs several times is taken from the last
 // record that has it.
-func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int, cost func(lines []KeyLine, left int) int) []KeyLine {
+func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
+	cost func(lines []KeyLine, left int) int) []KeyLine {
 	p := v.newPicker(sources, covered)
 	var out []KeyLine
 	misses := 0
 	lineAt := func(at place) KeyLine {
-		return KeyLine{Source: int(at.source), Line: int(at.line), Text: quoteOf(sources[at.source].Digest.text, p.at(at))}
+		return KeyLine{Source: int(at.source), Line: int(at.line),
+			Text: quoteOf(sources[at.source].Digest.text, p.at(at))}
 	}
 	taking := map[place]bool{} // what was taken already
 	take := func(at place) bool {
@@ -225,8 +227,8 @@ func (p *picker) gain(l *digestLine, source int32) (sum int64) {
 	return sum
 }
 
-// isNew reports whether a unit is no near-duplicate of what is shown or chosen: it has an identifier,
-// or enough pairs of adjacent words, that are not.
+// isNew reports whether a unit is no near-duplicate of what is shown or chosen: it has an
+// identifier, or enough pairs of adjacent words, that are not.
 func (p *picker) isNew(at place) bool {
 	l, d := p.at(at), p.sources[at.source].Digest
 	for _, w := range d.uses[l.uses:l.last] {

@@ -30,14 +30,16 @@ func IsNoise(line string) bool {
 
 // isPass reports whether a line is about a test that passed, or that began.
 func isPass(line string) bool {
-	for _, begin := range []string{"--- PASS", "=== RUN", "=== PAUSE", "=== CONT", "PASS", "PASSED", "✓ ", "✔ ", "√ ", "[       OK ]", "[ RUN      ]"} {
+	for _, begin := range []string{"--- PASS", "=== RUN", "=== PAUSE", "=== CONT", "PASS", "PASSED", "✓ ", "✔ ", "√ ",
+		"[       OK ]", "[ RUN      ]"} {
 		if rest, ok := strings.CutPrefix(line, begin); ok {
 			return begin != "PASS" || rest == "" || rest[0] == ' ' || rest[0] == ':'
 		}
 	}
 	rest, ok := strings.CutPrefix(line, "ok ")
 	if rest = strings.TrimLeft(rest, " \t"); ok || strings.HasPrefix(line, "ok\t") {
-		return strings.HasSuffix(line, "s") || strings.HasSuffix(line, "(cached)") || rest != "" && '0' <= rest[0] && rest[0] <= '9'
+		return strings.HasSuffix(line, "s") || strings.HasSuffix(line, "(cached)") || rest != "" && '0' <= rest[0] &&
+			rest[0] <= '9'
 	}
 	if strings.HasPrefix(line, "test ") && strings.HasSuffix(line, "... ok") || strings.HasSuffix(line, " ... ok") {
 		return true
@@ -45,7 +47,8 @@ func isPass(line string) bool {
 	return strings.Contains(line, "::") && strings.Contains(line, " PASSED")
 }
 
-// isAccess reports whether a line is of a server's log of requests, and tells no failure of the server.
+// isAccess reports whether a line is of a server's log of requests, and tells no failure of the
+// server.
 func isAccess(line string) bool {
 	for _, method := range []string{"GET ", "POST ", "PUT ", "DELETE ", "PATCH ", "HEAD ", "OPTIONS "} {
 		at := strings.Index(line, method)
@@ -65,5 +68,6 @@ func isAccess(line string) bool {
 			}
 		}
 	}
+
 	return false
 }

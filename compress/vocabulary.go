@@ -135,7 +135,8 @@ func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
 	}
 	seen := map[int32]bool{}
 	for _, u := range units {
-		l := digestLine{from: int32(u.From), to: int32(u.To), under: int32(u.Under), uses: int32(len(d.uses)), plain: u.Plain, lead: u.Lead}
+		l := digestLine{from: int32(u.From), to: int32(u.To), under: int32(u.Under), uses: int32(len(d.uses)),
+			plain: u.Plain, lead: u.Lead}
 		line := quoteOf(text, &l)
 		l.number, l.tokens = v.line(line), int32(ctxabi.Weight(line))
 		plain, identifiers := 0, 0

@@ -113,7 +113,8 @@ func OfHistory(rel string) bool {
 			return true
 		}
 	}
-	return strings.Contains(rel, "/"+ChildDir+"/") || strings.Contains(rel, "/"+SummariesDir+"/") || strings.Contains(rel, "/"+AskDir+"/")
+	return strings.Contains(rel, "/"+ChildDir+"/") || strings.Contains(rel, "/"+SummariesDir+"/") ||
+		strings.Contains(rel, "/"+AskDir+"/")
 }
 
 // Attributes of a control file that many hosts share.

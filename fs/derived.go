@@ -59,8 +59,8 @@ func nativeRendering(f native.Format) func(*mountedSession, *pack.Build) ([]byte
 	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
 }
 
-// The files of context/summary.request. They have the request for a summary that is open, or the one
-// that can be made at any time.
+// The files of context/summary.request. They have the request for a summary that is open, or the
+// one that can be made at any time.
 
 func requestState(_ *mountedSession, b *pack.Build) ([]byte, error) {
 	data, err := json.Marshal(b.Request)

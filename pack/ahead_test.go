@@ -2,8 +2,9 @@ package pack
 
 import "testing"
 
-// Most of what a compaction makes old is read before it comes, some records at a time, so that no turn reads many beside those
-// that it folds. In this history quotes leave tokens to folded records.
+// Most of what a compaction makes old is read before it comes, some records at a time, so that no
+// turn reads many beside those that it folds. In this history quotes leave tokens to folded
+// records.
 func TestACompactionReadsFewRecords(t *testing.T) {
 	pure(t)
 	log, mm := logOf(), NewMemo()

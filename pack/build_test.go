@@ -14,7 +14,8 @@ import (
 )
 
 func TestWhatBeganTheEpoch(t *testing.T) {
-	r := recipeOf(recipe.Source{Type: recipe.TypePinned}, recipe.Source{Type: recipe.TypeHandoff}, recipe.Source{Type: recipe.TypeJournal})
+	r := recipeOf(recipe.Source{Type: recipe.TypePinned}, recipe.Source{Type: recipe.TypeHandoff},
+		recipe.Source{Type: recipe.TypeJournal})
 	in := inputBy(r, sampleLog(), 8000)
 	before := mustCompile(t, in)
 	files := in.Files

@@ -31,6 +31,7 @@ func (y *layout) demand() demand {
 		d.footer, d.standard, d.chosen = d.footer+most.footer, d.standard+most.standard, d.chosen+most.chosen
 		d.written += most.written
 	}
+
 	for _, s := range y.strategy.Sections {
 		if b := y.sectionBlock(s, 0); b.class == whole {
 			d.whole += b.asked
@@ -48,7 +49,8 @@ func (y *layout) findMost(journal int) {
 		return
 	}
 	if s := &y.recipe.Sources[journal]; s.MaxTokens > 0 && (y.limit > 0 || !s.Percent) {
-		y.most = max(minJournal, capOf(&recipe.Source{Type: recipe.TypeComputed, MaxTokens: s.MaxTokens, Percent: s.Percent}, y.limit))
+		y.most = max(minJournal, capOf(&recipe.Source{Type: recipe.TypeComputed, MaxTokens: s.MaxTokens,
+			Percent: s.Percent}, y.limit))
 	}
 }
 

@@ -34,12 +34,13 @@ type Input struct {
 	Sections     map[string]string    // the same of the strategy's sections that have a path, by their names
 	Errors       []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
 	Children     []blocks.ChildResult // in the order in which they stand
-	// Summaries are the delivered versions of the session's summary, in the order of delivery. SummaryNote is what the report
-	// has about the recipe's summarizer; it is no part of the pack's id.
+	// Summaries are the delivered versions of the session's summary, in the order of delivery.
+	// SummaryNote is what the report has about the recipe's summarizer; it is no part of the pack's
+	// id.
 	Summaries   []journal.Summary
 	SummaryNote string
-	// Asking decides whether the pack asks for a summary. Of the pack's id it is a part where the pack
-	// may ask.
+	// Asking decides whether the pack asks for a summary. Of the pack's id it is a part where the
+	// pack may ask.
 	Asking Asking
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
@@ -148,7 +149,8 @@ func (in *Input) History() record.Records {
 	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
 }
 
-// Usable returns the versions of the summary that were delivered before the last record. The pack shows no others.
+// Usable returns the versions of the summary that were delivered before the last record. The pack
+// shows no others.
 func (in *Input) Usable() []journal.Summary {
 	n := in.History().Len()
 	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })

@@ -6,17 +6,22 @@ import (
 	"testing"
 )
 
-// Facts that the user stated once at the beginning stay in the prompt in every script. In scripts without spaces they left it.
+// Facts that the user stated once at the beginning stay in the prompt in every script. In scripts
+// without spaces they left it.
 func TestEarlyFactsStayInEveryScript(t *testing.T) {
 	for language, c := range map[string]struct {
 		facts        [4]string
 		keys         [4]string
 		talk, answer string
 	}{
-		"English": {[4]string{"I live in Asahikawa in Hokkaido.", "My dog is called Pochi and is seven years old.", "I move to Kyoto on the third of next month.", "I work as a librarian."},
-			[4]string{"Asahikawa", "Pochi", "Kyoto", "librarian"}, "Today this is story number %d. Nothing special happened.", "I see."},
-		"Portuguese": {[4]string{"Moro em Asahikawa, em Hokkaido.", "O meu cachorro se chama Pochi e tem sete anos.", "No dia três do mês que vem me mudo para Quioto.", "Trabalho como bibliotecária."},
-			[4]string{"Asahikawa", "Pochi", "Quioto", "bibliotecária"}, "Hoje é a história número %d. Não aconteceu nada de especial.", "Entendi."},
+		"English": {[4]string{"I live in Asahikawa in Hokkaido.", "My dog is called Pochi and is seven years old.",
+			"I move to Kyoto on the third of next month.", "I work as a librarian."},
+			[4]string{"Asahikawa", "Pochi", "Kyoto",
+				"librarian"}, "Today this is story number %d. Nothing special happened.", "I see."},
+		"Portuguese": {[4]string{"Moro em Asahikawa, em Hokkaido.", "O meu cachorro se chama Pochi e tem sete anos.",
+			"No dia três do mês que vem me mudo para Quioto.", "Trabalho como bibliotecária."},
+			[4]string{"Asahikawa", "Pochi", "Quioto",
+				"bibliotecária"}, "Hoje é a história número %d. Não aconteceu nada de especial.", "Entendi."},
 		"Japanese": {[4]string{"私は北海道の旭川に住んでいます。", "犬の名前はポチで、七歳です。", "来月の三日に京都へ引っ越します。", "仕事は図書館の司書です。"},
 			[4]string{"旭川", "ポチ", "京都へ", "司書"}, "今日は%d番目の話です。特に大きな出来事はありませんでした。", "そうなんですね。"},
 		"Chinese": {[4]string{"我住在北海道的旭川。", "我的狗叫波奇，今年七岁。", "下个月三号我要搬到京都。", "我的工作是图书馆管理员。"},

@@ -193,7 +193,8 @@ func TestEveryPairOfSourceTypes(t *testing.T) {
 					if !strings.Contains(string(build.Markdown), journal.Conversation) {
 						t.Errorf("%s and %s: no conversation", a, b)
 					}
-				} else if all := (kind == recipe.TypeRecall || kind == recipe.TypeSummary) && (a == recipe.TypeJournal || b == recipe.TypeJournal); all != (seen[string(kind)] == 0) {
+				} else if all := (kind == recipe.TypeRecall || kind == recipe.TypeSummary) &&
+					(a == recipe.TypeJournal || b == recipe.TypeJournal); all != (seen[string(kind)] == 0) {
 					t.Errorf("%s and %s: %d blocks of %s\n%s", a, b, seen[string(kind)], kind, build.Markdown)
 				}
 			}

@@ -79,7 +79,8 @@ func (d *draft) summaryNote() string {
 		text = "none, since nothing has left the pack yet"
 	case p != nil:
 		own := d.memo.SummaryFor(d.fold)
-		text = fmt.Sprintf("version %d, by %s, up to %s", p.Version, journal.SummaryWriter(own.Writer), d.name(max(1, own.To)))
+		text = fmt.Sprintf("version %d, by %s, up to %s", p.Version, journal.SummaryWriter(own.Writer),
+			d.name(max(1, own.To)))
 		if p.VersionCut {
 			text += fmt.Sprintf(", cut to %d tokens (whole: %s)", d.fold.SummaryLimit(), ctxabi.SummaryPath(p.Version))
 		}

@@ -22,7 +22,8 @@ func summaries(t *rapid.T, n int) (list []journal.Summary) {
 		to += rapid.IntRange(1, 1+n/3).Draw(t, "to")
 		after = max(after, to) + rapid.IntRange(0, 1+n/4).Draw(t, "after")
 		line := fmt.Sprintf("- A thing that was said, %s (messages:%d).\n", rapid.StringMatching(`[a-z ]{1,40}`).Draw(t, "line"), to)
-		list = append(list, journal.Summary{N: len(list) + 1, Writer: ctxabi.WriterFile, To: to, After: after, Text: strings.Repeat(line, rapid.IntRange(1, 40).Draw(t, "lines"))})
+		list = append(list, journal.Summary{N: len(list) + 1, Writer: ctxabi.WriterFile, To: to, After: after,
+			Text: strings.Repeat(line, rapid.IntRange(1, 40).Draw(t, "lines"))})
 	}
 	return list
 }
@@ -69,7 +70,8 @@ func TestSummaryProperties(t *testing.T) {
 			before = b
 			// A delivery with the last record changes no byte before the footer.
 			delivered := in
-			delivered.Summaries = append(slices.Clone(made), journal.Summary{N: len(made) + 1, To: n, After: n, Text: "- Said.\n", Writer: ctxabi.WriterFile})
+			delivered.Summaries = append(slices.Clone(made),
+				journal.Summary{N: len(made) + 1, To: n, After: n, Text: "- Said.\n", Writer: ctxabi.WriterFile})
 			if n%8 == 5 {
 				if d := mustCompile(t, delivered); !bytes.Equal(d.Markdown[:d.Prefix], b.Markdown[:b.Prefix]) {
 					t.Fatalf("a delivery changes the prompt:\n%s\n---\n%s", b.Markdown, d.Markdown)

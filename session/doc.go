@@ -95,8 +95,8 @@
 //
 // # Locks
 //
-// Lock order: Session.notes, Session.versionsMu, and Session.askedMu before the locks of logs that readers take;
-// locks of logs and blobs, Session.notes, Store.create, Root.Move, Root.Moving,
+// Lock order: Session.notes, Session.versionsMu, and Session.askedMu before the locks of logs that
+// readers take; locks of logs and blobs, Session.notes, Store.create, Root.Move, Root.Moving,
 // Store.mu. Store.header, children.mu, and Session.mu are taken last. Removal holds the turns of
 // both logs.
 //

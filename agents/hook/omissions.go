@@ -18,9 +18,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// After a compaction the model of a host has only the host's summary of what was said. The import of
-// the transcript makes it a version of the session's summary; the hook then compares it with what
-// the session knows.
+// After a compaction the model of a host has only the host's summary of what was said. The import
+// of the transcript makes it a version of the session's summary; the hook then compares it with
+// what the session knows.
 
 // maxOmitted bounds the list of omissions, in the units of [ctxabi.Weight].
 const maxOmitted = 200
@@ -63,6 +63,7 @@ func (h *input) summary(dir string) (text string, ok bool) {
 			last, name = n, at
 		}
 	}
+
 	had, err := strconv.Atoi(mounts.Attr(name, "user.ctx.messages"))
 	has, _ := strconv.Atoi(mounts.Attr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.lines"))
 	if name == "" || err != nil || has > had+afterSummary {

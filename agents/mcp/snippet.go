@@ -31,9 +31,9 @@ func Snippet(dir string) string {
 	return w.String()
 }
 
-// Ask lets prompts of the session in dir, and of all sessions of its agent, ask for summaries, unless
-// a recipe says otherwise. Call it for an agent that can answer. A session that ctxfs cannot find
-// stays as it is.
+// Ask lets prompts of the session in dir, and of all sessions of its agent, ask for summaries,
+// unless a recipe says otherwise. Call it for an agent that can answer. A session that ctxfs cannot
+// find stays as it is.
 func Ask(dir string) {
 	os.ReadFile(filepath.Join(dir, ctxabi.AskFile)) // whoever has read the request knows of it
 }

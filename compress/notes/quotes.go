@@ -24,13 +24,14 @@ const (
 // they are wrapped into, the items of lists, the rows of tables, and the lines of all else. An item
 // and a row name the line without which they mislead. Parts that say nothing to a reader who comes
 // back (progress bars, passed tests, log lines of requests, marks of fences) are omitted, and so is
-// JSON that a speaker writes for a program. role is "user" or "assistant" for the text of a message, and
-// "" for results and arguments of calls.
+// JSON that a speaker writes for a program. role is "user" or "assistant" for the text of a
+// message, and "" for results and arguments of calls.
 func Quotes(text, role string) []compress.Unit {
 	if role != anybody && isRecord(text) {
 		return []compress.Unit{}
 	}
-	r := quoteReader{text: text, role: role, lines: compress.MarkdownLines(text), units: []compress.Unit{}, escaped: !strings.Contains(text, "\n")}
+	r := quoteReader{text: text, role: role, lines: compress.MarkdownLines(text), units: []compress.Unit{},
+		escaped: !strings.Contains(text, "\n")}
 	for at := 0; at < len(r.lines); {
 		at = r.read(at)
 	}
@@ -84,6 +85,7 @@ func (r *quoteReader) read(at int) int {
 	if line != "" && line[0] != '|' {
 		r.header = 0
 	}
+
 	switch {
 	case l.Blank || l.Underline:
 		return at + 1
@@ -127,7 +129,8 @@ func (r *quoteReader) row(at int) {
 		r.add(compress.Unit{From: l.From, To: l.To, Under: r.header})
 		return
 	}
-	isHeader := at+1 < len(r.lines) && strings.HasPrefix(r.line(at+1), "|") && strings.Trim(r.line(at+1), "|-: \t") == ""
+	isHeader := at+1 < len(r.lines) && strings.HasPrefix(r.line(at+1), "|") &&
+		strings.Trim(r.line(at+1), "|-: \t") == ""
 	if n := r.add(compress.Unit{From: l.From, To: l.To, Under: r.lead, Lead: isHeader}); isHeader {
 		r.header = n
 	}
@@ -142,10 +145,12 @@ func (r *quoteReader) item(at int) int {
 		if next.Blank || next.Code || next.Item || next.Level > 0 || r.line(end)[0] == '|' {
 			break
 		}
-		if next.Indent <= l.Indent && (r.lines[end-1].To-r.lines[end-1].From < narrowLine || endsSentence(r.line(end-1))) {
+		if next.Indent <= l.Indent && (r.lines[end-1].To-r.lines[end-1].From < narrowLine ||
+			endsSentence(r.line(end-1))) {
 			break
 		}
 	}
+
 	if r.parent > 0 && l.Indent <= r.indent {
 		r.parent = 0
 	}
@@ -184,6 +189,7 @@ func (r *quoteReader) paragraph(at int) (end int) {
 		}
 		return end
 	}
+
 	wrapped := r.isWrapped(from, end)
 	for at < end {
 		to := at + 1
@@ -258,7 +264,7 @@ func wordShare(text string) int {
 		w = strings.TrimFunc(w, func(c rune) bool { return unicode.IsPunct(c) && c != '_' && c != '/' })
 		letters := w != ""
 		for i, c := range w {
-			if !unicode.IsLetter(c) && !unicode.IsMark(c) && strings.IndexRune("'’-", c) < 0 && (c < utf8.RuneSelf || i == 0) {
+			if !unicode.IsLetter(c) && !unicode.IsMark(c) && !strings.ContainsRune("'’-", c) && (c < utf8.RuneSelf || i == 0) {
 				letters = false
 				break
 			}
@@ -319,7 +325,8 @@ var backWords = compress.WordSet(`it its they them he she that those but however
 	aber sondern jedoch das sie es er dies pero sino eso esto ello mas porém isso isto ele ela mais cela ce il elle`)
 
 // backRuns do so in scripts without spaces.
-var backRuns = []string{"しかし", "でも", "ただし", "それ", "これ", "その", "だが", "但", "不过", "然而", "它", "这", "那", "他", "她", "하지만", "그러나", "그것", "이것", "다만"}
+var backRuns = []string{"しかし", "でも", "ただし", "それ", "これ", "その", "だが", "但", "不过", "然而", "它", "这", "那", "他", "她", "하지만",
+	"그러나", "그것", "이것", "다만"}
 
 // refersBack reports whether a sentence misleads without the one before it.
 func refersBack(s string) bool {
@@ -331,7 +338,8 @@ func refersBack(s string) bool {
 	}
 	if first == "this" || first == "these" {
 		next, _, _ := strings.Cut(rest, " ")
-		return isOneOf(next, "is", "was", "are", "were", "means", "will", "would", "should", "can", "could", "may", "must", "does", "has", "ensures", "allows", "makes", "also", "only")
+		return isOneOf(next, "is", "was", "are", "were", "means", "will", "would", "should", "can", "could", "may",
+			"must", "does", "has", "ensures", "allows", "makes", "also", "only")
 	}
 	return slices.ContainsFunc(backRuns, func(run string) bool { return strings.HasPrefix(s, run) })
 }

@@ -15,8 +15,8 @@ const (
 	sharedWords   = 256      // of a text
 )
 
-// summaryValue matches what the checks look up: URLs, mail addresses, paths, names with dots, ids and
-// numbers, and hashes.
+// summaryValue matches what the checks look up: URLs, mail addresses, paths, names with dots, ids
+// and numbers, and hashes.
 var summaryValue = lazy.Regexp("(?i)" + strings.Join([]string{
 	`https?://[^\s<>"'` + "`" + `)\]]+`,
 	`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`,
@@ -29,7 +29,8 @@ var summaryValue = lazy.Regexp("(?i)" + strings.Join([]string{
 // inlineCode matches code in backquotes, which is a command if it has more than one word.
 var inlineCode = lazy.Regexp("`([^`\n]{3,200})`")
 
-// A Value is an exact value of a summary: a path, URL, hash, id, number, host, command, or recipient.
+// A Value is an exact value of a summary: a path, URL, hash, id, number, host, command, or
+// recipient.
 type Value struct {
 	Text    string
 	Outside bool // it is a URL, a host, a command, or a recipient: where it comes from matters
@@ -104,8 +105,8 @@ func digitsIn(s string) (n int) {
 // firstCJK is the first character of the scripts that write words without spaces.
 const firstCJK = 0x2e80
 
-// Words returns words of a text in lower case: runs of at least three letters or digits, and pairs of
-// characters of scripts without spaces.
+// Words returns words of a text in lower case: runs of at least three letters or digits, and pairs
+// of characters of scripts without spaces.
 func Words(text string) map[string]bool {
 	words := map[string]bool{}
 	for run := range strings.FieldsFuncSeq(strings.ToLower(text[:min(len(text), checkedText)]), func(r rune) bool {
@@ -125,5 +126,6 @@ func Words(text string) map[string]bool {
 			words[string(runes[i:i+2])] = true
 		}
 	}
+
 	return words
 }

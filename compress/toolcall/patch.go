@@ -15,7 +15,8 @@ var patchMarks = []struct{ text, act string }{
 // arguments with one; none for other texts, which may contain a patch as content.
 func PatchedFiles(text string) (list []PatchedFile) {
 	before, _, ok := strings.Cut(text, "*** Begin Patch")
-	isPatch := strings.Trim(before, " \r\n\"'") == "" || strings.Contains(before, "apply_patch") || strings.HasPrefix(text, "{")
+	isPatch := strings.Trim(before, " \r\n\"'") == "" || strings.Contains(before, "apply_patch") ||
+		strings.HasPrefix(text, "{")
 	if !ok || !isPatch {
 		return nil
 	}

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// answering is a server that answers every request with a status and a body, and notes what was asked.
+// answering is a server that answers every request with a status and a body, and notes what was
+// asked.
 func answering(t *testing.T, status int, body string) (s *httptest.Server, asked func() (path, key, body string)) {
 	var path, key, got string
 	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +35,8 @@ func said(content, finish string) string {
 
 func TestCompleteAsksAndReadsTheAnswer(t *testing.T) {
 	s, asked := answering(t, 200, said("<think>\nHm.\n</think>\n\nThe port is 8443.\n", "stop"))
-	a, err := Complete(context.Background(), Request{URL: s.URL, Model: "m1", Key: "k1", System: "Sum up.", User: "[messages:1 user]"})
+	a, err := Complete(context.Background(),
+		Request{URL: s.URL, Model: "m1", Key: "k1", System: "Sum up.", User: "[messages:1 user]"})
 	if err != nil || a != (Answer{"The port is 8443.", 12, 3}) {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -66,7 +68,8 @@ func TestCompleteReportsWhatIsNoAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := answering(t, c.status, c.body)
 			_, err := Complete(context.Background(), Request{URL: s.URL + "/v1/", Model: "m"})
-			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), s.URL+"/v1/chat/completions") {
+			if err == nil || !strings.Contains(err.Error(), c.says) ||
+				!strings.Contains(err.Error(), s.URL+"/v1/chat/completions") {
 				t.Errorf("%v, want %q", err, c.says)
 			}
 		})

@@ -25,7 +25,8 @@ func (b *Builder) asking(x *session.Session) (a pack.Asking) {
 	// An import and a summarizer do not show that the agent can write a summary.
 	byAgent, last := asked.Read, -1
 	for _, v := range list.List {
-		byAgent = byAgent || slices.Contains([]string{ctxabi.WriterFile, ctxabi.WriterEvent, ctxabi.WriterMCP}, v.Writer)
+		byAgent = byAgent || slices.Contains([]string{ctxabi.WriterFile, ctxabi.WriterEvent, ctxabi.WriterMCP},
+			v.Writer)
 		last = max(last, v.Messages)
 	}
 	a.Known = x.Store().AnswersRequests(ref)

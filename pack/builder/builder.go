@@ -204,9 +204,11 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	}
 	kept := x.KeptChanges()
 	asking := b.asking(x)
-	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) && b.unchanged(ctx, x, e, g) {
+	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) &&
+		b.unchanged(ctx, x, e, g) {
 		return e.build, nil
 	}
+
 	in := g.Input()
 	in.Asking = asking
 	t, done, err := e.Snapshot(ctx, x, &in)
@@ -230,15 +232,8 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err != nil {
 		return nil, err
 	}
-	if e.encoding != c.Encoding() {
-		e.memo, e.encoding = b.newMemo(), c.Encoding()
-		e.memo.Finds = e.findsOf(x)
-		e.memo.Share(e.termsOf(x))
-		if !e.Redacts() {
-			e.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
-			e.memo.Near = keptFinds{x, nearName}
-		}
-	}
+
+	b.useEncoding(e, x, c.Encoding())
 	b.persistCounts(e, e.memo, x, t, c.Encoding())
 	if err := e.Redact(&in, t); err != nil {
 		return nil, err
@@ -253,6 +248,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err := e.Redact(&in, t); err != nil { // outputs and the summary have come
 		return nil, err
 	}
+
 	around := in.Around(c.Encoding())
 	if e.build != nil && in.IDOf(around) == e.build.ID && sameNotes(&in, &e.made) {
 		e.last, e.kept = g, kept
@@ -273,6 +269,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	if err != nil {
 		return nil, err
 	}
+
 	e.swap.Note(x, in.History(), build.Left)
 	b.foldAhead(e, &in)
 	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
@@ -283,9 +280,25 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	return build, nil
 }
 
+// useEncoding replaces the memo of an entry if it was made for another encoding.
+func (b *Builder) useEncoding(e *entry, x *session.Session, encoding string) {
+	if e.encoding == encoding {
+		return
+	}
+	e.memo, e.encoding = b.newMemo(), encoding
+	e.memo.Finds = e.findsOf(x)
+	e.memo.Share(e.termsOf(x))
+	if !e.Redacts() {
+		e.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
+		e.memo.Near = keptFinds{x, nearName}
+	}
+}
+
 // sameNotes compares what stands in the report without being part of the pack's id.
 func sameNotes(a, b *pack.Input) bool {
-	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) && len(a.Summaries) == len(b.Summaries) && slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
+	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) &&
+		len(a.Summaries) == len(b.Summaries) &&
+		slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
 }
 
 // Counts returns how many packs Current compiled so far, and how often it gave

@@ -83,7 +83,8 @@ func (e *entry) logs(t *log.Timeline) pack.Input {
 }
 
 func (e *entry) bytes() int {
-	n := 1024 + e.memo.Size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() + e.terms.bytes() + e.project.bytes()
+	n := 1024 + e.memo.Size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() +
+		e.terms.bytes() + e.project.bytes()
 	if e.build != nil {
 		n += e.build.Size()
 	}

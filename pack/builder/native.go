@@ -16,7 +16,8 @@ func (b *Builder) Native(x *session.Session, build *pack.Build, f native.Format)
 }
 
 // render returns what made renders of build with both logs.
-func (b *Builder) render(x *session.Session, build *pack.Build, made func(native.Logs) ([]byte, error)) ([]byte, error) {
+func (b *Builder) render(x *session.Session, build *pack.Build,
+	made func(native.Logs) ([]byte, error)) ([]byte, error) {
 	before := build.Size()
 	e := b.entry(x.ID())
 	data, err := made(func() (record.Records, record.Records, error) {

@@ -127,7 +127,8 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	if s != nil && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() && s.swapped == swapped && slices.Equal(s.children, children) {
+	if s != nil && s.messages == t.Messages.Size() && s.tools == len(t.Tools) && s.events == t.Events.Size() &&
+		s.swapped == swapped && slices.Equal(s.children, children) {
 		return s.view, nil
 	}
 	c, err := tokens.For(b.config.Encoding)

@@ -20,8 +20,8 @@ import (
 )
 
 // A recipe may name a summarizer: a command that summarizes the compacted records. It runs in the
-// background, as a generator does, after a build with a new boundary, one run at a time. Its output is
-// a version of the session's summary, like one that the agent delivers.
+// background, as a generator does, after a build with a new boundary, one run at a time. Its output
+// is a version of the session's summary, like one that the agent delivers.
 
 // summarizer is what is remembered of a session's summarizer. Whoever compiles guards it.
 type summarizer struct {
@@ -79,13 +79,15 @@ func (b *Builder) summarize(ctx context.Context, x *session.Session, e *entry, g
 }
 
 // summarizeNext starts the summarizer if no version covers the compacted records of build.
-func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entry, g *source.Gathered, in *pack.Input, build *pack.Build) {
+func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entry, g *source.Gathered, in *pack.Input,
+	build *pack.Build) {
 	s := &e.summarizer
 	if g.Chosen.Recipe.Summarizer == nil || g.Refused[source.OfSummarizer] != "" || b.outputs == nil || b.config.WaitForAll {
 		return // whoever waits for all is gone before there is a use for it
 	}
 	to := build.Backlog.To
-	if to == 0 || s.asked != nil && (s.asked.made.running || s.asked.commit != nil || s.asked.to == to) || s.discarded[to] {
+	if to == 0 || s.asked != nil && (s.asked.made.running || s.asked.commit != nil || s.asked.to == to) ||
+		s.discarded[to] {
 		return
 	}
 	if now := versionInUse(in); now != nil && now.To >= to {
@@ -116,6 +118,7 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 		s.committed(x, of)
 		return
 	}
+
 	a.made = b.outputs.gather(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, 0)[0]
 	switch made := a.made; {
 	case made.running && a.failed != "":
@@ -171,7 +174,8 @@ func reportOnce(x *session.Session, op, name string, kind error, why string) {
 	row := disk.RowOf(op, name, 0, ctxabi.E(op, name, kind, "%s", why))
 	for line := range strings.Lines(string(x.Errors())) {
 		var old disk.ErrorRow
-		if json.Unmarshal([]byte(line), &old) == nil && old.Op == row.Op && old.Path == row.Path && old.Reason == row.Reason {
+		if json.Unmarshal([]byte(line), &old) == nil && old.Op == row.Op && old.Path == row.Path &&
+			old.Reason == row.Reason {
 			return
 		}
 	}
@@ -192,6 +196,7 @@ func (b *Builder) summaryWant(x *session.Session, g *source.Gathered, in *pack.I
 	if before != nil && before.To >= to {
 		before = nil
 	}
+
 	e := m.At(to)
 	w.history = fmt.Sprintf("%s, record ends at %d, summary %x", of, e.Offset+int64(e.Len), before.ID())
 	w.feed = func(ctx context.Context) ([]byte, error) {

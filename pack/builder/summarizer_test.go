@@ -110,7 +110,8 @@ func TestASummaryEntersAtTheNextCompaction(t *testing.T) {
 	s.reports(fmt.Sprintf("- summary: derived; the summarizer works on messages:1-%d\n", last))
 	const text = "- The refresh must retry (messages:2-4)."
 	r.answer <- source.Output{Data: []byte("\n" + text + "  \n\n")}
-	ready := s.reports(fmt.Sprintf("- summary: derived; version 1 for messages:1-%d enters at the next compaction\n", last))
+	ready := s.reports(fmt.Sprintf("- summary: derived; version 1 for messages:1-%d enters at the next compaction\n",
+		last))
 	if !bytes.Equal(ready.Markdown, first.Markdown) {
 		t.Error("it changed the pack")
 	}

@@ -247,7 +247,8 @@ func (d *digests) quotes(text, role string) *compress.Digest {
 
 // answer is what is answered to one call.
 func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) digestPart {
-	p := digestPart{Digest: d.quotes(a.Text, ""), head: headOf(asked), failed: failed || a.Failed, report: compress.IsSubAgent(asked.Name)}
+	p := digestPart{Digest: d.quotes(a.Text, ""), head: headOf(asked), failed: failed || a.Failed,
+		report: compress.IsSubAgent(asked.Name)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: asked.Name, Arguments: asked.Arguments})
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
 		p.failed = p.failed || toolcall.TellsFailure(a.Text)

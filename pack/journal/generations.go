@@ -69,6 +69,7 @@ func (f *Fold) minorTo(more int64) (to int, after int64) {
 			return 0, 0
 		}
 	}
+
 	from, past, kept := f.Boundary(), f.pastWeight(), f.keptRecords(1, f.starts[0])
 	words := f.pastWords()
 	most, low := kept+(f.Rules.room-kept)*mostPast/1000+words, min(f.low(kept)+words, f.wordsMark(kept))

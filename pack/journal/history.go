@@ -30,12 +30,14 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// arguments returns the weight of the arguments of the calls of the record at a line; nil: none.
-	// With a body it returns the most that the record weighs if they are shortened to that; 0: unknown.
+	// arguments returns the weight of the arguments of the calls of the record at a line; nil:
+	// none. With a body it returns the most that the record weighs if they are shortened to that;
+	// 0: unknown.
 	arguments func(line, body int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
-	// summary returns the version of the summary in use at a compaction that record n starts; nil: there are no versions.
+	// summary returns the version of the summary in use at a compaction that record n starts; nil:
+	// there are no versions.
 	summary func(n int) delivered
 	// weightUpTo returns the weight of the records up to a place; nil: there are no versions.
 	weightUpTo func(to int) int64

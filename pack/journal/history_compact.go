@@ -7,8 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark. tokens
-// are those of a delivered summary.
+// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
+// tokens are those of a delivered summary.
 func (f *Fold) after(i, tokens int) int64 {
 	s := f.starts[i]
 	live := f.shown - s.shown
@@ -179,7 +179,8 @@ func (f *Fold) compact() {
 	if to, after := f.minorTo(0); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
 		from, own := f.Boundary(), f.leaving(to)*minorShare/1000
 		z := f.Rules.zonesIn(f.Rules.room - f.keptRecords(1, f.starts[to]))
-		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), z, own, after, before-f.leastGain(f.starts[to]), to)
+		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), z, own, after,
+			before-f.leastGain(f.starts[to]), to)
 		f.moveTo(to, after+words, byRoom)
 		f.minor, f.from, f.settledWords = true, from, words
 		return
@@ -203,8 +204,8 @@ func (f *Fold) compact() {
 	}
 }
 
-// major makes starts[to] the boundary by a major compaction, unless that frees too little; before is
-// what the journal weighed. It reports whether it did.
+// major makes starts[to] the boundary by a major compaction, unless that frees too little; before
+// is what the journal weighed. It reports whether it did.
 func (f *Fold) major(to int, before int64, why string) bool {
 	d, _ := f.inUse()
 	after, least := f.after(to, d.tokens), f.leastGain(f.starts[to])
@@ -235,8 +236,8 @@ const wordsFrame = 48
 
 // wordsBeyond is what the user's words have beyond their share at a compaction that makes
 // starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
-// own tokens otherwise, shared out as z says. So no message of the user leaves the prompt as long as the journal leaves
-// enough for the records to come; it stays below most in any case.
+// own tokens otherwise, shared out as z says. So no message of the user leaves the prompt as long
+// as the journal leaves enough for the records to come; it stays below most in any case.
 func (f *Fold) wordsBeyond(demand int64, z zoneRules, own, after, most int64, to int) int64 {
 	kept := f.keptRecords(1, f.starts[to])
 	if z.said == 0 {

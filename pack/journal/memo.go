@@ -50,7 +50,8 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{}, repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[[2]int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]summaryChecked{}}
+	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{},
+		repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[[2]int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]summaryChecked{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -134,14 +135,15 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	return now
 }
 
-// argumentsOf returns the weight of the arguments of the calls of the record at a place. With a body
-// it returns the most that the record weighs if its arguments are shortened to that many tokens; 0 if
-// that is not enough. It returns ctxabi.ErrIO when the record cannot be read.
+// argumentsOf returns the weight of the arguments of the calls of the record at a place. With a
+// body it returns the most that the record weighs if its arguments are shortened to that many
+// tokens; 0 if that is not enough. It returns ctxabi.ErrIO when the record cannot be read.
 func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
 	key := [2]int{at, body}
 	if n, ok := mm.argued[key]; ok {
 		return int(n), nil
 	}
+
 	n := 0
 	if body > 0 {
 		s, err := record.Read(m, at, body)

@@ -7,8 +7,8 @@ import (
 )
 
 // Request is a request for a summary. It opens shortly before a major compaction, so that the
-// summary enters there. A delivery that covers it closes it, and so does a compaction that moves the
-// boundary without it.
+// summary enters there. A delivery that covers it closes it, and so does a compaction that moves
+// the boundary without it.
 type Request struct {
 	N      int // its number, from 1; 0: no request was opened yet
 	Opened int // place of the record that opened it

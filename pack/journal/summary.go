@@ -229,8 +229,8 @@ func SummaryWriter(writer string) string {
 // cutOrder are the sections of a summary whose lines are left out first.
 var cutOrder = []string{"tried", "facts", "state"}
 
-// sectionOf returns the name of the section that a line begins, in lower case: "# Tried", "**Tried**"
-// and "Tried:" do. ok is false for other lines.
+// sectionOf returns the name of the section that a line begins, in lower case: "# Tried",
+// "**Tried**" and "Tried:" do. ok is false for other lines.
 func sectionOf(line string) (name string, ok bool) {
 	line = strings.TrimSpace(line)
 	bare := strings.TrimSpace(strings.TrimLeft(line, "#"))
@@ -251,9 +251,9 @@ func sectionOf(line string) (name string, ok bool) {
 	return "", isHeading && strings.HasPrefix(line, "#")
 }
 
-// cutSummary returns the lines of text that fit into limit tokens with the line that names where the
-// whole is. Lines of Tried leave first, then those of Facts and of State, each from its end, then
-// lines from the end of the text. cut is false if all of it fits.
+// cutSummary returns the lines of text that fit into limit tokens with the line that names where
+// the whole is. Lines of Tried leave first, then those of Facts and of State, each from its end,
+// then lines from the end of the text. cut is false if all of it fits.
 func cutSummary(text, where string, limit int, count func(string) int) (shown string, cut bool) {
 	if len(text) <= countedBytes && count(text) <= limit {
 		return text, false

@@ -32,8 +32,8 @@ type summaryChecked struct {
 	output  []string // values from outside that occur only in tool results
 }
 
-// checkSummary sets the lines below the version that enters, and whether it replaces derived lines: a
-// summary does so that is not tiny and has a word of the records that it covers. It returns
+// checkSummary sets the lines below the version that enters, and whether it replaces derived lines:
+// a summary does so that is not tiny and has a word of the records that it covers. It returns
 // ctxabi.ErrIO if a record cannot be read.
 func (b *zoner) checkSummary() error {
 	id := b.own.ID()
@@ -69,29 +69,21 @@ func (b *zoner) hint(begin string, values []string) (line string) {
 	return line
 }
 
-// lookUp reads the records that a version covers. It returns ctxabi.ErrIO if one cannot be read.
+// lookUp reads the records that a version covers. It returns an error if the pack's context ends; a
+// record that cannot be read is skipped.
 func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
-	var items []lookedUp
-	for _, v := range derived.Values(s.Text) {
-		items = append(items, lookedUp{Value: v})
-	}
-	words := derived.Words(s.Text)
-	total := int64(0)
-	for at := 1; at <= s.To; at++ {
-		total += int64(b.m.At(at).Len)
-	}
-	if total > checkedBytes {
+	if b.bytesUntil(s.To) > checkedBytes {
 		return summaryChecked{shares: true}, nil
 	}
+	l := summarySearch{words: derived.Words(s.Text)}
+	for _, v := range derived.Values(s.Text) {
+		l.items = append(l.items, lookedUp{Value: v})
+	}
+	l.open = len(l.items)
 
-	open := len(items)
-	for at := 1; at <= s.To && (open > 0 || !found.shares); at++ {
-		if at%fetchedAtOnce == 1 && b.mm.Fetch != nil {
-			var places []record.Address
-			for k := at; k < min(at+fetchedAtOnce, s.To+1); k++ {
-				places = append(places, record.AddressOf(b.m, k))
-			}
-			b.mm.Fetch(places)
+	for at := 1; at <= s.To && (l.open > 0 || !l.shares); at++ {
+		if at%fetchedAtOnce == 1 {
+			b.fetchFrom(at, s.To)
 		}
 		r, err := record.WordsOf(b.m, at)
 		if err != nil {
@@ -101,22 +93,62 @@ func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
 			b.unread = true // the pack can do without
 			continue
 		}
-		text := r.Whole()
-		for i := range items {
-			it := &items[i]
-			if it.said || it.output && (r.Result || !it.Outside) || !it.In(text) {
-				continue
-			}
-			it.said, it.output = it.said || !r.Result, it.output || r.Result
-			if it.said || !it.Outside {
-				open--
-			}
+		l.record(&r)
+	}
+	return l.found(), nil
+}
+
+// bytesUntil returns the size of the records up to a position.
+func (b *zoner) bytesUntil(to int) (total int64) {
+	for at := 1; at <= to; at++ {
+		total += int64(b.m.At(at).Len)
+	}
+	return total
+}
+
+// fetchFrom fetches the next records from a position, up to the last one.
+func (b *zoner) fetchFrom(at, last int) {
+	if b.mm.Fetch == nil {
+		return
+	}
+	var places []record.Address
+	for k := at; k < min(at+fetchedAtOnce, last+1); k++ {
+		places = append(places, record.AddressOf(b.m, k))
+	}
+	b.mm.Fetch(places)
+}
+
+// summarySearch is one search for the values and words of a version.
+type summarySearch struct {
+	items  []lookedUp
+	words  map[string]bool
+	open   int  // items whose result further records can change
+	shares bool // a word occurs in a record
+}
+
+// record searches one record.
+func (l *summarySearch) record(r *record.Excerpt) {
+	text := r.Whole()
+	for i := range l.items {
+		it := &l.items[i]
+		if it.said || it.output && (r.Result || !it.Outside) || !it.In(text) {
+			continue
 		}
-		if !found.shares {
-			found.shares = sharesWord(text, words)
+		it.said, it.output = it.said || !r.Result, it.output || r.Result
+		if it.said || !it.Outside {
+			l.open--
 		}
 	}
-	for _, it := range items {
+
+	if !l.shares {
+		l.shares = sharesWord(text, l.words)
+	}
+}
+
+// found returns the result of the search.
+func (l *summarySearch) found() summaryChecked {
+	found := summaryChecked{shares: l.shares}
+	for _, it := range l.items {
 		switch {
 		case !it.said && !it.output:
 			found.missing = append(found.missing, it.Text)
@@ -124,7 +156,7 @@ func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
 			found.output = append(found.output, it.Text)
 		}
 	}
-	return found, nil
+	return found
 }
 
 // sharesWord reports whether a text has one of the words.

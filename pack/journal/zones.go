@@ -225,7 +225,8 @@ func (b *zoner) make(rooms zoneRules) error {
 	// The share of a block pays for the marks that it brings.
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
-	share := saidTokens{int(most), int(max(most, min(room*rulesShare/1000, room-rooms.own))), int(room + words - b.foldTokens - rooms.own)}
+	share := saidTokens{int(most), int(max(most, min(room*rulesShare/1000, room-rooms.own))),
+		int(room + words - b.foldTokens - rooms.own)}
 	b.list, b.missing = b.sayings(left)
 	said, saidAt := b.said(left, share.less(int(marks)+b.frame()))
 	over := -rooms.said

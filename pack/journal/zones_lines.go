@@ -145,7 +145,9 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	sources := make([]compress.Source, len(parts))
 	files := filesOf(b.m, parts)
 	for i, s := range parts {
-		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" && b.m.At(s.at).Role != ctxabi.Assistant && s.part.head != "user", User: s.part.head == "user", Shown: whole[s.at] || len(b.changed.of[s.at]) > 0}
+		sources[i] = compress.Source{Digest: s.part.Digest, Age: b.z.at - s.at, Tool: s.part.head != "" &&
+			b.m.At(s.at).Role != ctxabi.Assistant &&
+			s.part.head != "user", User: s.part.head == "user", Shown: whole[s.at] || len(b.changed.of[s.at]) > 0}
 		if !sources[i].Shown {
 			sources[i].Gone, sources[i].Shown = files.gone(i, s)
 			sources[i].Shown = sources[i].Shown || sources[i].Tool && (s.part.acknowledges() || same[s.part.Text()] > 2)

@@ -19,8 +19,8 @@ func (z zoneRules) times(n, of int64) zoneRules {
 	return zoneRules{z.said * n / of, z.summary * n / of, z.state * n / of, z.lines * n / of, z.folds * n / of, z.own}
 }
 
-// within returns the zones made smaller until they take room tokens. The delivered summary gives way
-// last, and next to it the user's words keep their share as long as they can.
+// within returns the zones made smaller until they take room tokens. The delivered summary gives
+// way last, and next to it the user's words keep their share as long as they can.
 func (z zoneRules) within(room int64) zoneRules {
 	if z.all() <= room {
 		return z
@@ -36,7 +36,8 @@ func (z zoneRules) within(room int64) zoneRules {
 	return z
 }
 
-// Zoned reports whether compacted records have zones, so that the journal shows a delivered summary.
+// Zoned reports whether compacted records have zones, so that the journal shows a delivered
+// summary.
 func (j Policy) Zoned() bool {
 	z := j.zoneRules(0)
 	return z.all() > 0

@@ -39,8 +39,9 @@ func (g *gist) best() (best int) {
 }
 
 // summary is the block of a generation that says what was done, found and decided in the records of
-// a span. It contains the delivered version, then derived lines for the records after its range, for
-// which rooms.summary tokens are left. said are the messages of the user whose words the pack has.
+// a span. It contains the delivered version, then derived lines for the records after its range,
+// for which rooms.summary tokens are left. said are the messages of the user whose words the pack
+// has.
 func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Part {
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InSummary}, Text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
 	room, after := int(rooms.summary), max(span.From-1, b.z.covers)
@@ -63,7 +64,8 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 
 // ownBlock returns how many of its tokens the delivered version takes with its heading.
 func (b *zoner) ownBlock(rooms *zoneRules) int64 {
-	heading := int64(b.c.CountCached(record.BlockHeading + "summary (" + record.SourcesOf(b.m, ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}) + ")\n"))
+	heading := int64(b.c.CountCached(record.BlockHeading + "summary (" +
+		record.SourcesOf(b.m, ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}) + ")\n"))
 	text, _ := b.delivered(int(rooms.own - heading))
 	if text == "" {
 		return 0
@@ -71,8 +73,8 @@ func (b *zoner) ownBlock(rooms *zoneRules) int64 {
 	return min(rooms.own, heading+int64(b.c.CountCached(text))+1)
 }
 
-// delivered returns the text of the version that enters, as much of it as fits into room tokens, below
-// a line that names it and above the lines of its checks. cut reports that it is not whole.
+// delivered returns the text of the version that enters, as much of it as fits into room tokens,
+// below a line that names it and above the lines of its checks. cut reports that it is not whole.
 func (b *zoner) delivered(room int) (text string, cut bool) {
 	if b.own == nil || b.own.Text == "" {
 		return "", false

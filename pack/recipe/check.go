@@ -59,6 +59,7 @@ func (r *reader) summarizer(n *yaml.Node, g *Generator, get func(string) *yaml.N
 	if get("openai") == nil {
 		return
 	}
+
 	if g.Model == "" {
 		r.bad(n, `a summarizer with "openai" needs "model"`)
 	}

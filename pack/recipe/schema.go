@@ -56,7 +56,8 @@ func (o *object) schema() js {
 			s["oneOf"] = requireOne("from", "path", "text")
 		case "summarizer":
 			s["oneOf"] = requireOne("command", "openai")
-			s["dependentRequired"] = js{"openai": []string{"model"}, "model": []string{"openai"}, "api_key_env": []string{"openai"}}
+			s["dependentRequired"] = js{"openai": []string{"model"}, "model": []string{"openai"},
+				"api_key_env": []string{"openai"}}
 		}
 		return s
 	}

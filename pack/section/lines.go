@@ -51,7 +51,8 @@ func (s *State) Lines(in Input) (out []string) {
 		for _, l := range lines {
 			switch {
 			case told[l.Full] || told[l.Short]:
-			case (!l.Least || in.OnlyTold) && l.At == newest[l.Name] && slices.ContainsFunc(in.Told, func(line string) bool { return strings.HasPrefix(line, l.Name+": ") }):
+			case (!l.Least || in.OnlyTold) && l.At == newest[l.Name] &&
+				slices.ContainsFunc(in.Told, func(line string) bool { return strings.HasPrefix(line, l.Name+": ") }):
 				changed = append(changed, chosen{l, l.Short})
 			case l.At > in.Since && !in.OnlyTold:
 				fresh[i] = append(fresh[i], l)

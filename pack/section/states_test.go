@@ -210,7 +210,9 @@ func TestResultBeforeItsCall(t *testing.T) {
 	answer := func(id string) []byte {
 		return []byte(fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"The file a.go has been updated."}`, id))
 	}
-	for _, record := range [][]byte{edit("a"), answer("a"), answer("b"), edit("b"), edit("c"), answer("d"), answer("c"), edit("d")} {
+
+	for _, record := range [][]byte{edit("a"), answer("a"), answer("b"), edit("b"), edit("c"), answer("d"), answer("c"),
+		edit("d")} {
 		l.Append(record)
 	}
 	var known States

@@ -56,7 +56,8 @@ type Gathered struct {
 
 // same reports whether g gives the same pack as last, as far as its files decide.
 func (g *Gathered) same(last *Gathered) bool {
-	return last != nil && g.Length == last.Length && g.Events == last.Events && g.versions == last.versions && g.Ref == last.Ref &&
+	return last != nil && g.Length == last.Length && g.Events == last.Events && g.versions == last.versions &&
+		g.Ref == last.Ref &&
 		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state && g.project == last.project &&
 		maps.Equal(g.Refused, last.Refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
 		g.Words == last.Words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles) &&

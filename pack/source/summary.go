@@ -70,7 +70,8 @@ func (s *sources) watchVersions(dir string) {
 	s.h.internal(path.Join(dir, ctxabi.InternalDir, session.VersionsFile), 0)
 }
 
-// versions notes how many versions the session's summary has, so that a delivery gives another pack.
+// versions notes how many versions the session's summary has, so that a delivery gives another
+// pack.
 func (s *sources) versions() {
 	s.watchVersions(s.rel)
 	if list, err := s.x.Summaries(); err == nil {
@@ -97,6 +98,7 @@ func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error)
 	if err != nil {
 		return "", err
 	}
+
 	text := strings.TrimSpace(string(data))
 	if text != "" {
 		text += "\n"
@@ -109,8 +111,8 @@ func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error)
 }
 
 // deliver sets the versions of the session's summary that were delivered in the history of t, whose
-// records in has. A version whose text is lost is left out. If the versions cannot be read, there are
-// none, which the report of the pack says.
+// records in has. A version whose text is lost is left out. If the versions cannot be read, there
+// are none, which the report of the pack says.
 func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) {
 	in.Summaries = nil
 	list, err := x.SummariesAt(t.Messages.Len())

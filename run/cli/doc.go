@@ -3,4 +3,12 @@
 // It registers them with [Register].
 //
 // It may not import fs, views, or cluster.
+//
+// # Files, from top to bottom
+//
+//	verbs.go       all verbs of this package
+//	trust.go       trust
+//	trust_show.go  trust show
+//	summarize.go   summarize
+//	runner.go      runner
 package cli

@@ -19,15 +19,18 @@ func work(first, n int) string {
 	for i := first; i < first+n; i++ {
 		switch i % 4 {
 		case 1:
-			log.WriteString(harness.Message("user", fmt.Sprintf("Please look at span %d of the bridge and tell me its load.", i)))
+			log.WriteString(harness.Message("user",
+				fmt.Sprintf("Please look at span %d of the bridge and tell me its load.", i)))
 		case 2:
-			log.WriteString(harness.Record(map[string]any{"role": "assistant", "content": "I measure.", "tool_calls": []any{map[string]any{
-				"id": fmt.Sprint("c", i), "type": "function", "function": map[string]any{"name": "measure", "arguments": fmt.Sprintf(`{"span":%d}`, i-1)}}}}))
+			log.WriteString(harness.Record(map[string]any{"role": "assistant", "content": "I measure.",
+				"tool_calls": []any{map[string]any{
+					"id": fmt.Sprint("c", i), "type": "function", "function": map[string]any{"name": "measure", "arguments": fmt.Sprintf(`{"span":%d}`, i-1)}}}}))
 		case 3:
 			log.WriteString(harness.Record(map[string]any{"role": "tool", "tool_call_id": fmt.Sprint("c", i-1),
 				"content": strings.Repeat(fmt.Sprintf("sample %d of span %d holds\n", i, i-2), 12)}))
 		default:
-			log.WriteString(harness.Message("assistant", fmt.Sprintf("The load of span %d is %d tons because the cable was replaced.", i-3, 1000+i)))
+			log.WriteString(harness.Message("assistant",
+				fmt.Sprintf("The load of span %d is %d tons because the cable was replaced.", i-3, 1000+i)))
 		}
 	}
 	return log.String()
@@ -64,9 +67,11 @@ func TestSummaryIsShownWhole(t *testing.T) {
 	if strings.Contains(before, "Span 7 holds the load") {
 		t.Errorf("a delivery outside a compaction is shown:\n%s", before)
 	}
+
 	s.Append(ctxabi.MessagesFile, work(41, 100))
 	pack := s.Read(ctxabi.PackFile)
-	if !strings.Contains(pack, "Version 1, by the agent, of messages:1-24:\n"+text) || strings.Count(pack, "Span 7 holds the load") != 1 {
+	if !strings.Contains(pack, "Version 1, by the agent, of messages:1-24:\n"+text) ||
+		strings.Count(pack, "Span 7 holds the load") != 1 {
 		t.Errorf("the summary is not whole, or not once:\n%s", pack)
 	}
 	if got := s.Read("context/pack.report.md"); !strings.Contains(got, "- summary: version 1, by the agent, up to 24") {
@@ -150,7 +155,8 @@ func TestDeliveryStartsCompaction(t *testing.T) {
 		t.Errorf("the summary is not shown once:\n%s", shown)
 	}
 	for _, it := range p.Items {
-		if it.Kind == "summary" && (it.Version != 1 || it.Trust != "agent" || it.Cut || it.Path != "context/summaries/1.md") {
+		if it.Kind == "summary" && (it.Version != 1 || it.Trust != "agent" || it.Cut ||
+			it.Path != "context/summaries/1.md") {
 			t.Errorf("%+v", it)
 		}
 	}
@@ -194,6 +200,7 @@ func TestLateSummaryEntersNext(t *testing.T) {
 func TestSummariesOfEveryWriter(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	text := facts(300)
+
 	for name, write := range map[string]func(s *harness.Session){
 		"file": func(s *harness.Session) { s.Write(ctxabi.SummaryFile, deliver(20, text)) },
 		"event": func(s *harness.Session) {
@@ -208,7 +215,8 @@ func TestSummariesOfEveryWriter(t *testing.T) {
 			s.Append(ctxabi.MessagesFile, work(1, 24))
 			write(s)
 			s.Append(ctxabi.MessagesFile, work(25, 100))
-			if got := s.Read(ctxabi.PackFile); !strings.Contains(got, "Version 1, by the agent, of messages:1-20:\n"+text) {
+			if got := s.Read(ctxabi.PackFile); !strings.Contains(got,
+				"Version 1, by the agent, of messages:1-20:\n"+text) {
 				t.Errorf("the pack is\n%s", got)
 			}
 		})
@@ -227,6 +235,7 @@ func TestHighestRangeWins(t *testing.T) {
 	if strings.Count(got, "The far one.") != 1 || strings.Contains(got, "The near one.") {
 		t.Errorf("the pack is\n%s", got)
 	}
+
 	s.Bash("rm context/summary.md").OK()
 	if s.Read(ctxabi.PackFile) != got {
 		t.Error("a retraction changes the prompt before a compaction")
@@ -270,6 +279,7 @@ func TestTinyAndForeignReplaceNothing(t *testing.T) {
 		}
 		return early
 	}
+
 	foreign := strings.Repeat("Qux zorp blick vrang.\n", 40)
 	for name, text := range map[string]string{"empty": "", "tiny": "The bridge has spans.\n", "foreign": foreign} {
 		if len(derived(text)) == 0 {
@@ -291,14 +301,18 @@ func TestLongSummaryIsCutInOrder(t *testing.T) {
 		}
 		return b
 	}
-	s.Write(ctxabi.SummaryFile, deliver(24, "# Goal\n"+section("goal", 20)+"**Tried**\n"+section("tried", 60)+"Facts:\n"+section("fact", 120)+"### Open\n"+section("open", 3)))
+	s.Write(ctxabi.SummaryFile, deliver(24,
+		"# Goal\n"+section("goal", 20)+"**Tried**\n"+section("tried", 60)+"Facts:\n"+section("fact",
+			120)+"### Open\n"+section("open", 3)))
 	s.Append(ctxabi.MessagesFile, work(41, 100))
 	got := s.Read(ctxabi.PackFile)
-	for _, want := range []string{"goal line 19 of", "open line 2 of", "fact line 0 of", "(cut; whole: context/summaries/1.md)\n"} {
+	for _, want := range []string{"goal line 19 of", "open line 2 of", "fact line 0 of",
+		"(cut; whole: context/summaries/1.md)\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
 	}
+
 	if strings.Contains(got, "tried line") || strings.Contains(got, "fact line 119") {
 		t.Errorf("the wrong lines are kept:\n%s", got)
 	}

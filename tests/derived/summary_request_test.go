@@ -94,7 +94,8 @@ func askLine(s *harness.Session) string {
 
 // report returns a summary of some size about the bridge.
 func report(c *chat) string {
-	return fmt.Sprintf("## Goal\n\n- Build the bridge.\n\n## Facts\n\n%s", strings.Repeat(fmt.Sprintf("- pier%d-1 stands.\n", c.n-1), 20))
+	return fmt.Sprintf("## Goal\n\n- Build the bridge.\n\n## Facts\n\n%s",
+		strings.Repeat(fmt.Sprintf("- pier%d-1 stands.\n", c.n-1), 20))
 }
 
 func TestAgentAnswersRequest(t *testing.T) {
@@ -109,15 +110,18 @@ func TestAgentAnswersRequest(t *testing.T) {
 			}
 			q := requestOf(t, s)
 			path := s.Path(ctxabi.SummaryFile)
-			if q.State != ctxabi.RequestOpen || q.N != 1 || q.Upto < 1 || q.Upto > c.n || q.OpenedAt > c.n || q.Path != path || q.Limit > 4000 {
+			if q.State != ctxabi.RequestOpen || q.N != 1 || q.Upto < 1 || q.Upto > c.n || q.OpenedAt > c.n ||
+				q.Path != path || q.Limit > 4000 {
 				t.Errorf("the request is %+v", q)
 			}
-			if line := askLine(s); line != fmt.Sprintf("open since message %d, covers messages up to %d", q.OpenedAt, q.Upto) {
+			if line := askLine(s); line != fmt.Sprintf("open since message %d, covers messages up to %d", q.OpenedAt,
+				q.Upto) {
 				t.Errorf("the report says %q", line)
 			}
 			pack := s.Read(ctxabi.PackFile)
 			_, footer, _ := strings.Cut(pack, askHeading)
-			for _, want := range []string{path, fmt.Sprintf("upto: %d", q.Upto), fmt.Sprintf("%d tokens", q.Limit), "Goal, Rules, Decisions, State, Facts, Tried, Open, Next"} {
+			for _, want := range []string{path, fmt.Sprintf("upto: %d", q.Upto), fmt.Sprintf("%d tokens", q.Limit),
+				"Goal, Rules, Decisions, State, Facts, Tried, Open, Next"} {
 				if !strings.Contains(footer, want) {
 					t.Errorf("the request lacks %q: %s", want, footer)
 				}
@@ -177,6 +181,7 @@ func TestRequestKeepsPrefix(t *testing.T) {
 		}
 		return strings.ReplaceAll(strings.ReplaceAll(pack[:p.Bytes], s.Name, "NAME"), s.Agent, "AGENT")
 	}
+
 	opened := false
 	a.until(t, func() bool {
 		b.message()
@@ -189,7 +194,8 @@ func TestRequestKeepsPrefix(t *testing.T) {
 	})
 }
 
-// A program that only calls a provider takes a body of context/summary.request and delivers an event.
+// A program that only calls a provider takes a body of context/summary.request and delivers an
+// event.
 func TestProgramAsksProvider(t *testing.T) {
 	var bodies []map[string]any
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -212,8 +218,10 @@ func TestProgramAsksProvider(t *testing.T) {
 		}
 		return requestOf(t, s).State == ctxabi.RequestOpen
 	})
+
 	q := requestOf(t, s)
-	answer, err := http.Post(provider.URL, "application/json", strings.NewReader(s.Read(ctxabi.AskBody(ctxabi.AnthropicFile))))
+	answer, err := http.Post(provider.URL, "application/json",
+		strings.NewReader(s.Read(ctxabi.AskBody(ctxabi.AnthropicFile))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +263,8 @@ func TestRequestBodiesHitCache(t *testing.T) {
 			if at < 0 || len(body) < at+len(last) || pack[:at+len(last)] != body[:at+len(last)] {
 				t.Errorf("%s: the body of %s does not begin as the prompt", where, file)
 			}
-			if strings.Contains(body, "Context Block: summary request") || strings.Contains(body, "Context Block: goal") {
+			if strings.Contains(body, "Context Block: summary request") ||
+				strings.Contains(body, "Context Block: goal") {
 				t.Errorf("%s: the body of %s has the footer", where, file)
 			}
 			if !strings.Contains(strings.ToLower(s.Read(ctxabi.AskBody(file))), `"none"`) {
@@ -265,7 +274,8 @@ func TestRequestBodiesHitCache(t *testing.T) {
 				t.Errorf("%s: the body of %s lacks the request", where, file)
 			}
 			var p, b map[string]any
-			if json.Unmarshal([]byte(s.Read(file)), &p) != nil || json.Unmarshal([]byte(s.Read(ctxabi.AskBody(file))), &b) != nil {
+			if json.Unmarshal([]byte(s.Read(file)), &p) != nil ||
+				json.Unmarshal([]byte(s.Read(ctxabi.AskBody(file))), &b) != nil {
 				t.Fatalf("%s: %s is no JSON", where, file)
 			}
 			if fmt.Sprint(p["tools"]) != fmt.Sprint(b["tools"]) {
@@ -273,6 +283,7 @@ func TestRequestBodiesHitCache(t *testing.T) {
 			}
 		}
 	}
+
 	check("after an answer", fmt.Sprintf(" pier%d-29", c.n))
 	c.message()
 	check("after a message of the user", fmt.Sprintf(" pier%d-29", c.n))
@@ -306,6 +317,7 @@ func TestUnansweredRequestsStop(t *testing.T) {
 		}
 		return strings.Contains(q.Why, "were not answered")
 	}
+
 	c.until(t, stopped)
 	if len(seen) != 3 {
 		t.Errorf("%d requests were shown", len(seen))
@@ -335,6 +347,7 @@ func TestRestartKeepsRequest(t *testing.T) {
 	if got := s.Read(ctxabi.PackFile); got != pack {
 		t.Errorf("the pack is %s, it was %s", got, pack)
 	}
+
 	if got := s.Read(ctxabi.AskFile); got != request || askLine(s) != line {
 		t.Errorf("the request is %s, it was %s", got, request)
 	}
@@ -399,7 +412,8 @@ func TestRequestSplitsNoToolLoop(t *testing.T) {
 	s := asking(t, m, 4000, "on")
 	s.Append(ctxabi.MessagesFile, harness.Message("user", "Look at each pier."))
 	for i := range 60 {
-		s.Append(ctxabi.MessagesFile, harness.Called(fmt.Sprint("c", i), "look", "{}", strings.Repeat(fmt.Sprintf("pier%d stands. ", i), 30)))
+		s.Append(ctxabi.MessagesFile, harness.Called(fmt.Sprint("c", i), "look", "{}",
+			strings.Repeat(fmt.Sprintf("pier%d stands. ", i), 30)))
 		if strings.Contains(s.Read(ctxabi.PackFile), askHeading) {
 			q := requestOf(t, s)
 			lines := harness.Lines(t, s.Read(ctxabi.MessagesFile))
@@ -424,6 +438,7 @@ func TestRequestFilesAreListed(t *testing.T) {
 	if len(entries) != 2+len(ctxabi.RequestFiles) {
 		t.Errorf("it lists %v", entries)
 	}
+
 	for _, e := range entries {
 		name := ctxabi.AskDir + "/" + e.Name()
 		if a, b := s.Read(name), s.Read(name); a == "" || !bytes.Equal([]byte(a), []byte(b)) {

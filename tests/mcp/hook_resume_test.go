@@ -89,7 +89,8 @@ func (k *talk) compactTo(summary string) {
 	k.h.fire("PreCompact", "pre-compact-auto")
 	k.last = ""
 	k.record("system", map[string]any{"subtype": "compact_boundary", "content": "Conversation compacted"})
-	k.record("user", map[string]any{"isCompactSummary": true, "message": map[string]any{"role": "user", "content": summary}})
+	k.record("user", map[string]any{"isCompactSummary": true,
+		"message": map[string]any{"role": "user", "content": summary}})
 	k.h.fire("PostCompact", "post-compact")
 }
 

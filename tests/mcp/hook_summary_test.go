@@ -27,7 +27,8 @@ func TestHookListsOmissionsOfASummary(t *testing.T) {
 
 	k.compactTo(continued + "I decide that port 9001 is for service 1. The timeout is 250 ms.\n")
 	told := k.start("compact")
-	wants(t, "the context after the compaction", told, "Your memory is files in ", "# What this session keeps\n\n## Not in the summary of this conversation\n",
+	wants(t, "the context after the compaction", told, "Your memory is files in ",
+		"# What this session keeps\n\n## Not in the summary of this conversation\n",
 		"- Never push to main. (messages:1)\n", "The staging port is 8443. (messages:1)\n")
 	for _, known := range []string{"9001", "250", "- Always run", "## Known", "## So far"} {
 		if strings.Contains(told, known) {
@@ -41,7 +42,8 @@ func TestHookListsOmissionsOfASummary(t *testing.T) {
 	}
 
 	version := filepath.Join(h.dir(sessionID), ctxabi.SummaryPath(1))
-	if text, err := os.ReadFile(version); err != nil || strings.Contains(string(text), "being continued") || !strings.Contains(string(text), "9001") {
+	if text, err := os.ReadFile(version); err != nil || strings.Contains(string(text), "being continued") ||
+		!strings.Contains(string(text), "9001") {
 		t.Errorf("the version is %q, %v", text, err)
 	}
 	for attr, want := range map[string]string{"writer": "import", "upto": "8", "messages": "8"} {
@@ -51,7 +53,8 @@ func TestHookListsOmissionsOfASummary(t *testing.T) {
 	// Hooks that see the same transcript again deliver nothing again.
 	h.fire("Stop", "stop")
 	h.fire("SessionEnd", "session-end")
-	if entries, err := os.ReadDir(filepath.Join(h.dir(sessionID), ctxabi.SummariesDir)); err != nil || len(entries) != 1 {
+	if entries, err := os.ReadDir(filepath.Join(h.dir(sessionID), ctxabi.SummariesDir)); err != nil ||
+		len(entries) != 1 {
 		t.Errorf("%d versions, %v", len(entries), err)
 	}
 
@@ -59,7 +62,8 @@ func TestHookListsOmissionsOfASummary(t *testing.T) {
 	k.turn("Go on.")
 	k.compactTo(continued + "Never push to main. Always run the linter. The staging port is 8443. The timeout is 250 ms.\n" +
 		"I decide: port 9001 is for service 1. Don't always run the linter any more. Read docs/style.md before you write.\n")
-	if told := k.start("compact"); !strings.Contains(told, "Your memory is files in ") || strings.Contains(told, "What this session keeps") {
+	if told := k.start("compact"); !strings.Contains(told, "Your memory is files in ") ||
+		strings.Contains(told, "What this session keeps") {
 		t.Errorf("the context after a complete summary:\n%s", told)
 	}
 }
@@ -69,7 +73,8 @@ func TestHookOffDoesNothing(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	h := newHost(t, m)
 	h.say(99)
-	for event, input := range map[string]string{"SessionStart": "session-start-startup", "Stop": "stop", "PreCompact": "pre-compact-auto",
+	for event, input := range map[string]string{"SessionStart": "session-start-startup", "Stop": "stop",
+		"PreCompact":  "pre-compact-auto",
 		"PostCompact": "post-compact", "SessionEnd": "session-end"} {
 		says(t, event, h.fire(event, input, "CTXFS_HOOK=off"), "")
 	}

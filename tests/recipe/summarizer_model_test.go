@@ -25,6 +25,7 @@ func TestSummarizerRunsInAnEmptyDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	dir, ok := strings.CutPrefix(string(around), "0\nx\noff\n")
 	if dir = strings.TrimSpace(dir); !ok || strings.HasPrefix(dir, s.path("work")) {
 		t.Errorf("around it is\n%s", around)
@@ -48,8 +49,10 @@ func TestModelOfAnEndpointWritesTheSummary(t *testing.T) {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body request
-		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" || r.Header.Get("Authorization") != "Bearer k1" {
-			http.Error(w, fmt.Sprintf("%s with the key %q: %v", r.URL, r.Header.Get("Authorization"), err), http.StatusBadRequest)
+		if err := json.NewDecoder(r.Body).Decode(&body); err != nil || r.URL.Path != "/v1/chat/completions" ||
+			r.Header.Get("Authorization") != "Bearer k1" {
+			http.Error(w, fmt.Sprintf("%s with the key %q: %v", r.URL, r.Header.Get("Authorization"), err),
+				http.StatusBadRequest)
 			return
 		}
 		asked <- body
@@ -96,7 +99,8 @@ func TestFailureOfAModelIsReported(t *testing.T) {
 		"model: small, api_key_env: NOBODY_HAS_THIS_KEY": "$NOBODY_HAS_THIS_KEY, which holds the key of the API, is not set",
 	} {
 		s := newStage(t, m, owner())
-		s.recipe("total_max_tokens: 2500\nsummarizer: {openai: \"" + server.URL + "\", " + keys + "}\nsources: [{type: journal}]\n")
+		s.recipe("total_max_tokens: 2500\nsummarizer: {openai: \"" + server.URL + "\", " + keys +
+			"}\nsources: [{type: journal}]\n")
 		s.compacted()
 		s.says(says)
 	}

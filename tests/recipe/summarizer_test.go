@@ -211,7 +211,8 @@ func TestABadSummaryIsDiscardedAndReported(t *testing.T) {
 	}
 }
 
-// An imported recipe's summarizer runs when the session's owner trusts it, and what it delivered stays.
+// An imported recipe's summarizer runs when the session's owner trusts it, and what it delivered
+// stays.
 func TestASummarizerNeedsTrust(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
@@ -261,7 +262,8 @@ func TestASummaryIsItsOwnersAlone(t *testing.T) {
 	if fi, err := os.Stat(file); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", fi, err)
 	}
-	for _, name := range []string{file, s.Path("context/pack.md"), s.Path("context/pack.report.md"), s.Path("context/summary.md"), s.Path(".ctxfs/versions")} {
+	for _, name := range []string{file, s.Path("context/pack.md"), s.Path("context/pack.report.md"),
+		s.Path("context/summary.md"), s.Path(".ctxfs/versions")} {
 		if r := o.client("", `cat "$1"`, name); r.Code == 0 || strings.Contains(r.Stdout, "secret") {
 			t.Errorf("another user reads %s: %+v", name, r)
 		}

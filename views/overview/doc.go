@@ -6,9 +6,9 @@
 //	watch.go → Notice of a changed session or list
 //
 // Decisions: order of the list: newestFirst (list.go). Intervals between two looks: constants of
-// watch.go. Content and limits of a row: row.go; of notes and refusals: notes.go; of versions
-// of the summary: summaries.go; of a record's first words: record.go. Form of numbers, times, and errors, and replaced control characters:
-// words.go.
+// watch.go. Content and limits of a row: row.go; of notes and refusals: notes.go; of versions of
+// the summary: summaries.go; of a record's first words: record.go. Form of numbers, times, and
+// errors, and replaced control characters: words.go.
 //
 // Texts of sessions are unchanged, except from [OneLine]. The caller passes them to [Visible]
 // before it shows them.

@@ -202,7 +202,8 @@ func (r *claudeRecord) event() adapter.Record {
 	return adapter.Record{Chain: r.chain, Event: true, Line: append(b, '}')}
 }
 
-// summary is a compaction's summary: an event that delivers it, or a message if it has another shape.
+// summary is a compaction's summary: an event that delivers it, or a message if it has another
+// shape.
 func (r *claudeRecord) summary(c adapter.Compacted) adapter.Record {
 	event, ok := adapter.SummaryEvent(r.said())
 	if !ok || r.list && gjson.GetBytes(r.line.Bytes, "message.content.#").Int() != 1 {

@@ -131,26 +131,32 @@ func TestLaterChangesAreShown(t *testing.T) {
 	edit := one{"Edit", `{"file_path":"/w/src/a.go","old_string":"x","new_string":"y"}`, "ok", ""}
 	undo := one{"str_replace_editor", `{"command":"undo_edit","path":"/w/src/a.go"}`, "Last edit undone.", ""}
 	const wrote, edited = "/w/src/a.go: written at 2, 1 bytes", "; edited at 4"
+
 	for _, c := range []struct {
 		calls []one
 		want  string
 	}{
 		{[]one{write, edit, undo}, wrote + "; edit undone at 6"},
 		{[]one{write, undo}, "/w/src/a.go: edit undone at 4"},
-		{[]one{write, edit, {arguments: "git checkout -- /w/src/a.go"}}, wrote + edited + "; last command at 6: git checkout -- /w/src/a.go"},
-		{[]one{write, edit, {arguments: "cd /w && git checkout ."}}, wrote + edited + "; last command at 6: cd /w && git checkout ."},
+		{[]one{write, edit, {arguments: "git checkout -- /w/src/a.go"}}, wrote + edited +
+			"; last command at 6: git checkout -- /w/src/a.go"},
+		{[]one{write, edit, {arguments: "cd /w && git checkout ."}}, wrote + edited +
+			"; last command at 6: cd /w && git checkout ."},
 		{[]one{write, edit, {arguments: "cd /other && git checkout ."}}, wrote + edited},
 		{[]one{write, edit, {arguments: "git stash"}}, wrote + edited + "; last command at 6: git stash"},
 		{[]one{write, edit, {arguments: "git stash list; git checkout -b x"}}, wrote + edited},
 		{[]one{write, {arguments: "rm -rf /w/src/"}}, wrote + "; last command at 4: rm -rf /w/src/"},
 		{[]one{write, {arguments: "cd /w && rm src/*.go"}}, wrote + "; last command at 4: cd /w && rm src/*.go"},
 		{[]one{write, {arguments: "mkdir -p /w/src/; ls /w/src/"}}, wrote},
-		{[]one{write, {arguments: "for f in a; do rm /w/src/$f.go /w/src/a.go; done"}}, wrote + "; last command at 4: for f in a; do rm /w/src/$f.go /w/src/a.go; done"},
-		{[]one{write, {arguments: "test -s b || rm /w/src/a.go", exit: "0"}}, wrote + "; last command at 4: test -s b || rm /w/src/a.go"},
+		{[]one{write, {arguments: "for f in a; do rm /w/src/$f.go /w/src/a.go; done"}}, wrote +
+			"; last command at 4: for f in a; do rm /w/src/$f.go /w/src/a.go; done"},
+		{[]one{write, {arguments: "test -s b || rm /w/src/a.go", exit: "0"}}, wrote +
+			"; last command at 4: test -s b || rm /w/src/a.go"},
 		{[]one{write, {arguments: "make && rm /w/src/a.go", exit: "0"}}, wrote + "; last command at 4: rm /w/src/a.go"},
 		{[]one{write, {arguments: "make && rm /w/src/a.go"}}, wrote + "; last command at 4: make && rm /w/src/a.go"},
 		{[]one{write, {arguments: "./gen > /w/src/a.go &"}}, wrote + "; last command at 4: ./gen > /w/src/a.go &"},
-		{[]one{write, {arguments: "./gen > /w/src/a.go", output: "Command timed out after 2m"}}, wrote + "; last command at 4, unfinished: ./gen > /w/src/a.go"},
+		{[]one{write, {arguments: "./gen > /w/src/a.go", output: "Command timed out after 2m"}}, wrote +
+			"; last command at 4, unfinished: ./gen > /w/src/a.go"},
 		{[]one{{arguments: "rm /w/src/a.go"}, {"Write", `{"file_path":"/w/src/a.go","content":"xy"}`, "ok", ""}}, "/w/src/a.go: written at 4, 2 bytes"},
 		{[]one{write, {arguments: "gofmt -w x; touch /w/src/a.go"}, {"Edit", `{"file_path":"/w/src/a.go"}`, "ok", ""}}, wrote + "; last command at 4: touch /w/src/a.go; edited at 6"},
 		{[]one{write, {"append_file", `{"path":"/w/src/a.go","content":"z"}`, "ok", ""}, {"Write", `{"file_path":"/w/src/a.go","content":"z","append":true}`, "ok", ""}}, wrote + "; edited 2 times, last at 6"},
@@ -168,11 +174,13 @@ func TestLaterChangesAreShown(t *testing.T) {
 // A file with a relative and an absolute path had a count of edits that was too small.
 func TestPossibleAliasHasNoCount(t *testing.T) {
 	edit := func(p string) one { return one{"Edit", `{"file_path":"` + p + `"}`, "ok", ""} }
-	got := shownAfter(edit("/w/src/a.go"), edit("src/a.go"), edit("/w/src/a.go"), edit("src/a.go"), edit("src/b.go"), edit("src/b.go"))
+	got := shownAfter(edit("/w/src/a.go"), edit("src/a.go"), edit("/w/src/a.go"), edit("src/a.go"), edit("src/b.go"),
+		edit("src/b.go"))
 	if want := "src/b.go: edited 2 times, last at 12\nsrc/a.go: edited, last at 8\n/w/src/a.go: edited, last at 6"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got := shownAfter(one{arguments: "cd /a; touch x.go"}, one{arguments: "cd /b; touch x.go"}); got != "/b/x.go: last command at 4: touch x.go\n/a/x.go: last command at 2: touch x.go" {
+	if got := shownAfter(one{arguments: "cd /a; touch x.go"},
+		one{arguments: "cd /b; touch x.go"}); got != "/b/x.go: last command at 4: touch x.go\n/a/x.go: last command at 2: touch x.go" {
 		t.Errorf("%s", got)
 	}
 }

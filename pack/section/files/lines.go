@@ -42,6 +42,7 @@ func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
 	if f.commandAt > 0 && f.commandAt < f.at {
 		command()
 	}
+
 	name, alone := s.nameOf(f)
 	switch at := in.Where(f.at); {
 	case f.at == 0 || f.action == written:
@@ -57,7 +58,8 @@ func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
 	if f.commandAt > 0 && f.commandAt >= f.at {
 		command()
 	}
-	return prefix.Line{Name: name, Full: name + ": " + strings.Join(did, "; "), Short: name + ": " + short, At: max(f.at, f.commandAt)}
+	return prefix.Line{Name: name, Full: name + ": " + strings.Join(did, "; "), Short: name + ": " + short,
+		At: max(f.at, f.commandAt)}
 }
 
 // nameOf returns the path of a file: the absolute one if another file has the same path. alone is
@@ -71,7 +73,8 @@ func (s *State) nameOf(f *file) (name string, alone bool) {
 		if other.path == f.path && f.full != "" {
 			name = f.full
 		}
-		if f.full == "" && strings.HasSuffix(other.full, "/"+f.path) || other.full == "" && strings.HasSuffix(f.full, "/"+other.path) {
+		if f.full == "" && strings.HasSuffix(other.full, "/"+f.path) || other.full == "" &&
+			strings.HasSuffix(f.full, "/"+other.path) {
 			alone = false
 		}
 	}

@@ -108,7 +108,8 @@ func (s *State) change(at int, list []change) {
 			}
 		})
 		if to := absolute(c.to, s.dir); c.to != "" {
-			s.list = slices.DeleteFunc(slices.Clone(s.list), func(f *file) bool { return f.at < at && f.within(c.to, to) })
+			s.list = slices.DeleteFunc(slices.Clone(s.list),
+				func(f *file) bool { return f.at < at && f.within(c.to, to) })
 		}
 	}
 }

@@ -69,7 +69,8 @@ func changesOf(tool, arguments string) []change {
 	words := compress.NameWords(name)
 	if slices.Contains(words, "move") || slices.Contains(words, "rename") {
 		from, to := argument(args, slices.Concat(sourceKeys, compress.PathKeys)), argument(args, targetKeys)
-		isFile := slices.Contains(words, "file") || slices.Contains(words, "directory") || strings.ContainsAny(from, "/.")
+		isFile := slices.Contains(words, "file") || slices.Contains(words, "directory") ||
+			strings.ContainsAny(from, "/.")
 		if isName(from) && isName(to) && isFile {
 			return []change{{from, moved, -1, to}}
 		}
@@ -89,7 +90,8 @@ func changeBy(tool string, words []string, args gjson.Result) change {
 	switch act := toolcall.FileAct(tool); {
 	case tool == "undo_edit":
 		c.action = undone
-	case act == toolcall.Changes, act == toolcall.Writes && (args.Get("append").Bool() || mode == "append" || mode == "a"):
+	case act == toolcall.Changes, act == toolcall.Writes &&
+		(args.Get("append").Bool() || mode == "append" || mode == "a"):
 		c.action = edited
 	case act == toolcall.Writes:
 		c.action = written
@@ -102,6 +104,7 @@ func changeBy(tool string, words []string, args gjson.Result) change {
 	case act == toolcall.Removes || slices.Contains(words, "directory") && slices.Contains(words, "delete"):
 		c.action = deleted
 	}
+
 	return c
 }
 

@@ -34,7 +34,8 @@ func shown(fields []result.Field, known string, limit int) string {
 	var list []result.Field
 	for i, f := range fields {
 		class := f.Class()
-		if !f.Top() && class == result.ClassAmount && !strings.HasSuffix(f.Name(), "price") && isLast(&f, fields[i+1:]) {
+		if !f.Top() && class == result.ClassAmount && !strings.HasSuffix(f.Name(), "price") &&
+			isLast(&f, fields[i+1:]) {
 			f.Level = result.TopLevel
 		}
 		nested := f.Level > result.TopLevel && class != result.ClassError && class != result.ClassStatus

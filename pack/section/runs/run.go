@@ -209,7 +209,8 @@ func nameOf(d *toolcall.Done, args []result.Field) run {
 	r.reading = r.quiet && !r.lookUp
 
 	var ids []string
-	if !r.lookUp || slices.ContainsFunc(args, func(f result.Field) bool { return result.IsID(f.Path) && identifies(&f) }) {
+	if !r.lookUp || slices.ContainsFunc(args,
+		func(f result.Field) bool { return result.IsID(f.Path) && identifies(&f) }) {
 		for i := range args {
 			if identifies(&args[i]) {
 				ids = append(ids, args[i].Value)

@@ -79,9 +79,12 @@ func TestEndedIsNoPass(t *testing.T) {
 
 // The last line of another command of the script was the result of a run.
 func TestOutputOfAnotherCommand(t *testing.T) {
-	check(t, "python3 split.py: ended at 2: last line of the script: 54: print(x)", one{arguments: "python3 split.py; grep -n x split.py", output: "ben owes anna\n54: print(x)\n"})
-	check(t, "python3 split.py: ended at 2: ben owes anna", one{arguments: "mkdir -p a; cat > b <<E\nx\nE\npython3 split.py", output: "ben owes anna"})
-	check(t, "", one{arguments: "python3 split.py", output: "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.", exit: ""})
+	check(t, "python3 split.py: ended at 2: last line of the script: 54: print(x)",
+		one{arguments: "python3 split.py; grep -n x split.py", output: "ben owes anna\n54: print(x)\n"})
+	check(t, "python3 split.py: ended at 2: ben owes anna",
+		one{arguments: "mkdir -p a; cat > b <<E\nx\nE\npython3 split.py", output: "ben owes anna"})
+	check(t, "", one{arguments: "python3 split.py",
+		output: "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.", exit: ""})
 }
 
 // Tests that did not run were reported as "ok".
@@ -205,7 +208,8 @@ func TestLookUpsLeaveFirst(t *testing.T) {
 		calls = append(calls, one{"get_order", fmt.Sprintf(`{"order_id":"X%d"}`, i), `{"status":"open"}`, ""})
 	}
 	got := strings.Split(shownBy(after(calls...)), "\n")
-	if len(got) != maxRuns || !strings.HasPrefix(got[0], "cancel_order W7: ") || !strings.HasPrefix(got[1], "go test ./a: failed") {
+	if len(got) != maxRuns || !strings.HasPrefix(got[0], "cancel_order W7: ") ||
+		!strings.HasPrefix(got[1], "go test ./a: failed") {
 		t.Errorf("%d lines: %q", len(got), got[:2])
 	}
 }

@@ -48,6 +48,7 @@ func (s *Setting) Replaces(t *Setting) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.fields, func(f result.Field) bool {
-		return !slices.ContainsFunc(t.fields, func(old result.Field) bool { return old.Path == f.Path && old.Value != f.Value })
+		return !slices.ContainsFunc(t.fields,
+			func(old result.Field) bool { return old.Path == f.Path && old.Value != f.Value })
 	})
 }

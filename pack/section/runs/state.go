@@ -105,7 +105,8 @@ func (r *run) changes(lookUp *run) bool {
 		return false
 	}
 	_, ids, _ := strings.Cut(lookUp.object, "\x00")
-	return ids != "" && !slices.ContainsFunc(strings.Split(ids, "\x00"), func(id string) bool { return !strings.Contains(r.object, id) })
+	return ids != "" && !slices.ContainsFunc(strings.Split(ids, "\x00"),
+		func(id string) bool { return !strings.Contains(r.object, id) })
 }
 
 // Closed returns the positions of the failures that a later result ended or repeated.
