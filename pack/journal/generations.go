@@ -55,9 +55,8 @@ func (f *Fold) pastWords() (n int64) {
 
 // minorTo returns the start to which a minor compaction moves the boundary and what the journal comes to then; 0: there is none, and
 // the next compaction is a major one. Images of the past bring a major one, since they leave at the next compaction, and so does a
-// version of the summary that was delivered or retracted since the last one. more is what records
-// take that arrive before the compaction.
-func (f *Fold) minorTo(more int64) (to int, after int64) {
+// version of the summary that was delivered or retracted since the last one.
+func (f *Fold) minorTo() (to int, after int64) {
 	if len(f.past) == 0 || len(f.past) > maxMinors || f.Rules.zones.all() == 0 {
 		return 0, 0
 	}
@@ -80,7 +79,7 @@ func (f *Fold) minorTo(more int64) (to int, after int64) {
 		if past+own > most {
 			return 0, 0
 		}
-		if after = past + own + f.shown - s.shown + more; after <= low {
+		if after = past + own + f.shown - s.shown; after <= low {
 			return i, after
 		}
 	}

@@ -176,7 +176,7 @@ func (f *Fold) compact() {
 		undo()
 		return
 	}
-	if to, after := f.minorTo(0); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
+	if to, after := f.minorTo(); to > 0 && before-after >= max(1, f.leastGain(f.starts[to])) {
 		from, own := f.Boundary(), f.leaving(to)*minorShare/1000
 		z := f.Rules.zonesIn(f.Rules.room - f.keptRecords(1, f.starts[to]))
 		words := f.wordsBeyond(f.wordsBetween(f.starts[0], f.starts[to], from), z, own, after,

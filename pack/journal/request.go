@@ -6,8 +6,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Request is a request for a summary. It opens shortly before a major compaction, so that the
-// summary enters there. A delivery that covers it closes it, and so does a compaction that moves
+// Request is a request for a summary. It opens shortly before a compaction, while the prompt still
+// shows most of the records that the summary covers, and its answer makes that a major one. A delivery that covers it closes it, and so does a compaction that moves
 // the boundary without it.
 type Request struct {
 	N      int // its number, from 1; 0: no request was opened yet
@@ -17,8 +17,8 @@ type Request struct {
 }
 
 const (
-	requestFill   = 800 // thousandths of the tokens for live records that these fill when a request opens
-	requestLimits = 3   // limits of a summary that the records weigh which no version covers
+	requestFill   = 800  // thousandths of the tokens for live records that these fill when a request opens
+	requestLimits = 1500 // thousandths of the limit of a summary that uncovered records weigh at least
 )
 
 // requests is what a fold knows of requests.
@@ -92,7 +92,7 @@ func (f *Fold) ask(before int) {
 // asks reports whether it is time to open a request.
 func (f *Fold) asks() bool {
 	limit := int64(f.Rules.SummaryLimit())
-	if limit == 0 || f.Rules.zones.all() == 0 || f.Total.Weight-f.asked.weighs < requestLimits*limit {
+	if limit == 0 || f.Rules.zones.all() == 0 || f.Total.Weight-f.asked.weighs < limit*requestLimits/1000 {
 		return false
 	}
 	live := f.shown - f.starts[0].shown
@@ -100,14 +100,7 @@ func (f *Fold) asks() bool {
 		live -= f.surplus
 	}
 	share := f.Rules.room - (f.weight() - live)
-	return live*1000 >= share*requestFill && f.nextIsMajor()
-}
-
-// nextIsMajor predicts whether the next compaction will be a major one: whether no minor one would
-// free enough if the journal were full and a usual call of the model came.
-func (f *Fold) nextIsMajor() bool {
-	to, after := f.minorTo(max(0, f.Rules.room-f.weight()) + f.call)
-	return to == 0 || f.Rules.room-after < max(1, f.leastGain(f.starts[to]))
+	return live*1000 >= share*requestFill
 }
 
 func (a *requests) code(c *coder.Coder) {

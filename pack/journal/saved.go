@@ -16,7 +16,7 @@ import (
 // record twice, ever, and reads none for what stands behind the boundary.
 
 const (
-	foldsVersion = 4    // of the encoding
+	foldsVersion = 5    // of the encoding
 	leastSaved   = 64   // records of a history below which nothing is stored
 	savedEvery   = 8192 // records after which folds are stored where no compaction comes
 )
