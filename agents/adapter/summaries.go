@@ -20,8 +20,8 @@ type Compacted struct {
 }
 
 // SummaryEvent returns the event of a compaction summary, without its time and stamp. It removes
-// the program's additions for its own model: preambles, closing instructions, and scratchpads. ok is
-// false if no text is left, or no text that a prompt may show; the record is then an ordinary one.
+// the program's additions for its own model: preambles, closing instructions, and scratchpads. ok
+// is false if no text is left, or no text that a prompt may show; the record is then an ordinary one.
 func SummaryEvent(text string) (event Object, ok bool) {
 	text = summaryText(text)
 	if text == "" || len(text) > ctxabi.MaxControl || strings.ContainsRune(text, 0) {
