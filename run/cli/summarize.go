@@ -83,8 +83,8 @@ names. No redirect is followed, and a request that fails is not repeated.
 	return c
 }
 
-// instructions returns the system message for the model. of names the records, tokens is the limit; both may
-// be "".
+// instructions returns the system message for the model. of names the records, tokens is the limit;
+// both may be "".
 func instructions(of, tokens string) string {
 	text := `You keep the memory of an agent. The input has records of its conversation that its prompt no
 longer shows, each below its address, such as [messages:12 user]. A part [summary …] is the last
