@@ -6,8 +6,8 @@ import "slices"
 type Source struct {
 	Digest *Digest // by the vocabulary of the choice
 	Age    int     // in records: 0 for the newest; texts of one record have the same, and stand side by side
-	Tool   bool    // a tool's output; what people and models say counts four times as much
-	// User: what the user says is quoted although little of it is new.
+	Tool   bool    // a tool's output; text of people and models counts four times as much
+	// User: the text of the user is quoted although little of it is new.
 	User bool
 	// Shown: it stands in the prompt anyway. It says what matters, and gives no lines.
 	Shown bool
@@ -61,7 +61,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 		return KeyLine{Source: int(at.source), Line: int(at.line),
 			Text: quoteOf(sources[at.source].Digest.text, p.at(at))}
 	}
-	taking := map[place]bool{} // what was taken already
+	taking := map[place]bool{} // units taken already
 	take := func(at place) bool {
 		together := []place{at}
 		for under := p.at(at).under; under > 0; {

@@ -47,8 +47,8 @@ func isPass(line string) bool {
 	return strings.Contains(line, "::") && strings.Contains(line, " PASSED")
 }
 
-// isAccess reports whether a line is of a server's log of requests, and tells no failure of the
-// server.
+// isAccess reports whether a line belongs to a server's log of requests and reports no failure of
+// the server.
 func isAccess(line string) bool {
 	for _, method := range []string{"GET ", "POST ", "PUT ", "DELETE ", "PATCH ", "HEAD ", "OPTIONS "} {
 		at := strings.Index(line, method)

@@ -29,7 +29,7 @@ func IsShellTool(name string) bool { return shellTools[name] }
 // IsCodeTool reports whether a tool of this plain name runs a program that stands in its arguments.
 func IsCodeTool(name string) bool { return codeTools[name] }
 
-// IsListKeeper reports whether a tool of this name keeps a list of what is to be done.
+// IsListKeeper reports whether a tool of this name keeps a list of open tasks.
 func IsListKeeper(name string) bool {
 	name = PlainName(name)
 	return strings.Contains(name, "todo") || strings.HasSuffix(name, "updateplan")

@@ -54,7 +54,7 @@ func (v *Vocabulary) line(line string) int32 {
 type Unit struct {
 	From, To int  // bytes of the text
 	Under    int  // 1 + the index of the unit without which it misleads: a table's header, the line that introduces a list; 0: none
-	Plain    bool // code, data, or printed output: it is quoted after what is written for readers
+	Plain    bool // code, data, or printed output: it is quoted after text for readers
 	Lead     bool // it is quoted only with a unit that is under it
 }
 
@@ -72,7 +72,7 @@ func lineUnits(text string) (units []Unit) {
 // maxQuote is the length in bytes up to which a unit is quoted whole.
 const maxQuote = 480
 
-// quoteOf returns what is quoted of a unit: one line, with … where it is cut.
+// quoteOf returns the quote of a unit: one line, with … where it is cut.
 func quoteOf(text string, l *digestLine) string {
 	quote := text[l.from:l.to]
 	if strings.ContainsAny(quote, "\n\r\v\f\u0085\u2028\u2029") {
@@ -122,8 +122,8 @@ func (d *Digest) Numbers() []int32 {
 // nothing.
 const serial = 8
 
-// Digest reads a text. units are its parts that can be quoted, in its order; without any it has
-// those of its lines.
+// Digest reads a text. units are its parts that can be quoted, in its order; without any, each
+// line is a unit.
 func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
 	if units == nil {
 		units = lineUnits(text)

@@ -33,7 +33,7 @@ type ShownRequest struct {
 // maxShown is how many shown requests a session remembers.
 const maxShown = 16
 
-// Asked returns which requests were shown. What cannot be read counts as nothing.
+// Asked returns which requests were shown. Unreadable parts count as nothing.
 func (x *Session) Asked() Asked {
 	x.askedMu.Lock()
 	defer x.askedMu.Unlock()

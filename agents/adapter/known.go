@@ -13,7 +13,7 @@ type Known struct {
 	said    map[string]int32   // by chain: how many messages there are
 }
 
-// knownID is what is known of a source record; message is the number of the message that holds it.
+// knownID locates a source record; message is the number of the message that holds it.
 type knownID struct{ reading, file, message int32 }
 
 // Begin starts the next transcript: all records that were added before count as present.

@@ -8,7 +8,7 @@ import (
 )
 
 // A program that compacts its conversation replaces the beginning by a summary. An import makes
-// such a summary a version of the session's summary: an event of type "summary" whose writer is
+// such a summary a version of the session's summary: an event of type "summary" with the writer
 // "import". No other record of a transcript becomes an event of that type, since all others have
 // the name of their format in it.
 
@@ -20,8 +20,8 @@ type Compacted struct {
 }
 
 // SummaryEvent returns the event of a compaction summary, without its time and stamp. It removes
-// what the program added for its own model: preambles, closing instructions, and scratchpads. ok is
-// false if no text is left, or no text that a prompt may show; the record is then an ordinary one.
+// the program's additions for its own model: preambles, closing instructions, and scratchpads. ok
+// is false if no text is left, or no text that a prompt may show; the record is then an ordinary one.
 func SummaryEvent(text string) (event Object, ok bool) {
 	text = summaryText(text)
 	if text == "" || len(text) > ctxabi.MaxControl || strings.ContainsRune(text, 0) {
@@ -38,7 +38,7 @@ func (e *Emitter) Summary(chain string, event Object, c Compacted, sources ...So
 	return e.emit(chain, true, event, sources)
 }
 
-// summaryPreamble is what Claude Code and Codex write before a summary.
+// summaryPreamble matches the text of Claude Code and Codex before a summary.
 var summaryPreamble = lazy.Regexp(`^This session is being continued from a previous conversation[^.\n]*\.` +
 	`( The (conversation is summarized below|summary below covers [^.:\n]*)[.:])?\s*` +
 	`|^Another language model started to solve this problem and produced a summary of its thinking process\.` +
@@ -82,8 +82,8 @@ func summaryText(text string) string {
 }
 
 // DeliversBlocks wraps the import of a format. The wrapped import delivers the summary of each
-// readable block {"type":"compaction"} in an answer, by which Anthropic's API replaces what is
-// before that answer. The answer keeps the block. It returns the errors of read.
+// readable block {"type":"compaction"} in an answer, by which Anthropic's API replaces the
+// messages before that answer. The answer keeps the block. It returns the errors of read.
 func DeliversBlocks(format string, read func(*Input, Output) error) func(*Input, Output) error {
 	return func(in *Input, out Output) error { return read(in, blocks{out, in, format}) }
 }

@@ -26,7 +26,7 @@ import (
 const maxOmitted = 200
 
 // afterSummary is how many messages the host may have recorded since its compaction: Gemini CLI has
-// its model confirm the summary, and opencode tells its model to go on.
+// its model confirm the summary, and opencode asks its model to go on.
 const afterSummary = 2
 
 // omittedTitle is the title of the list of omissions.

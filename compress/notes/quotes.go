@@ -9,7 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Bounds of what is quoted.
+// Bounds of quotes.
 const (
 	narrowLine  = 40 // a line from so many bytes on may go on in a next one that begins in upper case
 	leastLine   = 20 // likewise, in one that begins in lower case
@@ -116,7 +116,7 @@ func (r *quoteReader) isTitle(at int) bool {
 	return (at == 0 || r.lines[at-1].Blank) && (at+1 == len(r.lines) || r.lines[at+1].Blank || r.lines[at+1].Item)
 }
 
-// introduces reports whether a line introduces what follows.
+// introduces reports whether a line introduces the next lines.
 func introduces(line string) bool { return strings.HasSuffix(strings.TrimRight(line, "*_ "), ":") }
 
 // row reads a row of a table.

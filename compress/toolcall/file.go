@@ -37,7 +37,7 @@ var (
 	partWords = compress.WordSet("line lines text content contents block section range cell cells code")
 )
 
-// FileAct returns what a tool does to a file, by the words of its name; "" if they do not say so.
+// FileAct returns the act of a tool on a file, by the words of its name; "" if they do not say so.
 func FileAct(tool string) string {
 	words := compress.NameWords(compress.BareName(tool))
 	has := func(set map[string]bool) bool {

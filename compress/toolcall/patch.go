@@ -2,7 +2,7 @@ package toolcall
 
 import "strings"
 
-// PatchedFile is one file of a patch. Act is what the patch does to it, as [FileAct] says it; To is
+// PatchedFile is one file of a patch. Act is the name of its change, as in [FileAct]; To is
 // the new path of a file that is moved.
 type PatchedFile struct{ Path, Act, To string }
 

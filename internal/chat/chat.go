@@ -20,7 +20,7 @@ const maxAnswer = 4 << 20
 // maxShown bounds how much of an error's body a message shows, in bytes.
 const maxShown = 300
 
-// Request is what Complete asks.
+// Request is one question of Complete.
 type Request struct {
 	URL    string // of the API: "http://127.0.0.1:11434/v1", or of its endpoint for chats
 	Model  string
@@ -29,9 +29,9 @@ type Request struct {
 	User   string // the input
 }
 
-// Answer is what a model answered.
+// Answer is the answer of a model.
 type Answer struct {
-	Text   string // without what the model thought
+	Text   string // without the thoughts of the model
 	Input  int    // tokens of the request, as the server counts them; 0: it does not say
 	Output int    // likewise of the answer
 }
@@ -84,8 +84,8 @@ func Complete(ctx context.Context, r Request) (a Answer, err error) {
 	return a, nil
 }
 
-// endpoint returns the address of the chat endpoint of an API. An address without a path is that of
-// a server whose API is below /v1.
+// endpoint returns the address of the chat endpoint of an API. An address without a path names
+// a server with an API below /v1.
 func endpoint(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -99,7 +99,7 @@ func endpoint(base string) (string, error) {
 	return u.String(), nil
 }
 
-// thought is what some servers leave in front of an answer.
+// thought matches the thoughts that some servers leave before an answer.
 var thought = lazy.Regexp(`(?s)^\s*<think>.*?</think>`)
 
 // answerIn reads the body of a response.

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// answering is a server that answers every request with a status and a body, and notes what was
-// asked.
+// answering is a server that answers every request with a status and a body, and records the
+// request.
 func answering(t *testing.T, status int, body string) (s *httptest.Server, asked func() (path, key, body string)) {
 	var path, key, got string
 	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,4 +1,4 @@
-// Package chat asks a model behind an OpenAI-compatible chat endpoint for one answer. [Complete]
+// Package chat asks a model at an OpenAI-compatible chat endpoint for one answer. [Complete]
 // makes one request; it keeps no state and never retries. Only `ctxfs summarize` uses it.
 //
 //	Request → POST <base>/chat/completions → Answer: text, usage

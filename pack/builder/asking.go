@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// asking returns what decides whether packs of x ask for a summary. If the versions cannot be read,
-// no pack asks; the report of the pack has the reason.
+// asking returns the conditions under which packs of x ask for a summary. If the versions
+// cannot be read, no pack asks; the report of the pack has the reason.
 func (b *Builder) asking(x *session.Session) (a pack.Asking) {
 	list, err := x.Summaries()
 	if err != nil {

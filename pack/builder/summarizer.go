@@ -23,7 +23,7 @@ import (
 // background, as a generator does, after a build with a new boundary, one run at a time. Its output
 // is a version of the session's summary, like one that the agent delivers.
 
-// summarizer is what is remembered of a session's summarizer. Whoever compiles guards it.
+// summarizer is the state of a session's summarizer. The caller that compiles guards it.
 type summarizer struct {
 	maker     string       // of the recipe's command
 	asked     *summaryOf   // what runs, or did

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 )
 
-// maxSummarized bounds what a summarizer reads, in bytes.
+// maxSummarized bounds the input of a summarizer, in bytes.
 const maxSummarized = 4 << 20
 
 // Variables that a summarizer of a recipe gets.
@@ -83,8 +83,8 @@ names. No redirect is followed, and a request that fails is not repeated.
 	return c
 }
 
-// instructions returns what the model is told. of names the records, tokens is the limit; both may
-// be "".
+// instructions returns the system message for the model. of names the records, tokens is the limit;
+// both may be "".
 func instructions(of, tokens string) string {
 	text := `You keep the memory of an agent. The input has records of its conversation that its prompt no
 longer shows, each below its address, such as [messages:12 user]. A part [summary …] is the last

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/views/overview"
 )
 
-// notesView is what a session knows, and what was refused.
+// notesView is what a session knows, and the refused operations.
 type notesView struct {
 	Ref     string
 	Files   []overview.NoteFile

@@ -123,7 +123,7 @@ var functions = template.FuncMap{
 	"minus": func(a, b int) int { return a - b },
 }
 
-// writerWords says who delivered a version of the summary.
+// writerWords describes the writer of a version of the summary.
 func writerWords(writer string) string {
 	switch writer {
 	case ctxabi.WriterFile:

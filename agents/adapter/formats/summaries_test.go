@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// deliveries returns what the events of a session deliver as summaries, a line each.
+// deliveries returns the summaries that the events of a session deliver, a line each.
 func deliveries(records []adapter.Record) string {
 	var b strings.Builder
 	for _, r := range records {
