@@ -139,8 +139,8 @@ func (r *Rules) ownTokens(room int64, tokens int) int64 {
 }
 
 // zonesWith is zonesIn for a compaction with a delivered summary of so many tokens. What the
-// summary makes superfluous gives way to it: three quarters of the conclusions, and half of the
-// key lines, the folded records, and the files and runs.
+// summary makes superfluous gives way to it: half of the conclusions, and a quarter of the key lines,
+// the folded records, and the files and runs.
 func (r *Rules) zonesWith(room int64, tokens int) zoneRules {
 	z := r.zonesIn(room)
 	if r.zones.all() == 0 {
@@ -152,10 +152,10 @@ func (r *Rules) zonesWith(room int64, tokens int) zoneRules {
 		n := min(left, most)
 		*p, left = *p-n, left-n
 	}
-	give(&z.summary, z.summary*3/4)
-	give(&z.lines, z.lines/2)
-	give(&z.folds, z.folds/2)
-	give(&z.state, z.state/2)
+	give(&z.summary, z.summary/2)
+	give(&z.lines, z.lines/4)
+	give(&z.folds, z.folds/4)
+	give(&z.state, z.state/4)
 	return z
 }
 

@@ -71,7 +71,7 @@ sources:
 		{file: "meta.json", before: `{"skills":["listed"]}`, after: `{"skills":[]}`, was: "The listed skill."},
 		{file: "context/pinned/p.md", before: "", after: "New pin.", is: "New pin."},
 		{file: "context/handoff.md", before: "Old handoff.", after: "New handoff.", was: "Old handoff.", is: "New handoff."},
-		{file: "context/summary.md", before: "Old summary.", after: "New summary.", was: "Old summary.", is: "New summary."},
+		{file: "context/summary.md", before: "Old summary.", after: "New summary.", was: "Old summary.", is: "New summary.", recipe: "sources: [{type: summary}]"},
 		{file: "context/facts.jsonl", before: `{"id":"f","text":"old fact"}`, after: `{"id":"f","text":"new fact"}`, was: "old fact", is: "new fact"},
 		{file: "context/decisions.jsonl", before: `{"id":"d","decision":"old one"}`, after: `{"id":"d","decision":"new one"}`, was: "old one", is: "new one"},
 		{file: "context/refs.jsonl", before: `{"id":"r","path":"old.go","kind":"file"}`, after: `{"id":"r","path":"new.go","kind":"file"}`, was: "old.go", is: "new.go"},
