@@ -102,7 +102,9 @@ func TestAModelServerWritesTheSummary(t *testing.T) {
 	}
 	grow("sample-session.jsonl")
 	s.Read("context/pack.md")
-	harness.Eventually(t, "the model's summary", func() bool { return strings.Contains(s.Read("context/pack.report.md"), "enters at the next compaction") })
+	harness.Eventually(t, "the model's summary", func() bool {
+		return strings.Contains(s.Read("context/pack.report.md"), "enters at the next compaction")
+	})
 	if asked := server.requests(); len(asked) != 1 || asked[0].Model != "small-7b" || len(asked[0].Messages) != 2 || asked[0].Temperature != 0 ||
 		!strings.Contains(asked[0].Messages[1].Content, "[messages:1 user]\nAdd a command `shelf import FILE.csv`.") {
 		t.Errorf("asked %+v", asked)
