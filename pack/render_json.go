@@ -152,7 +152,8 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Written:      d.written(),
 	}
 	if d.ask.State == ctxabi.RequestOpen || d.in.asks() {
-		ask := d.ask // a pointer into d would keep the whole draft in memory
+		ask := d.ask                  // a pointer into d would keep the whole draft in memory
+		ask.Path = ctxabi.SummaryFile // hosts mount the session at different places
 		p.Request = &ask
 	}
 	for _, mark := range []int{at.stable, max(at.head, at.past), at.prefix} {
