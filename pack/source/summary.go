@@ -72,12 +72,17 @@ func (s *sources) watchVersions(dir string) {
 
 // versions notes how many versions the session's summary has, so that a delivery gives another
 // pack.
-func (s *sources) versions() {
-	s.watchVersions(s.rel)
-	if list, err := s.x.Summaries(); err == nil {
-		v, _ := list.InUse()
-		s.g.versions = [2]int{len(list.List), v.N}
+func (s *sources) versions() { s.g.versions = versionsOf(s.x) }
+
+// versionsOf returns how many versions the summary of x has, and which one is in use. Both are 0 if
+// they cannot be read.
+func versionsOf(x *session.Session) [2]int {
+	list, err := x.Summaries()
+	if err != nil {
+		return [2]int{}
 	}
+	v, _ := list.InUse()
+	return [2]int{len(list.List), v.N}
 }
 
 // summaryTexts are the texts of delivered versions, by their SHA-256 in hex.

@@ -85,7 +85,7 @@ func (gr *Gatherer) Unchanged(ctx context.Context, x *session.Session, g *Gather
 	if x.Messages().Len() != g.Length || x.Events().Len() != g.Events || x.Ref() != g.Ref || g.Ref.Space != "" || g.trust.needed() {
 		return false, nil
 	}
-	if !g.sameChildren(x) || !g.sameHandover(x) {
+	if !g.sameChildren(x) || !g.sameHandover(x) || g.versions != versionsOf(x) {
 		return false, nil
 	}
 	if !g.scan.walked {
