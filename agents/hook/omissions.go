@@ -83,7 +83,7 @@ func (o omission) line() string { return "- " + o.text + " (" + o.source + ")\n"
 // at most maxOmitted tokens. Rules are verbatim. It adds nothing if nothing is missing. What kept
 // has is not missing.
 func omissions(w, kept *brief.Writer, dir, summary string) {
-	has := newCoverage(summary + "\n" + kept.String())
+	has := coverage(notes.Words(summary + "\n" + kept.String()))
 	var lines strings.Builder
 	left, rest := maxOmitted, 0
 	add := func(all []omission, lacks func(string) bool) {
@@ -182,19 +182,11 @@ func noteRows(w *brief.Writer, name, field string) (all []omission) {
 // coverage is the set of words of a text.
 type coverage map[string]bool
 
-func newCoverage(text string) coverage {
-	c := coverage{}
-	for _, word := range wordsOf(text) {
-		c[word] = true
-	}
-	return c
-}
-
 // lacksWords reports whether fewer than three of four words of a statement are in the text.
 func (c coverage) lacksWords(statement string) bool {
-	words := wordsOf(statement)
+	words := notes.Words(statement)
 	has := 0
-	for _, word := range words {
+	for word := range words {
 		if c[word] {
 			has++
 		}
@@ -202,35 +194,14 @@ func (c coverage) lacksWords(statement string) bool {
 	return 4*has < 3*len(words)
 }
 
-// lacksValue reports whether a statement has a value that the text lacks: a word with a digit, or a
-// path, an address, or a name with signs in it.
+// lacksValue reports whether the text lacks a word of a statement that has a digit or a sign, for
+// example a number, a path, or an address.
 func (c coverage) lacksValue(statement string) bool {
 	isSign := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }
-	return slices.ContainsFunc(wordsOf(statement), func(word string) bool {
-		return !c[word] && strings.ContainsFunc(word, isSign)
-	})
-}
-
-// wordsOf returns the words of a text in lower case. In a script without spaces they are pairs of
-// characters.
-func wordsOf(text string) (words []string) {
-	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) }
-	spaceless := func(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
-
-	for _, field := range strings.Fields(strings.ToLower(text)) {
-		field = strings.TrimFunc(field, func(r rune) bool { return !inWord(r) })
-		runes := []rune(field)
-		if !slices.ContainsFunc(runes, spaceless) {
-			if field != "" {
-				words = append(words, field)
-			}
-			continue
-		}
-		for i := range len(runes) - 1 {
-			if inWord(runes[i]) && inWord(runes[i+1]) {
-				words = append(words, string(runes[i:i+2]))
-			}
+	for word := range notes.Words(statement) {
+		if !c[word] && strings.ContainsFunc(word, isSign) {
+			return true
 		}
 	}
-	return words
+	return false
 }

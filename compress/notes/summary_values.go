@@ -5,6 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -12,7 +13,6 @@ import (
 const (
 	checkedValues = 64       // of a summary that are looked up
 	checkedText   = 64 << 10 // bytes of a text whose values or words are looked up
-	sharedWords   = 256      // of a text
 )
 
 // summaryValue matches what the checks look up: URLs, mail addresses, paths, names with dots, ids
@@ -102,30 +102,14 @@ func digitsIn(s string) (n int) {
 	return n
 }
 
-// firstCJK is the first character of the scripts that write words without spaces.
-const firstCJK = 0x2e80
-
-// Words returns words of a text in lower case: runs of at least three letters or digits, and pairs
-// of characters of scripts without spaces.
+// Words returns the words of a text in lower case, as [compress.EachWord] finds them, without ASCII
+// words that have fewer than three characters and no digit.
 func Words(text string) map[string]bool {
 	words := map[string]bool{}
-	for run := range strings.FieldsFuncSeq(strings.ToLower(text[:min(len(text), checkedText)]), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	}) {
-		if len(words) >= sharedWords {
-			break
+	compress.EachWord(strings.ToLower(text[:min(len(text), checkedText)]), func(w string, _ compress.WordKind) {
+		if len(w) >= 3 || w[0] >= utf8.RuneSelf || digitsIn(w) > 0 {
+			words[w] = true
 		}
-		if first, _ := utf8.DecodeRuneInString(run); first < firstCJK {
-			if utf8.RuneCountInString(run) >= 3 {
-				words[run] = true
-			}
-			continue
-		}
-		runes := []rune(run)
-		for i := 0; i+1 < len(runes); i++ {
-			words[string(runes[i:i+2])] = true
-		}
-	}
-
+	})
 	return words
 }
