@@ -2,29 +2,27 @@ package session
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// AskedFile is derived content that says which requests for a summary were shown to the agent, and
-// whether it has read context/summary.request. Of an owner, KnownAgents has a file for each agent
-// that did, or that delivered a summary.
 const (
-	AskedFile   = "asked"
+	// AskedFile is derived content of a session: [Asked] in JSON.
+	AskedFile = "asked"
+	// KnownAgents is a directory of derived content of an owner. It has an empty file for each agent
+	// that answers requests for a summary.
 	KnownAgents = "asked"
 )
 
-// Asked is that content.
+// Asked lists the requests for a summary that the agent has seen.
 type Asked struct {
 	Read  bool           `json:"read,omitempty"` // context/summary.request was read
 	Shown []ShownRequest `json:"shown,omitempty"`
 }
 
-// ShownRequest is a request for a summary that was shown: how many messages the session had when it
-// opened, and the last message that the summary covers.
+// ShownRequest identifies a request by two numbers of messages: how many the session had when the
+// request opened, and the last one that the summary covers.
 type ShownRequest struct {
 	Opened int `json:"opened"`
 	Upto   int `json:"upto"`
@@ -33,15 +31,16 @@ type ShownRequest struct {
 // maxShown is how many shown requests a session remembers.
 const maxShown = 16
 
-// Asked returns which requests were shown. Unreadable parts count as nothing.
+// Asked returns the content of [AskedFile]. It returns the zero value if that cannot be read.
 func (x *Session) Asked() Asked {
 	x.askedMu.Lock()
 	defer x.askedMu.Unlock()
 	return *x.loadAsked()
 }
 
-// NoteAsked remembers that the request was shown, nil: none was, and that its directory was read.
-// It returns the error of storing that; until the end of the process it is remembered all the same.
+// NoteAsked adds a shown request, unless shown is nil, and with read that the agent has read
+// context/summary.request. It returns the error of the disk; Asked returns the additions until the
+// process ends even then.
 func (x *Session) NoteAsked(shown *ShownRequest, read bool) error {
 	x.askedMu.Lock()
 	defer x.askedMu.Unlock()
@@ -76,8 +75,8 @@ func (x *Session) loadAsked() *Asked {
 	return x.asked
 }
 
-// askedUpto returns up to which message a summary without a range of its own covers the history,
-// by the requests that were shown; 0 if none was.
+// askedUpto returns the highest Upto of the shown requests, but at most messages; 0 if there is none.
+// A summary without a range covers the history up to there.
 func (x *Session) askedUpto(messages int) (upto int) {
 	for _, r := range x.Asked().Shown {
 		if r.Upto <= messages {
@@ -87,14 +86,14 @@ func (x *Session) askedUpto(messages int) (upto int) {
 	return upto
 }
 
-// AnswersRequests reports whether an agent can answer requests for a summary: one of its sessions
-// has noted that with NoteAnswers.
+// AnswersRequests reports whether NoteAnswers was called for the agent of ref.
 func (s *Store) AnswersRequests(ref ctxabi.Ref) bool {
 	_, err := s.Owned(ref).Derived(KnownAgents + "/" + ref.Agent)
-	return err == nil || !errors.Is(err, fs.ErrNotExist)
+	return err == nil
 }
 
-// NoteAnswers notes that an agent can answer requests for a summary. It returns the error of that.
+// NoteAnswers records that the agent of ref answers requests for a summary. It returns the error of
+// the disk.
 func (s *Store) NoteAnswers(ref ctxabi.Ref) error {
 	return s.Owned(ref).SetDerived(KnownAgents+"/"+ref.Agent, nil)
 }

@@ -2,45 +2,36 @@ package builder
 
 import (
 	"path"
-	"slices"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/native"
+	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// asking returns the conditions under which packs of x ask for a summary. If the versions
-// cannot be read, no pack asks; the report of the pack has the reason.
-func (b *Builder) asking(x *session.Session) (a pack.Asking) {
-	list, err := x.Summaries()
-	if err != nil {
-		return a
-	}
+// asking returns the conditions under which packs of x ask for a summary. An agent is known if it
+// delivered a version or read context/summary.request, in this session or another one.
+func (b *Builder) asking(x *session.Session, e *entry, g *source.Gathered) (a pack.Asking) {
 	asked, ref := x.Asked(), x.Ref()
+	byAgent, last := g.Deliveries()
 	if b.config.Mountpoint != "" {
 		a.Path = path.Join(b.config.Mountpoint, ref.Path(), ctxabi.SummaryFile)
 	}
-
-	// An import and a summarizer do not show that the agent can write a summary.
-	byAgent, last := asked.Read, -1
-	for _, v := range list.List {
-		byAgent = byAgent || slices.Contains([]string{ctxabi.WriterFile, ctxabi.WriterEvent, ctxabi.WriterMCP},
-			v.Writer)
-		last = max(last, v.Messages)
+	if !e.answers {
+		known := x.Store().AnswersRequests(ref)
+		if e.answers = known || byAgent || asked.Read; e.answers && !known {
+			x.Store().NoteAnswers(ref) // if it fails, the agent's other sessions are not asked
+		}
 	}
-	a.Known = x.Store().AnswersRequests(ref)
-	if byAgent && !a.Known {
-		x.Store().NoteAnswers(ref) // without it the agent's other sessions are not asked
-		a.Known = true
-	}
+	a.Known = e.answers
 	for _, r := range asked.Shown {
 		if r.Opened > last {
 			a.Shown = append(a.Shown, r.Opened)
 		}
 	}
 	if len(a.Shown) < pack.MaxUnanswered {
-		a.Shown = nil // so that no pack changes by being read
+		a.Shown = nil // the first ones must not change the id of a pack
 	}
 	return a
 }
@@ -48,8 +39,8 @@ func (b *Builder) asking(x *session.Session) (a pack.Asking) {
 // Asked records that a file of context/summary.request of build, which is one of x, was opened.
 func (b *Builder) Asked(x *session.Session, build *pack.Build) { noteAsked(x, build, true) }
 
-// noteAsked remembers that the open request of a build was shown, or that its directory was read.
-// What cannot be stored is forgotten at the end of the process.
+// noteAsked records that the open request of a build was shown, and with read that its directory was
+// read. If storing fails, the record lasts until the process ends.
 func noteAsked(x *session.Session, build *pack.Build, read bool) {
 	q := &build.Request
 	if q.State != ctxabi.RequestOpen {
@@ -60,7 +51,7 @@ func noteAsked(x *session.Session, build *pack.Build, read bool) {
 }
 
 // RequestBody returns the body of a call that asks for a summary; build is one of x.
-// It returns an error as [pack.Build.RequestBody] does, which stands in errors.jsonl, too.
+// It returns the errors of [pack.Build.RequestBody] and reports them in errors.jsonl.
 func (b *Builder) RequestBody(x *session.Session, build *pack.Build, f native.Format) ([]byte, error) {
 	return b.render(x, build, func(logs native.Logs) ([]byte, error) { return build.RequestBody(f, logs) })
 }

@@ -203,7 +203,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 		return nil, err
 	}
 	kept := x.KeptChanges()
-	asking := b.asking(x)
+	asking := b.asking(x, e, g)
 	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) &&
 		b.unchanged(ctx, x, e, g) {
 		return e.build, nil
@@ -274,7 +274,7 @@ func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*p
 	b.foldAhead(e, &in)
 	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
 	b.summarizeNext(ctx, x, e, g, &in, build)
-	tellCut(x, build)
+	reportCut(x, build, e.build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
 	e.last, e.build, e.made, e.kept = g, build, in, kept
 	return build, nil

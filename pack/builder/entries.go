@@ -33,6 +33,7 @@ type entry struct {
 	failures   source.Failures
 	decided    source.Decided
 	summarizer summarizer
+	answers    bool // the agent answers requests for a summary
 	computed   computed
 	project    entryProject
 	ahead      bool   // folds are made that nobody needs yet

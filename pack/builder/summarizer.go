@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -97,17 +98,12 @@ func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entr
 	b.ask(ctx, x, g, in, s)
 }
 
-// versionInUse returns the version of the summary in use, or nil.
-func versionInUse(in *pack.Input) (now *journal.Summary) {
-	for i := range in.Summaries {
-		switch s := &in.Summaries[i]; {
-		case s.N == 0:
-			now = nil
-		case now == nil || s.To >= now.To:
-			now = s
-		}
+// versionInUse returns the version of the summary in use after all records, or nil.
+func versionInUse(in *pack.Input) *journal.Summary {
+	if use := journal.SummaryInUse(in.Summaries, math.MaxInt); use >= 0 {
+		return &in.Summaries[use]
 	}
-	return now
+	return nil
 }
 
 // ask asks for the summary that s wants, and delivers it once it is there. Nothing is waited for.
@@ -161,12 +157,15 @@ func (s *summarizer) committed(x *session.Session, of string) {
 	}
 }
 
-// tellCut reports a version of the summary that a prompt does not show whole, once.
-func tellCut(x *session.Session, build *pack.Build) {
-	if n := build.SummaryCut; n > 0 {
-		reportOnce(x, "pack", ctxabi.SummaryPath(n), ctxabi.ErrOverBudget,
-			fmt.Sprintf("version %d of the summary has more tokens than prompts show of it; they show the first lines of each section", n))
+// reportCut adds a row to errors.jsonl if the build shows a version of the summary only in part and
+// before, the build that it replaces or nil, did not.
+func reportCut(x *session.Session, build, before *pack.Build) {
+	n := build.SummaryCut
+	if n == 0 || before != nil && before.SummaryCut == n {
+		return
 	}
+	reportOnce(x, "pack", ctxabi.SummaryPath(n), ctxabi.ErrOverBudget, fmt.Sprintf("version %d of the summary exceeds "+
+		"the limit; prompts omit lines of Tried first, then of Facts and State; write a shorter one", n))
 }
 
 // reportOnce adds a row to errors.jsonl unless the file has it.

@@ -6,9 +6,13 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Request is a request for a summary. It opens shortly before a compaction, while the prompt still
-// shows most of the records that the summary covers, and its answer makes that a major one. A delivery that covers it closes it, and so does a compaction that moves
-// the boundary without it.
+// minUncovered is the least weight of uncovered records at which a request opens, in thousandths of
+// the summary limit.
+const minUncovered = 1500
+
+// Request is a request for a summary. It opens before a compaction, while the prompt still shows
+// most of the covered records. A version that covers Upto closes it, and so does a compaction that
+// moves the boundary first.
 type Request struct {
 	N      int // its number, from 1; 0: no request was opened yet
 	Opened int // place of the record that opened it
@@ -16,12 +20,7 @@ type Request struct {
 	Open   bool
 }
 
-const (
-	requestFill   = 800  // thousandths of the tokens for live records that these fill when a request opens
-	requestLimits = 1500 // thousandths of the limit of a summary that uncovered records weigh at least
-)
-
-// requests is what a fold knows of requests.
+// requests is the state from which a fold opens and closes requests.
 type requests struct {
 	newest   Request
 	covered  int   // place up to which the version in use covers the history
@@ -47,8 +46,8 @@ func (f *Fold) Finished() int {
 	return f.N
 }
 
-// noteLoop notes whether record e begins or ends a tool loop: calls, their results, and what comes
-// until the assistant speaks again.
+// noteLoop updates the open tool loop with record e. A loop begins with calls and ends with the next
+// message of the assistant that has none.
 func (f *Fold) noteLoop(e ctxabi.Entry) {
 	a := &f.asked
 	switch {
@@ -63,7 +62,7 @@ func (f *Fold) noteLoop(e ctxabi.Entry) {
 	}
 }
 
-// noteCovered notes which version is in use before the record that is folded now.
+// noteCovered updates the range that the version in use covers before the record that f adds.
 func (f *Fold) noteCovered() {
 	if f.summary == nil {
 		return
@@ -89,18 +88,12 @@ func (f *Fold) ask(before int) {
 	}
 }
 
-// asks reports whether it is time to open a request.
+// asks reports whether a request opens: the live records are pressed, and enough records are not
+// covered.
 func (f *Fold) asks() bool {
 	limit := int64(f.Rules.SummaryLimit())
-	if limit == 0 || f.Rules.zones.all() == 0 || f.Total.Weight-f.asked.weighs < limit*requestLimits/1000 {
-		return false
-	}
-	live := f.shown - f.starts[0].shown
-	if f.Boundary() == 1 {
-		live -= f.surplus
-	}
-	share := f.Rules.room - (f.weight() - live)
-	return live*1000 >= share*requestFill
+	return limit > 0 && f.Rules.zones.all() > 0 && f.isPressed() &&
+		f.Total.Weight-f.asked.weighs >= limit*minUncovered/1000
 }
 
 func (a *requests) code(c *coder.Coder) {

@@ -71,18 +71,18 @@ func (mm *Memo) Deliver(list []Summary, c *tokens.Counter) {
 	}
 }
 
-// summaryAt returns the version in use at a compaction that record n starts, by its number in
-// mm.Summaries from 1; 0: none is. It is the version with the highest To of those delivered before
-// record n; among equals, the last delivered.
-func (mm *Memo) summaryAt(n int) (use int) {
-	for i := range mm.Summaries {
-		s := &mm.Summaries[i]
-		switch {
+// SummaryInUse returns the index in list of the version in use at a compaction that record n starts,
+// or -1. Among the versions delivered before record n it has the highest To; of two with the same
+// To, the later delivery wins. A retraction leaves no version in use.
+func SummaryInUse(list []Summary, n int) int {
+	use := -1
+	for i := range list {
+		switch s := &list[i]; {
 		case s.After >= n:
 		case s.N == 0:
-			use = 0
-		case use == 0 || s.To >= mm.Summaries[use-1].To:
-			use = i + 1
+			use = -1
+		case use < 0 || s.To >= list[use].To:
+			use = i
 		}
 	}
 	return use
@@ -98,20 +98,19 @@ func (mm *Memo) SummaryFor(f *Fold) *Summary {
 
 // SummaryAfter returns the version in use after record n, or nil.
 func (mm *Memo) SummaryAfter(n int) *Summary {
-	if use := mm.summaryAt(n + 1); use > 0 {
-		return &mm.Summaries[use-1]
+	if use := SummaryInUse(mm.Summaries, n+1); use >= 0 {
+		return &mm.Summaries[use]
 	}
 	return nil
 }
 
-// delivered is what a fold knows of a version: its number from 1, its range, and its size. The zero
-// value stands for no version.
+// delivered identifies a version for a fold: its position in the list from 1, its range, and its
+// tokens. The zero value means that no version is in use.
 type delivered struct{ number, to, tokens int }
 
 func (mm *Memo) deliveredAt(n int) (d delivered) {
-	if d.number = mm.summaryAt(n); d.number > 0 {
-		s := &mm.Summaries[d.number-1]
-		d.to, d.tokens = s.To, s.Tokens
+	if use := SummaryInUse(mm.Summaries, n); use >= 0 {
+		d = delivered{use + 1, mm.Summaries[use].To, mm.Summaries[use].Tokens}
 	}
 	return d
 }

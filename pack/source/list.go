@@ -28,7 +28,7 @@ type sources struct {
 
 // all lists the files of all sources, and what else decides about them.
 func (s *sources) all() error {
-	s.versions()
+	s.g.versions = versionsOf(s.x)
 	todo := false
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]

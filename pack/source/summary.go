@@ -70,20 +70,33 @@ func (s *sources) watchVersions(dir string) {
 	s.h.internal(path.Join(dir, ctxabi.InternalDir, session.VersionsFile), 0)
 }
 
-// versions notes how many versions the session's summary has, so that a delivery gives another
-// pack.
-func (s *sources) versions() { s.g.versions = versionsOf(s.x) }
+// versions describes the versions of a session's summary. A delivery or a retraction changes it.
+type versions struct {
+	count, inUse int  // inUse is a number, or 0
+	byAgent      bool // the agent delivered one; an import and a summarizer do not count
+	last         int  // messages at the last delivery; -1: nothing was delivered
+}
 
-// versionsOf returns how many versions the summary of x has, and which one is in use. Both are 0 if
-// they cannot be read.
-func versionsOf(x *session.Session) [2]int {
+// versionsOf returns the versions of x. If they cannot be read, it returns the value for none.
+func versionsOf(x *session.Session) versions {
+	v := versions{last: -1}
 	list, err := x.Summaries()
 	if err != nil {
-		return [2]int{}
+		return v
 	}
-	v, _ := list.InUse()
-	return [2]int{len(list.List), v.N}
+	used, _ := list.InUse()
+	v.count, v.inUse = len(list.List), used.N
+	for i := range list.List {
+		d := &list.List[i]
+		v.last = max(v.last, d.Messages)
+		v.byAgent = v.byAgent || d.Writer != ctxabi.WriterImport && d.Writer != ctxabi.WriterSummarizer
+	}
+	return v
 }
+
+// Deliveries reports whether the agent delivered a version of the summary, and how many messages the
+// session had at the last delivery; -1 means that nothing was delivered.
+func (g *Gathered) Deliveries() (byAgent bool, last int) { return g.versions.byAgent, g.versions.last }
 
 // summaryTexts are the texts of delivered versions, by their SHA-256 in hex.
 type summaryTexts struct {
