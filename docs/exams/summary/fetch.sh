@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds the eleven histories of this exam (and the three of the reserve, in OUT/reserve) from local clones of their sources.
+# Rebuilds the eleven histories of this exam from local clones of their sources.
 #
 #	fetch.sh CLONES OUT
 #
@@ -26,7 +26,4 @@ d642494715764b58dece3c3205133b42b3c718c3cc12ce7c2408bd580ac72a61  provenance-lib
 040af18c4d664a6f891a9f368d013538e41f90e1d60f7924df4e8ca718a1a1a2  raveera.jsonl
 ff193c007cfe57cd6d63ca0170adf49b30e0488682a509945b3426b4ec5feee7  sql-adapters.jsonl
 942ede90aa74dcfe54a3fb6f13eecc126a2b68a4e520c7596dc756d20a534918  subtitle-hunt.jsonl
-54b6fced9804fba70446d729108e5c0bc58b81c29df1e6ccb514307ce5cda899  reserve/hydrogen-shop.jsonl
-c31ad23e11ca794703fffe8fa4628bb9727f0fe2bcb48915907bd9379558a3de  reserve/pancreas.jsonl
-d25624f8f6705af907ea271cdb66adbe461f8989c0f8f531860c833de8e0408a  reserve/repro-context.jsonl
 SUMS

@@ -166,29 +166,3 @@ def tau2(text, tasks):
                 row["ts"] = ts if re.search(r"(Z|[+-]\d\d:\d\d)$", ts) else ts + "Z"
             rows.append(row)
     return rows
-
-
-def biobabel(text):
-    """Rows {"timestamp","role","content"}; content blocks as in Anthropic's API."""
-    rows = []
-    for r in lines(text):
-        ts, c = r.get("timestamp"), r.get("content")
-        parts = [{"type": "text", "text": c}] if isinstance(c, str) else (c or [])
-        said = "\n".join(p["text"] for p in parts if p.get("type") == "text" and p["text"].strip())
-        if r["role"] == "user":
-            for p in parts:
-                if p.get("type") == "tool_result":
-                    rows.append(stamp({"role": "tool", "tool_call_id": p["tool_use_id"], "content": plain(p.get("content"))}, ts))
-            if said:
-                rows.append(stamp({"role": "user", "content": said}, ts))
-        else:
-            calls = [call(p["id"], p["name"], p["input"]) for p in parts if p.get("type") == "tool_use"]
-            if not said and not calls:
-                continue
-            if rows and rows[-1]["role"] == "assistant":
-                rows[-1]["content"] = "\n".join(filter(None, [rows[-1]["content"], said]))
-            else:
-                rows.append(stamp({"role": "assistant", "content": said}, ts))
-            if calls:
-                rows[-1].setdefault("tool_calls", []).extend(calls)
-    return rows

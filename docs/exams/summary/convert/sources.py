@@ -14,10 +14,3 @@ HISTORIES = {
     "pointing-audit": ("open-hai/effect-of-offset-correction-and-cursor-on-mid-b3nz", "344a0db7e57b5599f6aae0117fbd3d76fb8b7731", "transcript.jsonl", "managed", (), (1, 130)),
     "subtitle-hunt": ("pinion05/agent-complex-task", "80e23d89937559d6a63940d1f62c49bbc1bd785b", "sessions/01-youtube-transcript-extraction/session.jsonl", "pi", (), (209, 352)),
 }
-
-# Complete, but not fresh: their sources were run through a mechanical import check before.
-RESERVE = {
-    "hydrogen-shop": ("7onc3k/brejlator", "b05ab7120a38d668cd5f35a06a070e5130a0a8fe", ".aider.chat.history.md", "aider", (), (1, 174)),
-    "pancreas": ("Bio-Babel/bio-babel-pancreas", "5ee15385e0c4dbd625704699eaeeb2a5bd3d39f7", "session.jsonl", "biobabel", (), (1, 213)),
-    "repro-context": ("open-hai/there-is-more-to-context-than-location-s6c6", "ee36f7ec2aec9b8331740832c96fbf85c02fc356", "transcript.jsonl", "managed", (), (1, 124)),
-}
