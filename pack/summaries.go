@@ -21,7 +21,7 @@ func (d *draft) backlog() Backlog {
 	if !d.journal.Present || !d.zoned || d.fold.Boundary() == 1 {
 		return Backlog{}
 	}
-	return Backlog{To: d.fold.Boundary() - 1, Max: d.fold.SummaryLimit()}
+	return Backlog{To: d.fold.Boundary() - 1, Max: d.fold.Rules.SummaryLimit()}
 }
 
 // inJournal reports whether the journal shows the summary that source k names, so that the source
@@ -82,7 +82,7 @@ func (d *draft) summaryNote() string {
 		text = fmt.Sprintf("version %d, by %s, up to %s", p.Version, journal.SummaryWriter(own.Writer),
 			d.name(max(1, own.To)))
 		if p.VersionCut {
-			text += fmt.Sprintf(", cut to %d tokens (whole: %s)", d.fold.SummaryLimit(), ctxabi.SummaryPath(p.Version))
+			text += fmt.Sprintf(", cut to %d tokens (whole: %s)", d.fold.Rules.SummaryLimit(), ctxabi.SummaryPath(p.Version))
 		}
 		if own.To < d.fold.Boundary()-1 {
 			text += ", derived from there on"

@@ -27,10 +27,10 @@ import (
 // summarizer is the state of a session's summarizer. The caller that compiles guards it.
 type summarizer struct {
 	maker     string       // of the recipe's command
-	asked     *summaryOf   // what runs, or did
+	asked     *summaryOf   // the running request, or the last one
 	note      string       // for the report
-	barred    bool         // the command must not run, which is what note says
-	discarded map[int]bool // places up to which it gave a text that is no summary
+	barred    bool         // the command must not run; note has the reason
+	discarded map[int]bool // boundaries for which it returned no text
 }
 
 // summaryOf is a summary that was asked for.
@@ -39,16 +39,16 @@ type summaryOf struct {
 	want    want
 	made    made
 	failed  string       // why the last run did
-	commit  <-chan error // what it made is being delivered; nil: it is not
+	commit  <-chan error // result of the delivery; nil: there is no text to deliver yet
 }
 
-// makerOf identifies a command as the recipe has it.
+// makerOf returns a hash of a generator's command line.
 func makerOf(g *recipe.Generator) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", g.Words()))
 	return hex.EncodeToString(sum[:])
 }
 
-// summarize looks at what the summarizer has made by now, and delivers it.
+// summarize delivers the output of the summarizer if the command has ended. It does not wait.
 func (b *Builder) summarize(ctx context.Context, x *session.Session, e *entry, g *source.Gathered, in *pack.Input) {
 	s := &e.summarizer
 	if g.Chosen.Recipe.Summarizer == nil {
@@ -106,7 +106,7 @@ func versionInUse(in *pack.Input) *journal.Summary {
 	return nil
 }
 
-// ask asks for the summary that s wants, and delivers it once it is there. Nothing is waited for.
+// ask starts the command that s.asked describes, or delivers its output once it has ended.
 func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathered, in *pack.Input, s *summarizer) {
 	a, m := s.asked, in.History()
 	of := record.SourcesOf(m, ctxabi.Span{From: 1, To: a.to})
@@ -143,7 +143,8 @@ func (b *Builder) deliver(x *session.Session, s ctxabi.Summary) <-chan error {
 	return done
 }
 
-// committed looks whether what the summarizer made of the records of is delivered.
+// committed waits up to keptWithin for the delivery of a summary and sets the note. of names the
+// records that the summary covers.
 func (s *summarizer) committed(x *session.Session, of string) {
 	switch ok, err := ended(s.asked.commit, keptWithin); {
 	case !ok:

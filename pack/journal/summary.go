@@ -15,15 +15,15 @@ import (
 type Summary struct {
 	N      int    // number of the version; 0: a retraction, which has no text
 	To     int    // the text covers the records up to this place of the history
-	After  int    // records at the delivery; a compaction that a later record starts can use the version
+	After  int    // number of records at the delivery; later records can start a compaction that uses it
 	Text   string // ends in a newline
 	Writer string // one of ctxabi.SummaryWriters
 
 	Tokens int                // of Text, filled in by [Memo.Deliver]
-	Sum    *[sha256.Size]byte // what ID returns; nil: it is not computed yet
+	Sum    *[sha256.Size]byte // result of ID; nil: not computed yet
 }
 
-// ID identifies all that s brings into a pack. It is zero for nil.
+// ID returns a hash of all fields that a prompt shows. It is zero for nil.
 func (s *Summary) ID() [sha256.Size]byte {
 	switch {
 	case s == nil:
@@ -40,14 +40,14 @@ const (
 	minSummaryLimit = 300
 	maxSummaryLimit = 4000
 
-	summaryFrame = 110 // its heading, the line that names the version, and the lines of checks
-	summaryMost  = 700 // thousandths of the tokens beside kept records that it may take at most
+	summaryFrame = 110 // tokens of its heading, the line that names the version, and the checks
+	summaryMost  = 700 // largest share of the tokens that kept records leave, in thousandths
 	minReplaces  = 100 // a summary with fewer tokens replaces no derived sentence
 	countedBytes = 256 << 10
 )
 
-// SummaryLimit returns up to how many tokens a delivered summary is shown in full. It is 0 if the
-// journal has no token limit, because no compaction happens then.
+// SummaryLimit returns the largest number of tokens at which a delivered summary is shown in full. It
+// returns 0 if the journal has no token limit and is never compacted.
 func (r *Rules) SummaryLimit() int {
 	switch {
 	case r.room == 0:
@@ -128,8 +128,8 @@ func (f *Fold) inUse() (d delivered, shown bool) {
 	return d, d.number == f.summary(f.past[0].Compacted).number
 }
 
-// ownTokens returns how many of room tokens a summary of so many tokens takes with its heading and
-// its checks.
+// ownTokens returns the share of a delivered summary in room tokens, its heading and checks included.
+// tokens is the size of its text.
 func (r *Rules) ownTokens(room int64, tokens int) int64 {
 	if tokens == 0 {
 		return 0
@@ -137,9 +137,9 @@ func (r *Rules) ownTokens(room int64, tokens int) int64 {
 	return max(0, min(r.scaled(min(tokens, r.SummaryLimit())+summaryFrame), room*summaryMost/1000))
 }
 
-// zonesWith is zonesIn for a compaction with a delivered summary of so many tokens. What the
-// summary makes superfluous gives way to it: half of the conclusions, and a quarter of the key lines,
-// the folded records, and the files and runs.
+// zonesWith returns the zones of a compaction at which a delivered summary enters; tokens is the size
+// of its text. Without one it equals zonesIn. Up to half of the conclusions and a quarter of the key
+// lines, folded records, and files and runs give their tokens to the summary.
 func (r *Rules) zonesWith(room int64, tokens int) zoneRules {
 	z := r.zonesIn(room)
 	if r.zones.all() == 0 {
@@ -158,12 +158,12 @@ func (r *Rules) zonesWith(room int64, tokens int) zoneRules {
 	return z
 }
 
-// pressedShare is the share of the live records, in thousandths, beyond which a new version starts
-// a compaction.
+// pressedShare is a share of the tokens for live records, in thousandths. Beyond it a request for a
+// summary opens, and a new version starts a compaction.
 const pressedShare = 800
 
-// isPressed reports whether the live records pass four fifths of their share: of what the compacted
-// records leave of the journal.
+// isPressed reports whether the live records exceed pressedShare of the tokens that the compacted
+// records leave to them.
 func (f *Fold) isPressed() bool {
 	live := f.shown - f.starts[0].shown
 	if f.Boundary() == 1 {
@@ -172,9 +172,9 @@ func (f *Fold) isPressed() bool {
 	return live*1000 > (f.Rules.room-f.weight()+live)*pressedShare
 }
 
-// enter makes a version that was delivered since the last major compaction start one, with the
-// boundary directly after its range where the records from there on fit. Each version starts at
-// most one compaction, and none while calls are open. It reports whether it did.
+// enter starts a major compaction if a version was delivered since the last one and the live records
+// are pressed. The boundary is directly after the version's range, or at the first later start from
+// which the records fit. A record with calls starts none. It reports whether it moved the boundary.
 func (f *Fold) enter(e ctxabi.Entry) bool {
 	if f.summary == nil || e.Flags&ctxabi.HasCalls != 0 || f.Rules.zones.all() == 0 || !f.isPressed() {
 		return false
@@ -211,9 +211,6 @@ func (f *Fold) startAfter(line int) int {
 	return 0
 }
 
-// SummaryLimit returns the limit of a delivered summary at the budget that f was folded for.
-func (f *Fold) SummaryLimit() int { return f.Rules.SummaryLimit() }
-
 // SummaryWriter names the writer of a version in a prompt.
 func SummaryWriter(writer string) string {
 	switch writer {
@@ -225,7 +222,7 @@ func SummaryWriter(writer string) string {
 	return "the agent"
 }
 
-// cutOrder are the sections of a summary whose lines are left out first.
+// cutOrder lists the sections of a summary that lose lines first, in this order.
 var cutOrder = []string{"tried", "facts", "state"}
 
 // sectionOf returns the name of the section that a line begins, in lower case: "# Tried",
@@ -250,9 +247,9 @@ func sectionOf(line string) (name string, ok bool) {
 	return "", isHeading && strings.HasPrefix(line, "#")
 }
 
-// cutSummary returns the lines of text that fit into limit tokens with the line that names where
-// the whole is. Lines of Tried leave first, then those of Facts and of State, each from its end,
-// then lines from the end of the text. cut is false if all of it fits.
+// cutSummary shortens text to limit tokens, with a last line that names the file of the whole text. It
+// removes lines of Tried, then of Facts, then of State, then of any section, each time from the end.
+// cut is false if the text fits. where is the path of that file.
 func cutSummary(text, where string, limit int, count func(string) int) (shown string, cut bool) {
 	if len(text) <= countedBytes && count(text) <= limit {
 		return text, false

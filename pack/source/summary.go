@@ -98,14 +98,14 @@ func versionsOf(x *session.Session) versions {
 // session had at the last delivery; -1 means that nothing was delivered.
 func (g *Gathered) Deliveries() (byAgent bool, last int) { return g.versions.byAgent, g.versions.last }
 
-// summaryTexts are the texts of delivered versions, by their SHA-256 in hex.
+// summaryTexts caches the texts of delivered versions.
 type summaryTexts struct {
 	mu    sync.Mutex
-	texts map[string]string // guarded by mu
+	texts map[string]string // by SHA-256 in hex; guarded by mu
 }
 
-// of returns the text of a version as prompts show it. It returns the errors of
-// [session.Session.SummaryText].
+// of returns the text of a version without blanks around it, and with a final newline. It returns the
+// errors of [session.Session.SummaryText].
 func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,9 +128,9 @@ func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error)
 	return text, nil
 }
 
-// deliver sets the versions of the session's summary that were delivered in the history of t, whose
-// records in has. A version whose text is lost is left out. If the versions cannot be read, there
-// are none, which the report of the pack says.
+// deliver sets in.Summaries to the versions and retractions in the history of t; in already has the
+// records. It skips a version without a readable text. If the versions cannot be read, in has none,
+// and in.SummaryNote has the reason.
 func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) {
 	in.Summaries = nil
 	list, err := x.SummariesAt(t.Messages.Len())
@@ -138,7 +138,8 @@ func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) {
 		in.SummaryNote = "the versions of the summary cannot be read: " + why(err)
 		return
 	}
-	// before counts the records of so many messages and events, up to a message.
+	// before counts the messages up to upto and the tool events between them, of the first messages and
+	// events.
 	before := func(messages, events, upto int) int {
 		n := min(upto, messages)
 		for _, e := range in.Tools {
