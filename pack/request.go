@@ -74,8 +74,8 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 	return q
 }
 
-// whyNotAsked returns the reason why a request is not made, or "". opened is the number of messages at
-// which the request opened.
+// whyNotAsked returns the reason why a request is not made, or "". opened is the number of
+// messages at which the request opened.
 func (d *draft) whyNotAsked(opened int) string {
 	switch shown := d.in.Asking.Shown; {
 	case d.recipe.Summarizer != nil:
@@ -90,8 +90,8 @@ func (d *draft) whyNotAsked(opened int) string {
 	return ""
 }
 
-// makeAsk returns the footer block of the open request. It is empty if no request is open, the agent is
-// not asked, or the footer has too few tokens for it.
+// makeAsk returns the footer block of the open request. It is empty if no request is open, the
+// agent is not asked, or the footer has too few tokens for it.
 func (d *draft) makeAsk() (b block) {
 	if d.ask = d.summaryRequest(); d.ask.State != ctxabi.RequestOpen || !d.in.asks() {
 		return b
@@ -127,7 +127,8 @@ func shortRequest(q *ctxabi.SummaryRequest) string {
 	return w.String()
 }
 
-// longRequest returns the request as the last turn of the user, for a call that returns the summary.
+// longRequest returns the request as the last turn of the user, for a call that returns the
+// summary.
 func longRequest(q *ctxabi.SummaryRequest) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "Write a summary of this conversation up to message %d. Older messages will leave the prompt, "+
@@ -167,8 +168,8 @@ func (b *Build) RequestBody(f native.Format, logs native.Logs) ([]byte, error) {
 	return b.native.RequestBody(f, b.RequestPrompt(), logs)
 }
 
-// askNote describes the request for the report of the pack: its range, or the reason why there is none
-// or why the footer does not show it.
+// askNote describes the request for the report of the pack: its range, or the reason why there is
+// none or why the footer does not show it.
 func (d *draft) askNote() string {
 	q := &d.ask
 	if q.State != ctxabi.RequestOpen {

@@ -10,8 +10,8 @@ import (
 const (
 	// AskedFile is derived content of a session: [Asked] in JSON.
 	AskedFile = "asked"
-	// KnownAgents is a directory of derived content of an owner. It has an empty file for each agent
-	// that answers requests for a summary.
+	// KnownAgents is a directory of derived content of an owner. It has an empty file for each
+	// agent that answers requests for a summary.
 	KnownAgents = "asked"
 )
 
@@ -75,8 +75,8 @@ func (x *Session) loadAsked() *Asked {
 	return x.asked
 }
 
-// askedUpto returns the highest Upto of the shown requests, but at most messages; 0 if there is none.
-// A summary without a range covers the history up to there.
+// askedUpto returns the highest Upto of the shown requests, but at most messages; 0 if there is
+// none. A summary without a range covers the history up to there.
 func (x *Session) askedUpto(messages int) (upto int) {
 	for _, r := range x.Asked().Shown {
 		if r.Upto <= messages {

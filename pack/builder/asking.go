@@ -39,8 +39,8 @@ func (b *Builder) asking(x *session.Session, e *entry, g *source.Gathered) (a pa
 // Asked records that a file of context/summary.request of build, which is one of x, was opened.
 func (b *Builder) Asked(x *session.Session, build *pack.Build) { noteAsked(x, build, true) }
 
-// noteAsked records that the open request of a build was shown, and with read that its directory was
-// read. If storing fails, the record lasts until the process ends.
+// noteAsked records that the open request of a build was shown, and with read that its directory
+// was read. If storing fails, the record lasts until the process ends.
 func noteAsked(x *session.Session, build *pack.Build, read bool) {
 	q := &build.Request
 	if q.State != ctxabi.RequestOpen {

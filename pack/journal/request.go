@@ -25,7 +25,7 @@ type requests struct {
 	newest   Request
 	covered  int   // place up to which the version in use covers the history
 	weighs   int64 // weight of the records up to there
-	calls    int   // the first record of a tool loop that the assistant has not ended; 0: there is none
+	calls    int   // first record of the open tool loop; 0: no loop is open
 	answered bool  // a result of that loop came
 }
 
@@ -46,8 +46,8 @@ func (f *Fold) Finished() int {
 	return f.N
 }
 
-// noteLoop updates the open tool loop with record e. A loop begins with calls and ends with the next
-// message of the assistant that has none.
+// noteLoop updates the open tool loop with record e. A loop begins with calls and ends with the
+// next message of the assistant that has none.
 func (f *Fold) noteLoop(e ctxabi.Entry) {
 	a := &f.asked
 	switch {

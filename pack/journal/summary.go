@@ -15,7 +15,7 @@ import (
 type Summary struct {
 	N      int    // number of the version; 0: a retraction, which has no text
 	To     int    // the text covers the records up to this place of the history
-	After  int    // number of records at the delivery; later records can start a compaction that uses it
+	After  int    // number of records at the delivery; only later records can bring it in
 	Text   string // ends in a newline
 	Writer string // one of ctxabi.SummaryWriters
 
@@ -46,8 +46,8 @@ const (
 	countedBytes = 256 << 10
 )
 
-// SummaryLimit returns the largest number of tokens at which a delivered summary is shown in full. It
-// returns 0 if the journal has no token limit and is never compacted.
+// SummaryLimit returns the largest number of tokens at which a delivered summary is shown in
+// full. It returns 0 if the journal has no token limit and is never compacted.
 func (r *Rules) SummaryLimit() int {
 	switch {
 	case r.room == 0:
@@ -71,9 +71,9 @@ func (mm *Memo) Deliver(list []Summary, c *tokens.Counter) {
 	}
 }
 
-// SummaryInUse returns the index in list of the version in use at a compaction that record n starts,
-// or -1. Among the versions delivered before record n it has the highest To; of two with the same
-// To, the later delivery wins. A retraction leaves no version in use.
+// SummaryInUse returns the index in list of the version in use at a compaction that record n
+// starts, or -1. Among the versions delivered before record n it has the highest To; of two with
+// the same To, the later delivery wins. A retraction leaves no version in use.
 func SummaryInUse(list []Summary, n int) int {
 	use := -1
 	for i := range list {
@@ -128,8 +128,8 @@ func (f *Fold) inUse() (d delivered, shown bool) {
 	return d, d.number == f.summary(f.past[0].Compacted).number
 }
 
-// ownTokens returns the share of a delivered summary in room tokens, its heading and checks included.
-// tokens is the size of its text.
+// ownTokens returns the share of a delivered summary in room tokens, its heading and checks
+// included. tokens is the size of its text.
 func (r *Rules) ownTokens(room int64, tokens int) int64 {
 	if tokens == 0 {
 		return 0
@@ -137,9 +137,9 @@ func (r *Rules) ownTokens(room int64, tokens int) int64 {
 	return max(0, min(r.scaled(min(tokens, r.SummaryLimit())+summaryFrame), room*summaryMost/1000))
 }
 
-// zonesWith returns the zones of a compaction at which a delivered summary enters; tokens is the size
-// of its text. Without one it equals zonesIn. Up to half of the conclusions and a quarter of the key
-// lines, folded records, and files and runs give their tokens to the summary.
+// zonesWith returns the zones of a compaction at which a delivered summary enters; tokens is the
+// size of its text. Without one it equals zonesIn. Up to half of the conclusions and a quarter of
+// the key lines, folded records, and files and runs give their tokens to the summary.
 func (r *Rules) zonesWith(room int64, tokens int) zoneRules {
 	z := r.zonesIn(room)
 	if r.zones.all() == 0 {
@@ -172,9 +172,10 @@ func (f *Fold) isPressed() bool {
 	return live*1000 > (f.Rules.room-f.weight()+live)*pressedShare
 }
 
-// enter starts a major compaction if a version was delivered since the last one and the live records
-// are pressed. The boundary is directly after the version's range, or at the first later start from
-// which the records fit. A record with calls starts none. It reports whether it moved the boundary.
+// enter starts a major compaction if a version was delivered since the last one and the live
+// records are pressed. The boundary is directly after the version's range, or at the first later
+// start from which the records fit. A record with calls starts none. It reports whether it moved
+// the boundary.
 func (f *Fold) enter(e ctxabi.Entry) bool {
 	if f.summary == nil || e.Flags&ctxabi.HasCalls != 0 || f.Rules.zones.all() == 0 || !f.isPressed() {
 		return false
@@ -247,9 +248,9 @@ func sectionOf(line string) (name string, ok bool) {
 	return "", isHeading && strings.HasPrefix(line, "#")
 }
 
-// cutSummary shortens text to limit tokens, with a last line that names the file of the whole text. It
-// removes lines of Tried, then of Facts, then of State, then of any section, each time from the end.
-// cut is false if the text fits. where is the path of that file.
+// cutSummary shortens text to limit tokens, with a last line that names the file of the whole
+// text. It removes lines of Tried, then of Facts, then of State, then of any section, each time
+// from the end. cut is false if the text fits. where is the path of that file.
 func cutSummary(text, where string, limit int, count func(string) int) (shown string, cut bool) {
 	if len(text) <= countedBytes && count(text) <= limit {
 		return text, false

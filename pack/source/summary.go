@@ -94,8 +94,8 @@ func versionsOf(x *session.Session) versions {
 	return v
 }
 
-// Deliveries reports whether the agent delivered a version of the summary, and how many messages the
-// session had at the last delivery; -1 means that nothing was delivered.
+// Deliveries reports whether the agent delivered a version of the summary, and how many messages
+// the session had at the last delivery; -1 means that nothing was delivered.
 func (g *Gathered) Deliveries() (byAgent bool, last int) { return g.versions.byAgent, g.versions.last }
 
 // summaryTexts caches the texts of delivered versions.
@@ -104,8 +104,8 @@ type summaryTexts struct {
 	texts map[string]string // by SHA-256 in hex; guarded by mu
 }
 
-// of returns the text of a version without blanks around it, and with a final newline. It returns the
-// errors of [session.Session.SummaryText].
+// of returns the text of a version without blanks around it, and with a final newline. It returns
+// the errors of [session.Session.SummaryText].
 func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +138,8 @@ func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) {
 		in.SummaryNote = "the versions of the summary cannot be read: " + why(err)
 		return
 	}
-	// before counts the messages up to upto and the tool events between them, of the first messages and
-	// events.
+	// before counts the messages up to upto and the tool events between them, of the first
+	// messages and events.
 	before := func(messages, events, upto int) int {
 		n := min(upto, messages)
 		for _, e := range in.Tools {
