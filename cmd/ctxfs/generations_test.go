@@ -210,7 +210,7 @@ func TestWhyHidesGenerations(t *testing.T) {
 }
 
 // The summary of compacted records has a block for each generation.
-func TestWhyHidesDerivedSummary(t *testing.T) {
+func TestWhyListsSummaryGenerations(t *testing.T) {
 	s := newInspected(t)
 	var b explained
 	s.json(&b, "why", "coder/s1", "summary")
