@@ -194,3 +194,17 @@ func TestStateIsBounded(t *testing.T) {
 		t.Errorf("%d lines", n)
 	}
 }
+
+// A transcript that masks a text has another size than the file.
+func TestMaskedWriteHadAFalseSize(t *testing.T) {
+	for result, want := range map[string]string{
+		"Successfully wrote 1187 bytes to /w/a.py": "/w/a.py: written at 2",
+		"Successfully wrote 3 bytes to /w/a.py":    "/w/a.py: written at 2, 3 bytes",
+		"ok":                                       "/w/a.py: written at 2, 3 bytes",
+	} {
+		call := one{"write_file", `{"path":"/w/a.py","content":"***"}`, result, ""}
+		if got := shownAfter(call); got != want {
+			t.Errorf("%s: %q, want %q", result, got, want)
+		}
+	}
+}

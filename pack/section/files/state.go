@@ -72,6 +72,9 @@ func (s *State) Apply(r *prefix.Record) {
 			}
 			s.name(d, script)
 		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result, changes[0].path) {
+			if n, stated := statedBytes(d.Result.Text); stated && n != changes[0].size {
+				changes[0].size = -1 // the log has other arguments than the tool, for example masked ones
+			}
 			s.change(at, changes)
 		}
 	}

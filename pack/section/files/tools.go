@@ -3,6 +3,7 @@ package files
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -106,6 +107,19 @@ func changeBy(tool string, words []string, args gjson.Result) change {
 	}
 
 	return c
+}
+
+// bytesIn matches a number of bytes in the result of a tool.
+var bytesIn = lazy.Regexp(`\b([0-9]{1,12}) bytes\b`)
+
+// statedBytes returns the only number of bytes that a result states.
+func statedBytes(result string) (n int, ok bool) {
+	found := bytesIn().FindAllStringSubmatch(result, 2)
+	if len(found) != 1 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(found[0][1])
+	return n, err == nil
 }
 
 // argument returns the first text among the arguments with these names.
