@@ -162,6 +162,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 	p := &picker{sources: sources, weights: v.weigh(sources)}
 	p.state, p.last = make([]uint8, len(v.lines)), make([]place, len(v.lines))
 	p.plain, p.covered, p.pairs = v.plain, make([]bool, len(v.plain)), map[uint64]bool{}
+
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
 			if n, ok := v.lines[Hash(Unnumbered(line))]; ok {
@@ -176,6 +177,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 			eachWordPair(line, func(pair uint64) { p.pairs[pair] = true })
 		})
 	}
+
 	for n := range p.last {
 		p.last[n].line = -1
 	}
@@ -195,6 +197,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 			}
 		}
 	}
+
 	p.heap = make([]candidate, 0, count)
 	for i := range sources {
 		if sources[i].Shown {

@@ -49,8 +49,8 @@ func (v *Vocabulary) line(line string) int32 {
 	return n
 }
 
-// Unit is the smallest part of a text that [Vocabulary.KeyLines] selects: a sentence, a list item, a
-// table row, or a line of code or output.
+// Unit is the smallest part of a text that [Vocabulary.KeyLines] selects: a sentence, a list
+// item, a table row, or a line of code or output.
 type Unit struct {
 	From, To int // byte range in the text
 
