@@ -55,7 +55,8 @@ const (
 // near-duplicates of both; covered lists texts that the prompt shows in addition to the sources.
 //
 // cost returns the tokens of lines that are added together; left is the remaining budget. If cost
-// exceeds left, KeyLines omits these lines and tries the next candidate.
+// exceeds left, KeyLines omits these lines and tries the next candidate. After maxMisses
+// consecutive omissions, it stops.
 func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 	cost func(lines []KeyLine, left int) int) []KeyLine {
 	p := v.newPicker(sources, covered)

@@ -60,9 +60,8 @@ func (c *openCall) done() Done {
 
 // Next adds the next record and returns the updated state and the calls to report, in this order:
 // calls that the record answers; if it makes calls itself, earlier calls without a result, with
-// Open set and only once each; calls of the record that an earlier result answers; results that
-// found no call within maxEarlyAge positions, without arguments; and unreported calls above
-// maxOpen.
+// Open set and only once each; calls of the record that an earlier result answers; results without
+// a call beyond maxEarly or maxEarlyAge, without arguments; unreported calls beyond maxOpen.
 func (o Open) Next(r Record) (Open, []Done) {
 	if len(r.Calls) == 0 && len(r.Results) == 0 {
 		return o, nil
