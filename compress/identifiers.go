@@ -15,12 +15,12 @@ const (
 	IdentifierWord          // an identifier, see eachWord
 )
 
-// EachWord calls emit with the words of a line in its order, and their kind. A word is a run of
-// letters, digits and any of / . _ : @ # -, without what of these stands at its ends. An
-// identifier is a word of 4 to 120 characters that has one of / . _ : @ #, or a letter and a
-// digit, or camelCase; or one of at least three digits. One with a colon is followed by those of
-// its parts that are identifiers, since auth.go:41 speaks of auth.go. A script without spaces has
-// pairs of characters in place of words, as in [Terms]; each is a plain word.
+// EachWord calls emit with each word of a line and its kind, in order. A word is a run of letters,
+// digits, and / . _ : @ # -, trimmed by [TrimWord]. An identifier is a number of at least three
+// digits, or a word of 4 to 120 characters that has camelCase, one of / . _ : @ #, or a letter and
+// a digit. After an identifier with a colon, EachWord emits its parts that are identifiers: auth.go
+// follows auth.go:41. In scripts without spaces, each pair of adjacent characters is a plain word,
+// as in [Terms].
 func EachWord(line string, emit func(word string, kind WordKind)) {
 	word := func(w string) {
 		w = TrimWord(w)
@@ -80,8 +80,7 @@ func EachWord(line string, emit func(word string, kind WordKind)) {
 	end(len(line))
 }
 
-// spacelessRun returns the length of the characters at the beginning of s that belong to scripts
-// without spaces.
+// spacelessRun returns the length in bytes of the longest prefix of s in scripts without spaces.
 func spacelessRun(s string) int {
 	for at, c := range s {
 		if !spaceless(c) && !unicode.IsMark(c) && c != 'ー' {

@@ -2,56 +2,61 @@ package compress
 
 import "slices"
 
-// Source is one text of a history from which key lines are chosen, or that is read to judge them.
+// Source is a text of the history. KeyLines derives the weight of words from all sources and
+// selects units of those that are not Shown.
 type Source struct {
-	Digest *Digest // by the vocabulary of the choice
-	Age    int     // in records: 0 for the newest; texts of one record have the same, and stand side by side
-	Tool   bool    // a tool's output; text of people and models counts four times as much
-	// User: the text of the user is quoted although little of it is new.
+	Digest *Digest // made by the same vocabulary
+	Age    int     // in records, 0 for the newest; the texts of a record are adjacent and have one age
+	Tool   bool    // output of a tool; words of other texts weigh saidWorth times as much
+
+	// User marks text of the user. One new pair of words is enough to select a unit of it, and
+	// minGain does not apply.
 	User bool
-	// Shown: it stands in the prompt anyway. It says what matters, and gives no lines.
+	// Shown marks a text that the prompt already contains.
 	Shown bool
-	// Gone reports whether the line of a number does not hold any more; nil: all do.
+	// Gone reports whether the line with this number of the vocabulary is outdated. If Gone is
+	// nil, no line is.
 	Gone func(number int32) bool
 }
 
-// KeyLine is one line of a source, without blanks at its ends.
+// KeyLine is a selected unit of a source.
 type KeyLine struct {
-	Source int // index of the source
-	Line   int // index of the unit in it
-	Text   string
+	Source int    // index into the sources
+	Line   int    // index of the unit in the source
+	Text   string // the unit in one line of up to maxQuote bytes
 }
 
-// Numbers of [KeyLines].
+// Parameters of [Vocabulary.KeyLines].
 const (
-	halfLife     = 120  // after so many records a word matters half as much
-	dampening    = 0.7  // the power of the sum over all records that hold it
-	plainShare   = 0.15 // of a plain word's weight against an identifier's
-	saidWorth    = 4    // of what people and models say, against a tool's output
-	chosenWorth  = 20   // a word that a chosen line has weighs so many times less
-	shownWorth   = 40   // and one that is shown beside the sources
-	minGain      = 8    // that a unit gains a token at least, in 1/1024 of an identifier
-	plainWorth   = 4    // a unit of code, data, or output gains so many times less
-	newShare     = 30   // hundredths of the word pairs of a unit that are neither shown nor chosen before
-	lineOverhead = 4    // tokens that a line takes beside its text
-	nextOverhead = 1    // and one that goes on with the line before
-	maxMisses    = 24   // lines in a row that do not fit: the room is used up
-	maxRun       = 5    // lines that are chosen together
-	runShare     = 70   // hundredths of what the first of a run gains a token that another one gains at least
+	halfLife     = 120  // age in records at which a word counts half
+	dampening    = 0.7  // exponent of the sum over the records that contain a word
+	plainShare   = 0.15 // weight of a plain word relative to an identifier
+	saidWorth    = 4    // factor for words outside of tool output
+	chosenWorth  = 20   // divisor for the words of a selected unit
+	shownWorth   = 40   // divisor for the words of the covered texts
+	minGain      = 8    // minimum gain per token, in 1/1024 of an identifier
+	plainWorth   = 4    // divisor for the gain of code, data, and output
+	newShare     = 30   // minimum percentage of new word pairs in a unit
+	lineOverhead = 4    // tokens per line in addition to its text
+	nextOverhead = 1    // likewise, for a line that continues a run
+	maxMisses    = 24   // consecutive misses of the budget that end the selection
+	maxRun       = 5    // maximum number of adjacent units per candidate
+	runShare     = 70   // minimum gain per token of an adjacent unit, in percent of the candidate's
 )
 
-// KeyLines chooses units of sources that repeat what may be needed later and is not shown, for
-// at most room tokens by cost. It chooses greedily, by the weight of the words that are not
-// covered yet per token. The weight of an identifier is the sum, over the records that hold it,
-// of 0.5^(age/120), four times that where it stands outside of a tool's output, to the power of
-// 0.7; a plain word has a fraction of it. A covered word weighs little, and a unit of which little
-// is new is not chosen. Units beside a chosen one are taken with it, as long as they gain enough by
-// themselves; the unit under which it stands is always taken with it.
+// KeyLines selects units of sources to quote, within a budget of room tokens, and returns them in
+// the order of sources. It selects greedily by gain per token, where the gain of a unit is the sum
+// of the weights of its words. An identifier weighs (sum of 0.5^(age/120))^0.7 over the records
+// that contain it; records outside of tool output count four times, and a plain word weighs 15 % of
+// that. If several sources contain the same line, KeyLines selects the last occurrence.
 //
-// covered are texts that are shown beside the sources. cost is called with lines that are taken
-// together and the tokens that are left; if it returns more than that, they are omitted. The lines
-// come in the order of their sources. A line that occurs several times is taken from the last
-// record that has it.
+// A selected unit brings in the units named by [Unit.Under], and adjacent units with a similar gain
+// per token. Words of covered texts and of selected units lose most of their weight. KeyLines skips
+// near-duplicates of both; covered lists texts that the prompt shows in addition to the sources.
+//
+// cost returns the tokens of lines that are added together; left is the remaining budget. If cost
+// exceeds left, KeyLines omits these lines and tries the next candidate. After maxMisses
+// consecutive omissions, it stops.
 func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 	cost func(lines []KeyLine, left int) int) []KeyLine {
 	p := v.newPicker(sources, covered)
@@ -61,12 +66,12 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 		return KeyLine{Source: int(at.source), Line: int(at.line),
 			Text: quoteOf(sources[at.source].Digest.text, p.at(at))}
 	}
-	taking := map[place]bool{} // units taken already
+	selected := map[place]bool{}
 	take := func(at place) bool {
 		together := []place{at}
 		for under := p.at(at).under; under > 0; {
 			above := place{at.source, under - 1}
-			if under = p.at(above).under; !taking[above] && p.state[p.at(above).number] != taken {
+			if under = p.at(above).under; !selected[above] && p.state[p.at(above).number] != taken {
 				together = slices.Insert(together, 0, above)
 			}
 		}
@@ -75,7 +80,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 			lines = append(lines, lineAt(one))
 		}
 		n := cost(lines, room)
-		p.state[p.at(at).number] = taken // or of no use
+		p.state[p.at(at).number] = taken // also after a miss, so that it is not tried again
 		if n > room {
 			misses++
 			return false
@@ -84,7 +89,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 		room -= n
 		for i, one := range together {
 			p.state[p.at(one).number] = taken
-			taking[one] = true
+			selected[one] = true
 			p.cover(one)
 			out = append(out, lines[i])
 		}
@@ -100,8 +105,8 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 		}
 		from, to := c.place, c.place
 		for run := 1; run < maxRun && room > 0; run++ {
-			before, gainBefore := p.beside(from, -1)
-			after, gainAfter := p.beside(to, +1)
+			before, gainBefore := p.adjacent(from, -1)
+			after, gainAfter := p.adjacent(to, +1)
 			next := after
 			if before.line >= 0 && (after.line < 0 || gainBefore > gainAfter) {
 				next, gainAfter = before, gainBefore
@@ -126,41 +131,43 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 	return out
 }
 
-// place is a line of a source, by its index in the source's digest.
+// place locates a unit by the index of its source and its index in the digest.
 type place struct{ source, line int32 }
 
-// candidate is a line that may be chosen first.
+// candidate is a unit in the heap of the picker.
 type candidate struct {
 	place
-	tokens int64 // about
-	gain   int64 // when it was looked at last
+	tokens int64 // estimate
+	gain   int64 // upper bound: the gain at the last evaluation
 }
 
-// How a line stands, by its number.
+// States of a line.
 const (
 	open uint8 = iota
 	taken
 )
 
-// picker chooses candidates one after another.
+// picker returns the candidates of a selection in the order of their gain per token.
 type picker struct {
 	sources []Source
-	weights []int64         // of words by number, in 1/1024
-	plain   []bool          // of words by number: it is no identifier
-	covered []bool          // of words by number: it is shown or chosen
-	pairs   map[uint64]bool // of adjacent words that are shown or chosen
-	state   []uint8         // of lines by number
-	last    []place         // where each line stands last, by number; line -1: nowhere
+	weights []int64         // by word, in 1/1024 of an identifier
+	plain   []bool          // by word; false for identifiers
+	covered []bool          // by word; true if a covered text or a selected unit contains it
+	pairs   map[uint64]bool // word pairs of covered texts and selected units
+	state   []uint8         // by line
+	last    []place         // last occurrence by line; place.line is -1 if there is none
 	heap    []candidate
 }
 
 func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
-	p := &picker{sources: sources, weights: v.weigh(sources), state: make([]uint8, len(v.lines)), last: make([]place, len(v.lines))}
+	p := &picker{sources: sources, weights: v.weigh(sources)}
+	p.state, p.last = make([]uint8, len(v.lines)), make([]place, len(v.lines))
 	p.plain, p.covered, p.pairs = v.plain, make([]bool, len(v.plain)), map[uint64]bool{}
+
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
 			if n, ok := v.lines[Hash(Unnumbered(line))]; ok {
-				p.state[n] = taken // it stands there already
+				p.state[n] = taken
 			}
 			EachWord(line, func(w string, _ WordKind) {
 				if n, ok := v.words[Hash(w)]; ok && !p.covered[n] {
@@ -171,6 +178,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 			eachWordPair(line, func(pair uint64) { p.pairs[pair] = true })
 		})
 	}
+
 	for n := range p.last {
 		p.last[n].line = -1
 	}
@@ -190,6 +198,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 			}
 		}
 	}
+
 	p.heap = make([]candidate, 0, count)
 	for i := range sources {
 		if sources[i].Shown {
@@ -198,7 +207,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 		for k := range sources[i].Digest.lines {
 			at := place{int32(i), int32(k)}
 			l := p.at(at)
-			if !l.speaks || p.last[l.number] != at {
+			if !l.candidate || p.last[l.number] != at {
 				continue
 			}
 			if c := (candidate{place: at, tokens: int64(l.tokens) + lineOverhead, gain: p.gain(l, at.source)}); c.gain > 0 {
@@ -220,15 +229,16 @@ func (p *picker) gain(l *digestLine, source int32) (sum int64) {
 	}
 	if l.plain {
 		sum /= plainWorth
-		if !p.sources[source].Tool { // whoever wrote it
+		if !p.sources[source].Tool { // code in a message weighs no more than code in tool output
 			sum /= saidWorth
 		}
 	}
 	return sum
 }
 
-// isNew reports whether a unit is no near-duplicate of what is shown or chosen: it has an
-// identifier, or enough pairs of adjacent words, that are not.
+// isNew reports whether a unit contains an identifier or enough word pairs that neither the covered
+// texts nor the selected units contain. newShare is the required percentage of pairs; for text of
+// the user, one pair is enough.
 func (p *picker) isNew(at place) bool {
 	l, d := p.at(at), p.sources[at.source].Digest
 	for _, w := range d.uses[l.uses:l.last] {
@@ -248,7 +258,7 @@ func (p *picker) isNew(at place) bool {
 	return fresh*100 >= all*newShare
 }
 
-// eachWordPair calls emit with a hash of each two adjacent words of a line.
+// eachWordPair calls emit with a hash of each pair of adjacent words in line.
 func eachWordPair(line string, emit func(pair uint64)) {
 	last := uint64(0)
 	EachWord(line, func(w string, _ WordKind) {
@@ -270,9 +280,9 @@ func (p *picker) cover(at place) {
 	eachWordPair(quoteOf(d.text, l), func(pair uint64) { p.pairs[pair] = true })
 }
 
-// beside returns the line beside another one, and what it gains a token in 1/1024; its line is -1
-// where there is none that may be taken.
-func (p *picker) beside(at place, step int32) (place, int64) {
+// adjacent returns the unit at distance step from another one, and its gain per token in 1/1024. If
+// the unit does not exist or cannot be selected, the line of the result is -1.
+func (p *picker) adjacent(at place, step int32) (place, int64) {
 	lines := p.sources[at.source].Digest.lines
 	next := place{at.source, at.line + step}
 	if next.line < 0 || int(next.line) >= len(lines) {
@@ -285,8 +295,8 @@ func (p *picker) beside(at place, step int32) (place, int64) {
 	return next, p.gain(l, at.source) * 1024 / int64(l.tokens+nextOverhead)
 }
 
-// next removes the best candidate from the heap and returns it; ok is false if none gains anything.
-// What a candidate gains never grows.
+// next removes the best candidate from the heap and returns it; ok is false if no candidate has a
+// gain. It evaluates only the top of the heap, since gains never grow.
 func (p *picker) next() (c candidate, ok bool) {
 	for len(p.heap) > 0 {
 		c := &p.heap[0]
@@ -322,7 +332,7 @@ func (p *picker) less(a, b *candidate) bool {
 	return a.line < b.line
 }
 
-// sift moves a candidate down to where it belongs.
+// sift restores the heap order below index i.
 func (p *picker) sift(i int) {
 	for {
 		best := i

@@ -45,9 +45,12 @@ func TestKeyLines(t *testing.T) {
 		{"all that is not said twice", nil, 1000, []string{
 			"nothing to see here", "I will change auth/refresh.go and RetryMax.", "auth/refresh.go:88: func (c *Client) refresh() error", "old_name = 4711", "token_cache.go is fine"}},
 		{"covered", []string{"auth/refresh.go RetryMax auth/refresh.go:88 func Client refresh error will change nothing here", "old_name 4711 fine"}, 15, []string{"token_cache.go is fine"}},
-		{"not what is shown in other words", []string{"auth/refresh.go RetryMax will change", "old_name = 4711"}, 1000,
+		{"no near-duplicate of covered text", []string{"auth/refresh.go RetryMax will change", "old_name = 4711"}, 1000,
 			[]string{
-				"nothing to see here", "auth/refresh.go:88: func (c *Client) refresh() error", "token_cache.go is fine"}},
+				"nothing to see here",
+				"auth/refresh.go:88: func (c *Client) refresh() error",
+				"token_cache.go is fine",
+			}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := textsOf(v.KeyLines(sources, c.covered, c.room, weightOf)); !slices.Equal(got, c.want) {

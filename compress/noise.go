@@ -2,7 +2,8 @@ package compress
 
 import "strings"
 
-// IsProgress reports whether a line is one state of a progress bar.
+// IsProgress reports whether a line was printed by a progress bar: it has a percentage and either a
+// bar, a transfer rate, or an ETA.
 func IsProgress(line string) bool {
 	at := strings.IndexByte(line, '%')
 	if at < 1 || line[at-1] < '0' || line[at-1] > '9' {
@@ -16,19 +17,19 @@ func IsProgress(line string) bool {
 	return false
 }
 
-// isPercent reports whether a line reports a share of something: "Counting objects:  10% (1/10)".
+// isPercent reports whether a line contains a percentage with its counts, such as "10% (1/10)".
 func isPercent(line string) bool {
 	at := strings.Index(line, "% (")
 	return at > 0 && '0' <= line[at-1] && line[at-1] <= '9' && strings.IndexByte(line[at:], '/') > 0
 }
 
-// IsNoise reports whether a line of printed output says nothing that a reader comes back for: a
-// progress bar, a test that passed, a request that a server answered.
+// IsNoise reports whether a line of output is not worth quoting: the state of a progress bar, a
+// test that started or passed, or an access log entry with a status below 500.
 func IsNoise(line string) bool {
 	return IsProgress(line) || isPercent(line) || isPass(line) || isAccess(line)
 }
 
-// isPass reports whether a line is about a test that passed, or that began.
+// isPass reports whether a test runner prints this line for a test that started or passed.
 func isPass(line string) bool {
 	for _, begin := range []string{"--- PASS", "=== RUN", "=== PAUSE", "=== CONT", "PASS", "PASSED", "✓ ", "✔ ", "√ ",
 		"[       OK ]", "[ RUN      ]"} {
@@ -47,8 +48,7 @@ func isPass(line string) bool {
 	return strings.Contains(line, "::") && strings.Contains(line, " PASSED")
 }
 
-// isAccess reports whether a line belongs to a server's log of requests and reports no failure of
-// the server.
+// isAccess reports whether a line logs an HTTP request and a status from 100 to 499.
 func isAccess(line string) bool {
 	for _, method := range []string{"GET ", "POST ", "PUT ", "DELETE ", "PATCH ", "HEAD ", "OPTIONS "} {
 		at := strings.Index(line, method)
@@ -63,7 +63,8 @@ func isAccess(line string) bool {
 			if i := strings.LastIndexAny(field, "=:"); i >= 0 {
 				field = field[i+1:]
 			}
-			if field = strings.Trim(field, `",`); len(field) == 3 && '1' <= field[0] && field[0] <= '4' && strings.Trim(field, "0123456789") == "" {
+			field = strings.Trim(field, `",`)
+			if len(field) == 3 && '1' <= field[0] && field[0] <= '4' && strings.Trim(field, "0123456789") == "" {
 				return true
 			}
 		}

@@ -255,13 +255,13 @@ func (r *termReader) whole(s string) {
 	r.term(Stem(r.buf[:n]))
 }
 
-// pairs emits the pairs of characters of a run.
+// pairs reads the character pairs of a run as terms.
 func (r *termReader) pairs(s string) {
 	eachPair(s, func(pair string) { r.term([]byte(pair)) })
 }
 
-// eachPair calls emit with each two adjacent characters of a run in a script without spaces, or
-// with its only one. Marks belong to the character before.
+// eachPair calls emit with each pair of adjacent characters in s, or with s if it has only one
+// character. Combining marks belong to the preceding character.
 func eachPair(s string, emit func(pair string)) {
 	first, second, n := 0, 0, 0 // where the last two characters begin
 	for at, c := range s {

@@ -29,7 +29,7 @@ func IsShellTool(name string) bool { return shellTools[name] }
 // IsCodeTool reports whether a tool of this plain name runs a program that stands in its arguments.
 func IsCodeTool(name string) bool { return codeTools[name] }
 
-// IsListKeeper reports whether a tool of this name keeps a list of open tasks.
+// IsListKeeper reports whether a tool of this name maintains a task list: TodoWrite, update_plan.
 func IsListKeeper(name string) bool {
 	name = PlainName(name)
 	return strings.Contains(name, "todo") || strings.HasSuffix(name, "updateplan")
@@ -61,8 +61,8 @@ func IsSubAgent(name string) bool {
 	return sub
 }
 
-// BareName returns the name of a tool without the names of its server and its package:
-// mcp__server__tool, functions.tool.
+// BareName removes the prefixes of servers and packages from the name of a tool:
+// mcp__server__tool and functions.tool become tool.
 func BareName(tool string) string {
 	tool = tool[strings.LastIndexAny(tool, ".:/")+1:]
 	if i := strings.LastIndex(tool, "__"); i >= 0 {
@@ -71,8 +71,8 @@ func BareName(tool string) string {
 	return tool
 }
 
-// NameWords returns the words of the name of a tool or a field in lower case: update_ticket,
-// updateTicket.
+// NameWords splits the name of a tool or a field at case changes and at all characters that are not
+// letters. The words are in lower case: update_ticket and updateTicket give "update" and "ticket".
 func NameWords(name string) []string {
 	var b strings.Builder
 	small := false

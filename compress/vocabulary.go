@@ -49,16 +49,19 @@ func (v *Vocabulary) line(line string) int32 {
 	return n
 }
 
-// Unit is a part of a text that can be quoted by itself: a sentence, an item of a list, a row of a
-// table, a line of code or of a log.
+// Unit is the smallest part of a text that [Vocabulary.KeyLines] selects: a sentence, a list
+// item, a table row, or a line of code or output.
 type Unit struct {
-	From, To int  // bytes of the text
-	Under    int  // 1 + the index of the unit without which it misleads: a table's header, the line that introduces a list; 0: none
-	Plain    bool // code, data, or printed output: it is quoted after text for readers
-	Lead     bool // it is quoted only with a unit that is under it
+	From, To int // byte range in the text
+
+	// Under is 1 + the index of an earlier unit that this one needs as context, such as a table
+	// header or the introduction of a list. 0 means none.
+	Under int
+	Plain bool // code, data, or output; its gain is divided by plainWorth
+	Lead  bool // selected only as the context of another unit
 }
 
-// lineUnits returns the lines of a text as units.
+// lineUnits returns each line of a text as a unit; see [EachLine].
 func lineUnits(text string) (units []Unit) {
 	at := 0
 	EachLine(text, func(_ int, line string) {
@@ -69,10 +72,10 @@ func lineUnits(text string) (units []Unit) {
 	return units
 }
 
-// maxQuote is the length in bytes up to which a unit is quoted whole.
+// maxQuote is the maximum length of a quote in bytes. [Clip] shortens longer units.
 const maxQuote = 480
 
-// quoteOf returns the quote of a unit: one line, with … where it is cut.
+// quoteOf returns the text of a unit as one line of up to maxQuote bytes.
 func quoteOf(text string, l *digestLine) string {
 	quote := text[l.from:l.to]
 	if strings.ContainsAny(quote, "\n\r\v\f\u0085\u2028\u2029") {
@@ -81,35 +84,35 @@ func quoteOf(text string, l *digestLine) string {
 	return Clip(quote, maxQuote)
 }
 
-// Digest is what key lines need to know of one text. It does not change.
+// Digest is a text with its units and their words, as numbers of a [Vocabulary]. It is immutable.
 type Digest struct {
 	text  string
-	lines []digestLine // its units
-	uses  []int32      // the words of the units, one unit after another, each once in its unit
-	words []int32      // all of them, each once
+	lines []digestLine
+	uses  []int32 // distinct words of each unit; a unit owns uses[l.uses:l.last]
+	words []int32 // distinct words of the text
 }
 
-// digestLine is one unit of a text.
+// digestLine is a [Unit] in a digest.
 type digestLine struct {
-	from, to   int32 // its bytes
-	under      int32 // see Unit
-	number     int32 // of what it says, in the vocabulary
-	uses, last int32 // its words
-	tokens     int32 // about, without what precedes it
-	plain      bool  // see Unit
-	lead       bool  // likewise
-	speaks     bool  // it may be chosen by itself, not only beside another one
+	from, to   int32
+	under      int32
+	number     int32 // line number in the vocabulary; equal lines have equal numbers
+	uses, last int32 // range in Digest.uses
+	tokens     int32 // estimate for the quote alone
+	plain      bool
+	lead       bool
+	candidate  bool // may start a run; other units are only added to one
 }
 
-// Size returns about how many bytes of memory d takes.
+// Size estimates the memory of d in bytes.
 func (d *Digest) Size() int {
 	return len(d.text) + 36*len(d.lines) + 4*(len(d.uses)+len(d.words)) + 96
 }
 
-// Text returns the text that d is of.
+// Text returns the whole text.
 func (d *Digest) Text() string { return d.text }
 
-// Numbers returns the numbers of the units of d in its vocabulary.
+// Numbers returns the line number of each unit in the vocabulary, in order.
 func (d *Digest) Numbers() []int32 {
 	out := make([]int32, len(d.lines))
 	for i := range d.lines {
@@ -118,12 +121,11 @@ func (d *Digest) Numbers() []int32 {
 	return out
 }
 
-// serial is how many lines of one form a text has at least when what is counted up in them earns
-// nothing.
+// serial is the number of lines of the same form from which Digest ignores their counters.
 const serial = 8
 
-// Digest reads a text. units are its parts that can be quoted, in its order; without any, each
-// line is a unit.
+// Digest adds the words and lines of a text to v and returns its digest. units must be sorted by
+// From. If units is nil, each line is a unit.
 func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
 	if units == nil {
 		units = lineUnits(text)
@@ -161,16 +163,16 @@ func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
 		})
 		l.last = int32(len(d.uses))
 		spaced := strings.IndexFunc(line, unicode.IsSpace) >= 0
-		if !spaced { // a line of one word says nothing of it
+		if !spaced { // a single word has no context, unless its script has no spaces
 			identifiers, plain = 0, plain-minPairs+2
 		}
-		l.speaks = !u.Lead && (identifiers > 0 || plain > 1)
+		l.candidate = !u.Lead && (identifiers > 0 || plain > 1)
 		d.lines = append(d.lines, l)
 	}
 	return d
 }
 
-// minPairs is the number of pairs of characters from which a line without spaces says something.
+// minPairs is the number of character pairs from which a line without spaces is a candidate.
 const minPairs = 4
 
 func contains(list []int32, n int32) bool {
@@ -215,7 +217,7 @@ func isCounter(w string) bool {
 	return digits > 0
 }
 
-// Unnumbered returns a line without the number that tools which show files put before it.
+// Unnumbered removes the line number that a file viewer printed before a line.
 func Unnumbered(line string) string {
 	if rest, ok := cutNumber(line); ok {
 		return strings.TrimSpace(rest)
@@ -223,7 +225,8 @@ func Unnumbered(line string) string {
 	return line
 }
 
-// cutNumber takes the number that a tool put before a line off it.
+// cutNumber removes a leading number of up to seven digits and its separator. If line has none, ok
+// is false and rest is line.
 func cutNumber(line string) (rest string, ok bool) {
 	digits := 0
 	for digits < len(line) && digits < 7 && '0' <= line[digits] && line[digits] <= '9' {
@@ -240,8 +243,8 @@ func cutNumber(line string) (rest string, ok bool) {
 	return line, false
 }
 
-// WithoutNumbers returns a text without the numbers that a tool put before its lines; a text of
-// which most lines have none as it is.
+// WithoutNumbers removes the line numbers that a file viewer printed. It returns text unchanged if
+// it has fewer than two lines or less than 80 % of them are numbered.
 func WithoutNumbers(text string) string {
 	var b strings.Builder
 	lines, numbered := 0, 0

@@ -41,7 +41,7 @@ type statementSaid struct {
 	by      Position // zero: it is in force
 	mask    uint64   // of its tokens
 	changes bool     // it asks for a change
-	ranked  bool     // demands is known
+	ranked  bool     // demands has been computed
 	demands bool
 }
 
@@ -242,10 +242,10 @@ func (ch *changing) mayEnd(mask uint64) bool {
 	return true
 }
 
-// ends reports whether the sentence ends a text: the text has all words of the object, at
-// least two, in the scopes that the sentence names. If the object is one word, a second word of
-// the sentence, or of the sentence before it, must be in the text as well: the unit or the subject
-// of a number, and any word beside another name. A compound identifier counts as two words.
+// ends reports whether the sentence ends the statement text. The text must contain all words of
+// the object and of the scopes that the sentence names. If the object is one word, the text must
+// also contain a second word of the sentence or of the previous one; for a number, its unit or
+// subject. A compound identifier counts as two words.
 func (ch *changing) ends(text string) bool {
 	if ch.run != "" {
 		return ch.endsRun(text)

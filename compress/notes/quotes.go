@@ -9,23 +9,25 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Bounds of quotes.
+// Thresholds of Quotes.
 const (
-	narrowLine  = 40 // a line from so many bytes on may go on in a next one that begins in upper case
-	leastLine   = 20 // likewise, in one that begins in lower case
-	proseWords  = 60 // hundredths of the words of a paragraph that are made of letters
-	itemWords   = 25 // likewise, of an item
-	wrappedLine = 35 // hundredths of the lines of a wrapped paragraph that do not begin in upper case
-	codeMarks   = 20 // hundredths of the words of a line of code that have marks of code
-	longField   = 1600
+	minWrapped      = 40   // minimum bytes of a wrapped line
+	minWrappedLower = 20   // likewise, if the next line starts in lower case
+	minProseWords   = 60   // minimum percentage of plain words in prose
+	minItemWords    = 25   // likewise, in a list item
+	minLowerLines   = 35   // minimum percentage of lower-case line starts in a wrapped paragraph
+	minCodeWords    = 20   // minimum percentage of words with code characters in code
+	maxPrintedLine  = 1600 // bytes; EachLine splits longer lines
 )
 
-// Quotes returns the parts of a text that can be quoted: the sentences of prose, whatever the lines
-// they are wrapped into, the items of lists, the rows of tables, and the lines of all else. An item
-// and a row name the line without which they mislead. Parts that say nothing to a reader who comes
-// back (progress bars, passed tests, log lines of requests, marks of fences) are omitted, and so is
-// JSON that a speaker writes for a program. role is "user" or "assistant" for the text of a
-// message, and "" for results and arguments of calls.
+// Quotes splits a text into units: sentences of prose, list items, table rows, and single lines
+// of code and output. Units are in order and do not overlap. Items refer to their introduction,
+// rows to their header, and sentences to their heading, or to the previous sentence if they begin
+// with a word such as "but" or "it".
+//
+// Quotes omits code fences and lines that [compress.IsNoise] accepts. role is "user" or "assistant"
+// for a message, and "" for a result or the arguments of a call. A message that is a JSON value has
+// no units. The result is never nil.
 func Quotes(text, role string) []compress.Unit {
 	if role != anybody && isRecord(text) {
 		return []compress.Unit{}
@@ -33,41 +35,45 @@ func Quotes(text, role string) []compress.Unit {
 	r := quoteReader{text: text, role: role, lines: compress.MarkdownLines(text), units: []compress.Unit{},
 		escaped: !strings.Contains(text, "\n")}
 	for at := 0; at < len(r.lines); {
-		at = r.read(at)
+		at = r.addBlock(at)
 	}
 	return r.units
 }
 
-// isRecord reports whether a text is one JSON value, fenced or not.
+// isRecord reports whether a text looks like a single JSON object or list, with or without a fence.
+// It checks the brackets and one field, not the syntax.
 func isRecord(text string) bool {
 	text = strings.TrimSpace(text)
 	if rest, ok := strings.CutPrefix(text, "```json"); ok {
 		text = strings.TrimSpace(strings.TrimSuffix(rest, "```"))
 	}
-	return len(text) > 1 && (text[0] == '{' && text[len(text)-1] == '}' || text[0] == '[' && text[len(text)-1] == ']') && strings.Contains(text, `":`)
+	bracketed := strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") ||
+		strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]")
+	return bracketed && strings.Contains(text, `":`)
 }
 
-// quoteReader reads the units of a text.
+// quoteReader collects the units of a text.
 type quoteReader struct {
 	text    string
 	role    string
 	lines   []compress.MarkdownLine
 	units   []compress.Unit
-	escaped bool // line ends may be written \n
+	escaped bool // the text is one line, which may contain line ends as \n
 
-	heading int // 1 + the unit of the last heading; 0: none
-	lead    int // 1 + the unit that introduces the list or table that goes on; 0: none
-	header  int // 1 + the unit of the header of the table that goes on; 0: none
-	parent  int // 1 + the item that introduces the deeper items that follow; 0: none
-	indent  int // of parent
+	// Context of the next unit, each as 1 + the index of a unit; 0 means none.
+	heading int // last heading
+	lead    int // introduction of the current list or table
+	header  int // header of the current table
+	parent  int // item above the current nested list
+
+	indent int // columns of parent
 }
 
 func (r *quoteReader) line(at int) string {
 	return strings.TrimSpace(r.text[r.lines[at].From:r.lines[at].To])
 }
 
-// add adds the bytes from from to before to as a unit, without blanks at their ends, and returns 1
-// + its index; 0 for nothing.
+// add trims a unit, appends it, and returns 1 + its index. It returns 0 if the unit is blank.
 func (r *quoteReader) add(u compress.Unit) int {
 	s := r.text[u.From:u.To]
 	u.From += len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
@@ -79,8 +85,9 @@ func (r *quoteReader) add(u compress.Unit) int {
 	return len(r.units)
 }
 
-// read reads what begins with a line, and returns the line behind it.
-func (r *quoteReader) read(at int) int {
+// addBlock adds the units of the block that starts at line at, and returns the line after the
+// block.
+func (r *quoteReader) addBlock(at int) int {
 	l, line := &r.lines[at], r.line(at)
 	if line != "" && line[0] != '|' {
 		r.header = 0
@@ -91,7 +98,7 @@ func (r *quoteReader) read(at int) int {
 		return at + 1
 	case l.Code:
 		if compress.FenceMark(line) == "" {
-			r.printed(at)
+			r.addPrinted(at)
 		}
 		return at + 1
 	case l.Level > 0 || r.isTitle(at):
@@ -99,15 +106,15 @@ func (r *quoteReader) read(at int) int {
 		r.lead, r.parent = r.heading, 0
 		return at + 1
 	case line[0] == '|':
-		r.row(at)
+		r.addRow(at)
 		return at + 1
 	case l.Item:
-		return r.item(at)
+		return r.addItem(at)
 	}
-	return r.paragraph(at)
+	return r.addParagraph(at)
 }
 
-// isTitle reports whether a line is a paragraph of its own in bold.
+// isTitle reports whether a line is a heading in the form of a bold paragraph.
 func (r *quoteReader) isTitle(at int) bool {
 	line := r.line(at)
 	if len(line) < 5 || !strings.HasPrefix(line, "**") || strings.Index(line[2:], "**") != len(line)-4 {
@@ -116,11 +123,11 @@ func (r *quoteReader) isTitle(at int) bool {
 	return (at == 0 || r.lines[at-1].Blank) && (at+1 == len(r.lines) || r.lines[at+1].Blank || r.lines[at+1].Item)
 }
 
-// introduces reports whether a line introduces the next lines.
+// introduces reports whether a line ends with a colon, ignoring emphasis.
 func introduces(line string) bool { return strings.HasSuffix(strings.TrimRight(line, "*_ "), ":") }
 
-// row reads a row of a table.
-func (r *quoteReader) row(at int) {
+// addRow adds a table row. The row above a separator row becomes the header of the rows below it.
+func (r *quoteReader) addRow(at int) {
 	l, line := &r.lines[at], r.line(at)
 	if strings.Trim(line, "|-: \t") == "" {
 		return
@@ -136,8 +143,8 @@ func (r *quoteReader) row(at int) {
 	}
 }
 
-// item reads an item of a list with the lines that go on with it, and returns the line behind it.
-func (r *quoteReader) item(at int) int {
+// addItem adds a list item with its continuation lines, and returns the line after the item.
+func (r *quoteReader) addItem(at int) int {
 	l := &r.lines[at]
 	end := at + 1
 	for ; end < len(r.lines); end++ {
@@ -145,7 +152,7 @@ func (r *quoteReader) item(at int) int {
 		if next.Blank || next.Code || next.Item || next.Level > 0 || r.line(end)[0] == '|' {
 			break
 		}
-		if next.Indent <= l.Indent && (r.lines[end-1].To-r.lines[end-1].From < narrowLine ||
+		if next.Indent <= l.Indent && (r.lines[end-1].To-r.lines[end-1].From < minWrapped ||
 			endsSentence(r.line(end-1))) {
 			break
 		}
@@ -156,25 +163,25 @@ func (r *quoteReader) item(at int) int {
 	}
 	u := compress.Unit{From: l.From, To: r.lines[end-1].To, Under: r.lead}
 	body := r.text[u.From:u.To]
-	u.Plain = wordShare(body) < itemWords || codeShare(body) >= codeMarks
+	u.Plain = wordShare(body) < minItemWords || codeShare(body) >= minCodeWords
 	if r.parent > 0 {
 		u.Under = r.parent
 	}
 	u.Lead = introduces(r.line(end - 1))
-	if n := r.add(u); u.Lead || deeper(r.lines, end, l.Indent) {
+	if n := r.add(u); u.Lead || isNested(r.lines, end, l.Indent) {
 		r.parent, r.indent = n, l.Indent
 	}
 	return end
 }
 
-// deeper reports whether a line is an item that is indented more than so many columns.
-func deeper(lines []compress.MarkdownLine, at, indent int) bool {
+// isNested reports whether a line is an item of a list below an item with this indent.
+func isNested(lines []compress.MarkdownLine, at, indent int) bool {
 	return at < len(lines) && lines[at].Item && lines[at].Indent > indent+1
 }
 
-// paragraph reads the lines up to the next blank one, heading, item, or table, and returns the line
-// behind them.
-func (r *quoteReader) paragraph(at int) (end int) {
+// addParagraph adds the sentences of a paragraph, or its lines if it is not prose, and returns the
+// line after it. A blank line, heading, list item, table, or code fence ends the paragraph.
+func (r *quoteReader) addParagraph(at int) (end int) {
 	from := at
 	for end = at + 1; end < len(r.lines); end++ {
 		l := &r.lines[end]
@@ -185,7 +192,7 @@ func (r *quoteReader) paragraph(at int) (end int) {
 	r.lead, r.parent = r.heading, 0
 	if !r.isProse(from, end) {
 		for ; at < end; at++ {
-			r.printed(at)
+			r.addPrinted(at)
 		}
 		return end
 	}
@@ -193,24 +200,24 @@ func (r *quoteReader) paragraph(at int) (end int) {
 	wrapped := r.isWrapped(from, end)
 	for at < end {
 		to := at + 1
-		for to < end && wrapped && goesOnIn(r.line(to-1), r.line(to)) {
+		for to < end && wrapped && mayContinue(r.line(to-1), r.line(to)) {
 			to++
 		}
-		r.sentences(r.lines[at].From, r.lines[to-1].To)
+		r.addSentences(r.lines[at].From, r.lines[to-1].To)
 		at = to
 	}
 	return end
 }
 
-// isProse reports whether the lines from from to before to are written for readers.
+// isProse reports whether lines[from:to] are sentences rather than code, a log, or key-value pairs.
 func (r *quoteReader) isProse(from, to int) bool {
 	printed, code, deeper := 0, false, false
 	for at := from; at < to; at++ {
 		line := r.line(at)
 		first, _, _ := strings.Cut(line, " ")
-		colon := strings.IndexByte(first, ':') // of a match of grep, a place in a file
+		colon := strings.IndexByte(first, ':') // file.go:12, as in the output of grep
 		marks := codeShare(line)
-		if isLog(line) || line[0] == '<' || marks >= codeMarks || colon > 0 && colon+1 < len(first) {
+		if isLog(line) || line[0] == '<' || marks >= minCodeWords || colon > 0 && colon+1 < len(first) {
 			printed++
 		}
 		code, deeper = code || marks > 0, deeper || r.lines[at].Indent > r.lines[from].Indent
@@ -219,11 +226,11 @@ func (r *quoteReader) isProse(from, to int) bool {
 		return false
 	}
 	text := r.text[r.lines[from].From:r.lines[to-1].To]
-	return wordShare(text) >= proseWords && keyLines(r.text, r.lines[from:to]) < 2
+	return wordShare(text) >= minProseWords && keyLines(r.text, r.lines[from:to]) < 2
 }
 
-// codeShare returns how many hundredths of the words of a line have marks of code, outside of
-// backticks.
+// codeShare returns the percentage of words in line that look like code. Inline code in backticks
+// counts as prose.
 func codeShare(line string) int {
 	all, code := 0, 0
 	in := false
@@ -235,15 +242,16 @@ func codeShare(line string) int {
 			continue
 		}
 		at := strings.IndexByte(w, '(')
-		if at > 0 && w[at-1] != ']' || strings.HasSuffix(w, "):") || strings.ContainsAny(w, "={};") && !strings.Contains(w, "://") || strings.HasPrefix(w, "self.") {
+		if at > 0 && w[at-1] != ']' || strings.HasSuffix(w, "):") || strings.HasPrefix(w, "self.") ||
+			strings.ContainsAny(w, "={};") && !strings.Contains(w, "://") {
 			code++
 		}
 	}
 	return code * 100 / max(1, all)
 }
 
-// isWrapped reports whether lines are wrapped ones of a paragraph rather than one statement each:
-// enough of them do not begin in upper case.
+// isWrapped reports whether sentences of lines[from:to] may span several lines. If most lines start
+// in upper case, each line is a statement of its own.
 func (r *quoteReader) isWrapped(from, to int) bool {
 	lower := 0
 	for at := from + 1; at < to; at++ {
@@ -252,11 +260,11 @@ func (r *quoteReader) isWrapped(from, to int) bool {
 			lower++
 		}
 	}
-	return lower*100 >= (to-from-1)*wrappedLine
+	return lower*100 >= (to-from-1)*minLowerLines
 }
 
-// wordShare returns how many hundredths of the words of a text are made of letters, or of a script
-// without spaces; 0 for a text of two words or less.
+// wordShare returns the percentage of words in text that consist of letters, hyphens, and
+// apostrophes. It returns 0 for a text of fewer than three words.
 func wordShare(text string) int {
 	all, words := 0, 0
 	for w := range strings.FieldsSeq(text) {
@@ -264,7 +272,8 @@ func wordShare(text string) int {
 		w = strings.TrimFunc(w, func(c rune) bool { return unicode.IsPunct(c) && c != '_' && c != '/' })
 		letters := w != ""
 		for i, c := range w {
-			if !unicode.IsLetter(c) && !unicode.IsMark(c) && !strings.ContainsRune("'’-", c) && (c < utf8.RuneSelf || i == 0) {
+			isLetter := unicode.IsLetter(c) || unicode.IsMark(c) || strings.ContainsRune("'’-", c)
+			if !isLetter && (c < utf8.RuneSelf || i == 0) { // runs without spaces contain punctuation
 				letters = false
 				break
 			}
@@ -279,33 +288,37 @@ func wordShare(text string) int {
 	return words * 100 / all
 }
 
-// goesOnIn reports whether a sentence of a line may go on in the next one.
-func goesOnIn(line, next string) bool {
+// mayContinue reports whether a paragraph may continue in the next line: line ends a sentence or is
+// long enough to be wrapped.
+func mayContinue(line, next string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, "> "))
-	return endsSentence(line) || len(line) >= narrowLine || len(line) >= leastLine && unicode.IsLower(first)
+	return endsSentence(line) || len(line) >= minWrapped || len(line) >= minWrappedLower && unicode.IsLower(first)
 }
 
-// endsSentence reports whether a line ends with the end of a sentence.
+// endsSentence reports whether a line ends with a colon or a sentence terminator, ignoring quotes
+// and brackets.
 func endsSentence(line string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(line, " \"')*_`»”’」』）"))
 	return last == ':' || unicode.Is(unicode.STerm, last)
 }
 
-// sentences adds the sentences of the bytes from from to before to.
-func (r *quoteReader) sentences(from, to int) {
-	flat := []byte(r.text[from:to]) // of the same length
+// addSentences adds the sentences of text[from:to]. Announcements of a model, such as "Let me
+// look.", become leads.
+func (r *quoteReader) addSentences(from, to int) {
+	flat := []byte(r.text[from:to]) // line ends become blanks at the same offsets
 	for i, c := range flat {
 		if c < ' ' || c == '>' && i > 0 && r.text[from+i-1] == '\n' {
 			flat[i] = ' '
 		}
 	}
 	body := strings.TrimRight(string(flat), " ")
-	last := 0 // 1 + the sentence before, if it says something
+	last := 0 // 1 + the index of the previous sentence; 0 after an announcement
 	for end := len(body); body != ""; {
 		one, rest := cutSentence(body)
 		leads := rest == "" && introduces(one)
-		idle := r.role == models && worthOf(one) <= 0 // "Let me look."
-		u := compress.Unit{From: from + end - len(body), To: from + end - len(rest), Under: r.heading, Lead: leads || idle}
+		idle := r.role == models && worthOf(one) <= 0
+		u := compress.Unit{From: from + end - len(body), To: from + end - len(rest)}
+		u.Under, u.Lead = r.heading, leads || idle
 		if last > 0 && refersBack(one) {
 			u.Under = last
 		}
@@ -320,15 +333,18 @@ func (r *quoteReader) sentences(from, to int) {
 	}
 }
 
-// backWords begin a sentence that is about the one before it, or restricts it.
+// backWords are the first words of sentences that depend on the previous sentence.
 var backWords = compress.WordSet(`it its they them he she that those but however instead otherwise then nor except only
 	aber sondern jedoch das sie es er dies pero sino eso esto ello mas porém isso isto ele ela mais cela ce il elle`)
 
-// backRuns do so in scripts without spaces.
-var backRuns = []string{"しかし", "でも", "ただし", "それ", "これ", "その", "だが", "但", "不过", "然而", "它", "这", "那", "他", "她", "하지만",
-	"그러나", "그것", "이것", "다만"}
+// backRuns are the prefixes of such sentences in Japanese, Chinese, and Korean.
+var backRuns = []string{
+	"しかし", "でも", "ただし", "それ", "これ", "その", "だが",
+	"但", "不过", "然而", "它", "这", "那", "他", "她",
+	"하지만", "그러나", "그것", "이것", "다만",
+}
 
-// refersBack reports whether a sentence misleads without the one before it.
+// refersBack reports whether a sentence begins with a word that refers to the previous sentence.
 func refersBack(s string) bool {
 	s = strings.TrimLeft(s, "*_\"'(>- ")
 	first, rest, _ := strings.Cut(strings.ToLower(s), " ")
@@ -344,8 +360,9 @@ func refersBack(s string) bool {
 	return slices.ContainsFunc(backRuns, func(run string) bool { return strings.HasPrefix(s, run) })
 }
 
-// printed adds a line of code or output, in pieces if it is long.
-func (r *quoteReader) printed(at int) {
+// addPrinted adds a line of code or output unless it is noise. EachLine splits long and escaped
+// lines into several units.
+func (r *quoteReader) addPrinted(at int) {
 	l := &r.lines[at]
 	whole := r.text[l.From:l.To]
 	from := l.From
@@ -357,14 +374,14 @@ func (r *quoteReader) printed(at int) {
 			r.add(u)
 		}
 	}
-	if line := r.line(at); !r.escaped && len(line) < longField && !strings.Contains(line, "\r") {
+	if line := r.line(at); !r.escaped && len(line) < maxPrintedLine && !strings.Contains(line, "\r") {
 		add(line)
 		return
 	}
 	compress.EachLine(whole, func(_ int, line string) { add(line) })
 }
 
-// isField reports whether a line is one field of JSON that is printed in many lines.
+// isField reports whether a line is a JSON field with a value of up to eight words.
 func isField(line string) bool {
 	rest, ok := strings.CutPrefix(line, `"`)
 	if !ok {

@@ -163,8 +163,8 @@ func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int 
 // isPrinted reports whether a line looks like a program's output, code, or a quotation.
 func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
 
-// Order returns the indices of the parts of a message, the most important first: those that first
-// accepts, the first part, those that demand something, the last, and the others in their order.
+// Order returns the indices of parts by descending importance: parts that first accepts, the first
+// part, demands, the last part, other parts, and omission marks. Equal ranks keep their order.
 func Order(parts []string, first func(part string) bool) []int {
 	order, ranks := make([]int, len(parts)), make([]int, len(parts))
 
@@ -187,8 +187,8 @@ func Order(parts []string, first func(part string) bool) []int {
 	return order
 }
 
-// Shorten returns parts in one line of at most limit tokens by count, and whether it omits some. If
-// not all fit, it takes them in the order that order returns, and writes … for the others.
+// Shorten joins parts into one line of up to limit tokens, measured by count. If they do not fit,
+// it selects parts in the sequence of order, replaces the others by …, and cut is true.
 func Shorten(parts []string, order func() []int, limit int, count func(string) int) (text string, cut bool) {
 	if text = strings.Join(parts, " "); count(text) <= limit {
 		return text, false

@@ -14,7 +14,7 @@ var (
 	romance     = wordSet("romance")
 )
 
-// paddedPhrases returns rulePhrases between blanks.
+// paddedPhrases returns rulePhrases with blanks at both ends, so that they match whole words only.
 var paddedPhrases = sync.OnceValue(func() (padded []string) {
 	for _, phrase := range rulePhrases() {
 		padded = append(padded, " "+phrase+" ")
@@ -90,7 +90,7 @@ func (s *sentence) inRomance() bool {
 	return false
 }
 
-// Rules filters parts by IsRule and keeps their order.
+// Rules returns the parts that IsRule accepts, in order.
 func Rules(parts []string) (rules []string) {
 	for _, part := range parts {
 		if IsRule(part) {

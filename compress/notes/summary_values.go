@@ -9,14 +9,14 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
-// Numbers of the checks of a summary.
+// Limits of Values and Words.
 const (
-	checkedValues = 64       // of a summary that are looked up
-	checkedText   = 64 << 10 // bytes of a text whose values or words are looked up
+	maxValues     = 64       // values per text
+	maxCheckBytes = 64 << 10 // prefix of a text that is read
 )
 
-// summaryValue matches what the checks look up: URLs, mail addresses, paths, names with dots, ids
-// and numbers, and hashes.
+// summaryValue matches candidates for values. In order: URLs, mail addresses, paths, dotted names,
+// numbers and ids, hashes.
 var summaryValue = lazy.Regexp("(?i)" + strings.Join([]string{
 	`https?://[^\s<>"'` + "`" + `)\]]+`,
 	`[\w.+-]+@[\w-]+(?:\.[\w-]+)+`,
@@ -26,27 +26,28 @@ var summaryValue = lazy.Regexp("(?i)" + strings.Join([]string{
 	`\b[0-9a-f]{7,64}\b`,
 }, "|"))
 
-// inlineCode matches code in backquotes, which is a command if it has more than one word.
+// inlineCode matches code in backquotes.
 var inlineCode = lazy.Regexp("`([^`\n]{3,200})`")
 
-// A Value is an exact value of a summary: a path, URL, hash, id, number, host, command, or
-// recipient.
+// Value is a literal in a summary that the summarized messages must contain as well: a path, URL,
+// hash, id, number, host, command, or mail address.
 type Value struct {
 	Text    string
-	Outside bool // it is a URL, a host, a command, or a recipient: where it comes from matters
+	Outside bool // a URL, host, command, or mail address, which an injected text may have introduced
 }
 
-// Values returns the exact values of a summary, in their order, each once.
+// Values returns up to 64 distinct values from the first 64 KiB of a summary: commands first, then
+// the others in order. It skips values that are part of an earlier one.
 func Values(text string) (values []Value) {
-	text = text[:min(len(text), checkedText)]
+	text = text[:min(len(text), maxCheckBytes)]
 	add := func(s string, outside bool) {
 		s = strings.TrimRight(s, ".,;:")
-		for _, v := range values { // a part of another one says no more
+		for _, v := range values {
 			if strings.Contains(v.Text, s) {
 				return
 			}
 		}
-		if s != "" && len(values) < checkedValues {
+		if s != "" && len(values) < maxValues {
 			values = append(values, Value{s, outside})
 		}
 	}
@@ -73,8 +74,7 @@ func Values(text string) (values []Value) {
 	return values
 }
 
-// In reports whether a text contains the value, as it is or as a number without separators of
-// thousands.
+// In reports whether text contains the value, with or without its commas.
 func (v Value) In(text string) bool {
 	if strings.Contains(text, v.Text) {
 		return true
@@ -83,8 +83,8 @@ func (v Value) In(text string) bool {
 	return plain != v.Text && strings.Contains(text, plain)
 }
 
-// isHost reports whether a name with dots looks like a host: an address, or three parts or more of
-// which the last has no digit.
+// isHost reports whether a dotted name is an IPv4 address or a host name of at least three
+// labels. A host name has no digit in its last label.
 func isHost(s string) bool {
 	parts := strings.Split(s, ".")
 	if strings.IndexFunc(s, unicode.IsLetter) < 0 {
@@ -106,7 +106,7 @@ func digitsIn(s string) (n int) {
 // words that have fewer than three characters and no digit.
 func Words(text string) map[string]bool {
 	words := map[string]bool{}
-	compress.EachWord(strings.ToLower(text[:min(len(text), checkedText)]), func(w string, _ compress.WordKind) {
+	compress.EachWord(strings.ToLower(text[:min(len(text), maxCheckBytes)]), func(w string, _ compress.WordKind) {
 		if len(w) >= 3 || w[0] >= utf8.RuneSelf || digitsIn(w) > 0 {
 			words[w] = true
 		}

@@ -11,35 +11,35 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Bounds of the fields of JSON.
+// Limits of fields.
 const (
-	fieldLevel = 12  // objects and items of lists before a field that is read
-	fieldValue = 200 // bytes of a value
-	shownValue = 60  // bytes of a value that a line shows
+	maxLevel      = 12  // highest Level of a field
+	maxValueBytes = 200 // bytes of Field.Value
+	maxShownBytes = 60  // bytes of a name, and of a value in the output of JoinFields
 )
 
-// Field is a field of a JSON text with a value that is no object.
+// Field is a scalar in a JSON text, or the number of items of a list.
 type Field struct {
-	Path  string // its name behind those around it and the positions of lists: "payments.1.amount"
-	Value string
-	Level int // objects around it and items of lists before it; [TopLevel] at least
+	Path  string // names and list indices from the outermost value: "payments.1.amount"
+	Value string // without quotes, clipped
+	Level int    // enclosing objects plus the positions in enclosing lists, from TopLevel
 
 	items bool // Value is the number of items of a list
 }
 
-// TopLevel is the level of the fields of an object that is in no other one.
+// TopLevel is the level of the fields of the first outermost object.
 const TopLevel = 2
 
-// Name returns the name of the field without those around it.
+// Name returns the last name in the path.
 func (f *Field) Name() string { names := f.names(); return names[len(names)-1] }
 
-// Label returns the name of the field behind that of the object around it.
+// Label returns the last two names in the path, separated by a dot.
 func (f *Field) Label() string {
 	names := f.names()
 	return strings.Join(names[max(0, len(names)-2):], ".")
 }
 
-// names returns the names in the path; at least one.
+// names returns the path without list indices. A path without names gives one empty name.
 func (f *Field) names() []string {
 	names := slices.DeleteFunc(strings.Split(f.Path, "."), func(part string) bool {
 		_, err := strconv.Atoi(part)
@@ -51,26 +51,25 @@ func (f *Field) names() []string {
 	return names
 }
 
-// Top reports whether the field belongs to the object itself.
+// Top reports whether the field belongs to the outermost object.
 func (f *Field) Top() bool { return !strings.Contains(f.Path, ".") }
 
-// Class is what the name of a field says about its value. Lines show the fields of lower classes
-// first.
+// Class is the meaning of a field, derived from its name. JoinFields writes lower classes first.
 type Class int
 
 // Classes of fields.
 const (
 	ClassError Class = iota
-	ClassID          // it identifies the object
+	ClassID          // identifies the object
 	ClassStatus
-	ClassOtherID
+	ClassOtherID // identifies a related object
 	ClassAmount
 	ClassDate
 	ClassText
 	ClassOther
 )
 
-// classWords are the last words of the names of fields, by their classes.
+// classWords maps the last word of a name to its class.
 var classWords = func() map[string]Class {
 	classes := map[string]Class{}
 	for class, words := range map[Class]string{
@@ -107,7 +106,8 @@ func (f *Field) Class() Class {
 	return class
 }
 
-// IsCode reports whether a value looks like an id: one word of letters and digits, no date.
+// IsCode reports whether a value looks like an id: up to 40 bytes of ASCII letters, digits, and
+// - _ / . with at least one letter and two digits.
 func IsCode(value string) bool {
 	letters, digits := 0, 0
 	for i := range len(value) {
@@ -123,8 +123,8 @@ func IsCode(value string) bool {
 	return letters > 0 && digits > 1 && len(value) <= 40
 }
 
-// IsID reports whether a field or an argument of this name identifies an object: reservation_id,
-// userId.
+// IsID reports whether the name of a field or an argument ends with a word for identifiers, such as
+// reservation_id or userId.
 func IsID(name string) bool {
 	words := compress.NameWords(name)
 	return len(words) > 0 && slices.Contains(idWords, words[len(words)-1])
@@ -132,8 +132,8 @@ func IsID(name string) bool {
 
 var idWords = []string{"id", "uuid", "number", "key", "slug"}
 
-// JoinFields appends fields to a line as "name value" pairs, separated by commas, as far as the
-// line fits: errors first, then those of the outer levels, of one level those of the lower classes.
+// JoinFields appends fields to line as comma-separated "label value" pairs. Errors come first, then
+// the other fields by level and class. It skips duplicates and pairs for which fits returns false.
 func JoinFields(line string, fields []Field, fits func(line string) bool) string {
 	type ranked struct {
 		*Field
@@ -150,7 +150,7 @@ func JoinFields(line string, fields []Field, fits func(line string) bool) string
 
 	seen := map[string]bool{}
 	for _, f := range list {
-		part := strings.TrimSpace(f.Label() + " " + compress.Clip(f.Value, shownValue))
+		part := strings.TrimSpace(f.Label() + " " + compress.Clip(f.Value, maxShownBytes))
 		with := part
 		if line != "" {
 			with = line + ", " + part
@@ -162,8 +162,8 @@ func JoinFields(line string, fields []Field, fits func(line string) bool) string
 	return line
 }
 
-// FieldsIn returns the fields of a JSON document, of JSON lines, of JSON in a text, or of both ends
-// of a long one, and the text before them. It returns none if text is not JSON for the most part.
+// FieldsIn returns the fields of a JSON document or of JSON lines, and the text before them. It
+// accepts truncated JSON. If JSON starts in the second half of text or is missing, it returns none.
 func FieldsIn(text string) (head string, fields []Field) {
 	text = strings.TrimSpace(text)
 	start := jsonStart(text)
@@ -173,11 +173,11 @@ func FieldsIn(text string) (head string, fields []Field) {
 	return text[:start], readFields(text[start:])
 }
 
-// Set reports whether the field has a value of its own: no number of items.
+// Set reports whether Value is a scalar rather than the number of items of a list.
 func (f *Field) Set() bool { return !f.items }
 
-// jsonStart returns where JSON begins in the first half of a text: an object with a field, or a
-// list of values. It returns -1 if there is none.
+// jsonStart returns the offset of the first object or list in the first half of text, or -1 if
+// there is none.
 func jsonStart(text string) int {
 	for at := 0; at <= len(text)/2 && at < len(text); at++ {
 		if text[at] != '{' && text[at] != '[' {
@@ -192,10 +192,10 @@ func jsonStart(text string) int {
 	return -1
 }
 
-// readFields returns the fields of JSON documents with their values: of a list its number of items.
-// It omits empty values and fields beyond fieldLevel, and reads invalid JSON as far as it is clear.
+// readFields returns the fields of JSON documents, and the length of each list with several items.
+// It skips empty and null values and levels above maxLevel. Invalid tokens do not stop it.
 func readFields(text string) []Field {
-	r := fieldReader{open: []openValue{{list: true}}} // of documents
+	r := fieldReader{open: []openValue{{list: true}}} // documents form a list
 	for at := 0; at < len(text); {
 		switch c := text[at]; c {
 		case '{', '[':
@@ -209,7 +209,7 @@ func readFields(text string) []Field {
 			value := strings.Join(strings.Fields(gjson.Parse(text[at:end]).String()), " ")
 			rest := strings.TrimLeft(text[end:], " \t\r\n")
 			if at = end; strings.HasPrefix(rest, ":") && !r.open[len(r.open)-1].list {
-				r.key = compress.Clip(value, shownValue)
+				r.key = compress.Clip(value, maxShownBytes)
 				at = len(text) - len(rest) + 1
 				break
 			}
@@ -221,7 +221,7 @@ func readFields(text string) []Field {
 			for end < len(text) && strings.IndexByte(",:{}[]\" \t\r\n", text[end]) < 0 {
 				end++
 			}
-			if word := text[at:end]; gjson.Valid(word) { // other words are no JSON
+			if word := text[at:end]; gjson.Valid(word) {
 				r.value(word)
 			}
 			at = end
@@ -230,21 +230,21 @@ func readFields(text string) []Field {
 	return r.fields
 }
 
-// fieldReader collects the fields of JSON from its first byte to its last.
+// fieldReader collects fields in one pass over a JSON text.
 type fieldReader struct {
-	open   []openValue // objects and lists around the next value, the outermost one first
+	open   []openValue // enclosing objects and lists, outermost first
 	key    string      // name of the next value
 	fields []Field
 }
 
-// openValue is an object or a list whose end was not read yet.
+// openValue is an object or a list that encloses the next value.
 type openValue struct {
 	list  bool
 	key   string
-	items int // of a list, so far
+	items int // items of the list up to the next value
 }
 
-// count counts an item of the innermost list.
+// count increments the item count of the innermost value if it is a list.
 func (r *fieldReader) count() {
 	if last := &r.open[len(r.open)-1]; last.list {
 		last.items++
@@ -270,15 +270,16 @@ func (r *fieldReader) end() {
 
 func (r *fieldReader) value(value string) {
 	r.count()
-	r.add(Field{Path: r.key, Value: compress.Clip(value, fieldValue)})
+	r.add(Field{Path: r.key, Value: compress.Clip(value, maxValueBytes)})
 	r.key = ""
 }
 
-// add appends a field, whose path has only its name.
+// add completes the path and level of f from the enclosing values and appends it. It drops f if its
+// value is empty or null or its level is above maxLevel.
 func (r *fieldReader) add(f Field) {
 	path := ""
 	for i, around := range r.open {
-		if f.Level += max(1, around.items); f.Level > fieldLevel || f.Value == "" || f.Value == "null" {
+		if f.Level += max(1, around.items); f.Level > maxLevel || f.Value == "" || f.Value == "null" {
 			return
 		}
 		if around.key != "" {
@@ -292,7 +293,8 @@ func (r *fieldReader) add(f Field) {
 	r.fields = append(r.fields, f)
 }
 
-// stringEnd returns the end of the JSON string that begins at a byte of text, or that of the text.
+// stringEnd returns the offset after the JSON string that starts at offset at. An unterminated
+// string ends with the text.
 func stringEnd(text string, at int) int {
 	for i := at + 1; i < len(text); i++ {
 		switch text[i] {

@@ -20,11 +20,11 @@ const (
 	foldPath     = 80  // bytes of the path of a file
 )
 
-// Fold returns one line, of about limit tokens (by ctxabi.Weight), for a result that is shown by
-// this line alone: the identifying fields and the status of JSON, the path, size, and outline of a
-// file that was read, the error and the end of a log, the best titles of a search, else what
-// [compress.Fold] selects. size is the bytes of the whole result, of which text may be both ends.
-// The line is empty only if text is blank.
+// Fold summarizes a result in one line of about limit tokens (by ctxabi.Weight). For JSON, the
+// line contains ids and the status; for a file, its path, size, and outline; for a log, the error
+// and the end; for a search, the best titles. [compress.Fold] handles all other text. size is the
+// size of the result in bytes; text may contain only its head and tail. The line is empty only if
+// text is blank.
 func Fold(text string, about Hint, size, limit int) string {
 	kind := Recognise(text, about)
 	if kind == KindBinary {
@@ -52,9 +52,8 @@ func Fold(text string, about Hint, size, limit int) string {
 	return cmp.Or(line, compress.Fold(text, limit))
 }
 
-// foldJSON returns the identifying fields and the status of JSON as "key value" pairs, others after
-// them, as many as fit in limit tokens, or all of it if that fits. It returns "" if text is not
-// JSON for the most part; see [FieldsIn].
+// foldJSON returns the fields of a JSON text in the order of [JoinFields], up to limit tokens. A
+// valid document that fits is returned whole. If [FieldsIn] finds no fields, foldJSON returns "".
 func foldJSON(text string, limit int) string {
 	text = strings.TrimSpace(text)
 	head, fields := FieldsIn(text)
@@ -129,8 +128,8 @@ func foldFile(text, path string, size, limit int) string {
 	return line
 }
 
-// outlineOf returns the headings of a Markdown document, and of any other file or one without
-// headings the lines that tell most.
+// outlineOf returns the first headings of a Markdown file. If there are none, or for any other
+// file, it returns the lines that [compress.Outline] selects.
 func outlineOf(text, path string) (outline []string) {
 	if low := strings.ToLower(path); strings.HasSuffix(low, ".md") || strings.HasSuffix(low, ".mdx") || strings.HasSuffix(low, ".markdown") {
 		fence := false

@@ -11,10 +11,12 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
-const nearTheEnds = 400 // bytes at each end of an output in which frames of tools are looked for
+// nearTheEnds is the size in bytes of the head and the tail of an output in which a tool's frame,
+// such as the exit status, may be located.
+const nearTheEnds = 400
 
-// TellsFailure reports whether an output says that its call failed: by an exit status other than 0,
-// or by its first or last line.
+// TellsFailure reports whether an output shows that its call failed: it states an exit status other
+// than 0, or its first or last line is an error message.
 func TellsFailure(output string) bool {
 	if exit := statedExit(output); exit != "" && exit != "0" {
 		return true
@@ -29,21 +31,26 @@ func TellsFailure(output string) bool {
 	return failsFirst().MatchString(first) || failsLast().MatchString(last)
 }
 
-// How outputs begin and end that tell of a failure, for tools that have no other way to say so.
+// Error messages in the first and the last line of an output.
 var (
 	failsFirst = lazy.Regexp(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
 	failsLast  = lazy.Regexp(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 
+// Lines and fields that a tool adds to an output. Group 1 is the exit status.
 var (
-	exitLine  = lazy.Regexp(`(?i)^[\[<]?(?:error )?(?:the )?(?:(?:command|process|script) )?(?:(?:completed|finished|failed|exited|terminated) )?(?:with )?(?:exit(?:[ _]?(?:code|status))?|return ?code|code)\W{1,2}(-?\d{1,3})(?:\W*|</\w+>)$`)
-	frameLine = lazy.Regexp(`^(?:Chunk ID|Wall time|Original token count|Signal|Background PIDs|Process Group PGID): .{0,80}$|^\[(?:Current working directory|Python interpreter): [^\]]*\]$`)
+	exitLine = lazy.Regexp(`(?i)^[\[<]?(?:error )?(?:the )?(?:(?:command|process|script) )?` +
+		`(?:(?:completed|finished|failed|exited|terminated) )?(?:with )?` +
+		`(?:exit(?:[ _]?(?:code|status))?|return ?code|code)\W{1,2}(-?\d{1,3})(?:\W*|</\w+>)$`)
+	frameLine = lazy.Regexp(`^(?:Chunk ID|Wall time|Original token count|Signal|` +
+		`Background PIDs|Process Group PGID): .{0,80}$` +
+		`|^\[(?:Current working directory|Python interpreter): [^\]]*\]$`)
 	exitField = lazy.Regexp(`"(?:exit_?code|returncode)": ?(-?\d{1,3})[,}][^{}\[\]]*[}\s]*$`)
 )
 
-// statedExit returns the exit status that a tool states in a field of a JSON object, or in a line
-// of its own at one of the ends, with nothing but other lines of tools before or after it; "" for
-// none. All other lines are output, which may mention the status of another program.
+// statedExit returns the exit status in a JSON object, or in a frame line at the start or the end
+// of text, or "" if there is none. It ignores all lines between the frames, since output may
+// mention the exit status of another program.
 func statedExit(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, `{"`) {
@@ -75,8 +82,8 @@ func statedExit(text string) string {
 	return ""
 }
 
-// exitIn returns the exit status that a line of a tool states; framed is false for a line of
-// output.
+// exitIn returns the exit status in a frame line, or "". framed is true if the line is blank or
+// belongs to a frame, and false if it is output.
 func exitIn(line string) (exit string, framed bool) {
 	line = strings.TrimSpace(line)
 	low := strings.ToLower(line)
@@ -88,31 +95,37 @@ func exitIn(line string) (exit string, framed bool) {
 	return "", line == "" || frameLine().MatchString(line)
 }
 
-// Status is how far a call ran.
+// Status is the outcome of a call.
 type Status uint8
 
 const (
-	Unknown   Status = iota // it ended; nothing names its exit status
-	Succeeded               // its exit status is named and is 0
-	Failed                  // its exit status is another one, or its result says that it failed
-	Stopped                 // it was stopped on the way
-	NotRun                  // it was refused
+	Unknown   Status = iota // no exit status is stated
+	Succeeded               // the exit status is 0
+	Failed                  // the exit status is not 0, or a field of the result reports a failure
+	Stopped                 // aborted, timed out, or moved to the background
+	NotRun                  // refused before it started
 )
 
+// Messages of agents about calls that did not complete.
 var (
-	stopped      = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)|was interrupted|interrupted by|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
-	refused      = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved|blocked by (?:policy|hook)|permission to use .* has been denied)`)
-	refusedFirst = lazy.Regexp(`(?i)^\W*(?:the )?user (?:rejected|denied|declined|does(?:n't| not) want)|^permission to use .* has been denied|^please always provide exactly one action`)
+	stopped = lazy.Regexp(`(?i)\b(?:command aborted|timed out|timeout (?:reached|exceeded|expired)` +
+		`|was interrupted|interrupted by` +
+		`|still running|moved to the background|running in (?:the )?background|no new output after|^\^C)`)
+	refused = lazy.Regexp(`(?i)(?:user (?:rejected|denied|declined)|rejected by (?:the )?user|denied by (?:the )?user` +
+		`|does(?:n't| not) want to (?:proceed|take this action)|requires approval|not (?:been )?approved` +
+		`|blocked by (?:policy|hook)|permission to use .* has been denied)`)
+	refusedFirst = lazy.Regexp(`(?i)^\W*(?:the )?user (?:rejected|denied|declined|does(?:n't| not) want)` +
+		`|^permission to use .* has been denied|^please always provide exactly one action`)
 )
 
-// ExitOf returns the exit status that a result states, in a field of its record or in its text; ""
-// for none.
+// ExitOf returns the exit status of a result from its field or else from its text, or "" if neither
+// states one.
 func ExitOf(r Result) string {
 	return cmp.Or(r.Exit, statedExit(r.Text))
 }
 
-// StatusOf returns how far the call that r answers ran, by its fields and by what frames of tools
-// say at the ends of its text.
+// StatusOf derives the outcome of a call from the fields of its result and from frames within the
+// first and last 400 bytes of the text.
 func StatusOf(r Result) Status {
 	head, tail := r.Text[:min(len(r.Text), nearTheEnds)], r.Text[max(0, len(r.Text)-nearTheEnds):]
 	exit := ExitOf(r)
@@ -133,8 +146,7 @@ func StatusOf(r Result) Status {
 	return Unknown
 }
 
-// mayBeStopped reports whether a text has a word of those that stopped looks for, which takes less
-// time.
+// mayBeStopped is a fast filter for stopped: if it returns false, stopped does not match text.
 func mayBeStopped(text string) bool {
 	low := strings.ToLower(text)
 	for _, word := range []string{"abort", "time", "interrupt", "running", "background", "no new output", "^c"} {

@@ -14,8 +14,9 @@ const (
 	Removes = "removed"
 )
 
-// fileVerbs are words of names of tools that do something to a file; the first row with a word of a
-// name counts. The words of a row with needs count only alone, or beside a word for a file.
+// fileVerbs maps words of tool names to acts; FileAct uses the first row that matches. If needs is
+// set, the word must be the whole name, or the name must also contain one of fileWords. With one of
+// partWords instead, the act is Changes.
 var fileVerbs = []struct {
 	act   string
 	needs bool
@@ -31,13 +32,14 @@ var fileVerbs = []struct {
 	{Reads, false, compress.WordSet("read view open cat load readfile viewfile openfile")},
 }
 
-// Words for files, and for parts of one.
+// Words for files and for parts of a file.
 var (
 	fileWords = compress.WordSet("file files notebook deletefile removefile createfile savefile")
 	partWords = compress.WordSet("line lines text content contents block section range cell cells code")
 )
 
-// FileAct returns the act of a tool on a file, by the words of its name; "" if they do not say so.
+// FileAct derives the act of a tool on a file from the words of its name. It returns "" if the name
+// implies no act.
 func FileAct(tool string) string {
 	words := compress.NameWords(compress.BareName(tool))
 	has := func(set map[string]bool) bool {

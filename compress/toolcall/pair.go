@@ -7,9 +7,9 @@ import (
 	"github.com/ctxfs/ctxfs/internal/coder"
 )
 
-// Record is what one record has of calls and of results. Most have neither.
+// Record holds the calls and results of one record of the history.
 type Record struct {
-	At      int // its place in the history; places only grow
+	At      int // position in the history; must increase with each record
 	Calls   []ctxabi.Call
 	Results []Result
 }
@@ -34,16 +34,15 @@ type Done struct {
 	Open      bool // no result is known: the call may have run or not, or in part
 }
 
-// Bounds of Open.
+// Limits of Open.
 const (
-	maxOpen  = 64 // calls that wait for a result
-	maxEarly = 16 // results that wait for their call
-	earlyFor = 8  // positions that a result waits
+	maxOpen     = 64 // calls without a result
+	maxEarly    = 16 // results without a call
+	maxEarlyAge = 8  // positions that a result stays without a call
 )
 
-// Open has the calls that have no result yet, and the results whose call was not read yet: some
-// programs record a result before its call. The zero Open has none. It is a value: Next leaves the
-// receiver as it is.
+// Open pairs calls with results. It holds calls without a result and, since some programs record a
+// result before its call, results without a call. The zero value is empty. Open is immutable.
 type Open struct {
 	calls []openCall
 	early []Done
@@ -52,17 +51,17 @@ type Open struct {
 type openCall struct {
 	at       int
 	call     ctxabi.Call
-	reported bool
+	reported bool // Next has returned it as open
 }
 
 func (c *openCall) done() Done {
 	return Done{At: c.at, Called: c.at, Tool: c.call.Name, Arguments: c.call.Arguments, Open: true}
 }
 
-// Next takes a record. It returns the calls that the record's results answer, in their order; as
-// Open, once each, the calls of earlier records that have no result when the record makes calls of
-// its own; and the record's calls whose result came before. A result whose call does not follow
-// soon has a Done without arguments.
+// Next adds the next record and returns the updated state and the calls to report, in this order:
+// calls that the record answers; if it makes calls itself, earlier calls without a result, with
+// Open set and only once each; calls of the record that an earlier result answers; results without
+// a call beyond maxEarly or maxEarlyAge, without arguments; unreported calls beyond maxOpen.
 func (o Open) Next(r Record) (Open, []Done) {
 	if len(r.Calls) == 0 && len(r.Results) == 0 {
 		return o, nil
@@ -101,7 +100,7 @@ func (o Open) Next(r Record) (Open, []Done) {
 		done = append(done, d)
 		next.early = slices.Delete(next.early, i, i+1)
 	}
-	for len(next.early) > 0 && (len(next.early) > maxEarly || next.early[0].At < r.At-earlyFor) {
+	for len(next.early) > 0 && (len(next.early) > maxEarly || next.early[0].At < r.At-maxEarlyAge) {
 		done = append(done, next.early[0])
 		next.early = next.early[1:]
 	}
@@ -116,7 +115,7 @@ func (o Open) Next(r Record) (Open, []Done) {
 	return next, done
 }
 
-// Code writes o, or reads what was written.
+// Code encodes or decodes o.
 func (o *Open) Code(c *coder.Coder) {
 	coder.List(c, &o.calls, func(one *openCall) {
 		coder.Number(c, &one.at)

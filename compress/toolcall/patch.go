@@ -2,17 +2,18 @@ package toolcall
 
 import "strings"
 
-// PatchedFile is one file of a patch. Act is the name of its change, as in [FileAct]; To is
-// the new path of a file that is moved.
+// PatchedFile is a file in a patch. Act is Changes, Writes, or Removes. If the patch moves the
+// file, To is its new path.
 type PatchedFile struct{ Path, Act, To string }
 
-// patchMarks begin the lines of a patch that name a file.
+// patchMarks are the prefixes of lines that name a file.
 var patchMarks = []struct{ text, act string }{
 	{"*** Update File: ", Changes}, {"*** Add File: ", Writes}, {"*** Delete File: ", Removes},
 }
 
-// PatchedFiles returns the files of a patch in the format of apply_patch, or of a script or
-// arguments with one; none for other texts, which may contain a patch as content.
+// PatchedFiles returns the files of a patch in the apply_patch format. text is the patch, a script
+// that runs apply_patch, or JSON arguments. In any other text, a patch is content, and PatchedFiles
+// returns nil.
 func PatchedFiles(text string) (list []PatchedFile) {
 	before, _, ok := strings.Cut(text, "*** Begin Patch")
 	isPatch := strings.Trim(before, " \r\n\"'") == "" || strings.Contains(before, "apply_patch") ||

@@ -83,7 +83,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A command was reported as failed because its output mentions the exit code of another program.
+// The output of a successful command mentions the exit code of another program.
 func TestMentionedExitCodeIsOutput(t *testing.T) {
 	for _, text := range []string{
 		"## Exit codes\nThe tool returns exit code: 1 for a bad row.\nSee also exit.go\n",
@@ -102,14 +102,17 @@ func TestMentionedExitCodeIsOutput(t *testing.T) {
 	}
 }
 
-// A tool whose name contains the letters "ls" was taken for one that lists files.
+// FileAct compares whole words: "tools" does not contain the verb "ls".
 func TestFileActMatchesWords(t *testing.T) {
 	for name, want := range map[string]string{
 		"tools_write": Writes, "mcp__fs-tools__write_file": Writes, "WriteFile": Writes, "writefile": Writes,
-		"mcp__file_search__read_text": Reads, "load_details": Reads, "details": "", "ls": "", "list_files": "", "findPattern": "",
+		"mcp__file_search__read_text": Reads, "load_details": Reads,
+		"details": "", "ls": "", "list_files": "", "findPattern": "",
 		"MultiEdit": Changes, "search_replace": Changes, "str_replace_editor": Changes, "remove_file": Removes,
-		"delete_lines": Changes, "insert_text": Changes, "append_to_file": Changes, "create_new_file": Writes, "delete": Removes,
-		"update_ticket": "", "create_directory": "", "delete_branch": "", "concatenate": "", "download_file": "", "credit_account": "", "compatch": "",
+		"delete_lines": Changes, "insert_text": Changes, "append_to_file": Changes, "create_new_file": Writes,
+		"delete":        Removes,
+		"update_ticket": "", "create_directory": "", "delete_branch": "", "concatenate": "", "download_file": "",
+		"credit_account": "", "compatch": "",
 	} {
 		if got := FileAct(name); got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
