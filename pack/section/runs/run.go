@@ -132,8 +132,8 @@ func (l *commandLine) answersNo(exit, output string) bool {
 	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
 }
 
-// textOf returns the part of an output that the run's line quotes. mixed is true if other commands
-// may have written to the output; its last line is then labeled as that of the script.
+// textOf returns the part of an output that the run's line quotes. If mixed is true, other commands
+// may have written to the output, so textOf labels its last line as output of the script.
 func (r *run) textOf(v verdict, output string, mixed bool) string {
 	if v.said != "" {
 		return v.said
