@@ -149,8 +149,8 @@ func (in *Input) History() record.Records {
 	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
 }
 
-// Usable returns the summaries that were delivered before the last record. Later deliveries do not
-// change the pack.
+// Usable returns the summaries that were delivered before the last record. The pack shows no other
+// versions.
 func (in *Input) Usable() []journal.Summary {
 	n := in.History().Len()
 	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })

@@ -8,8 +8,9 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// The prompt shows a delivered summary unaltered. The code below searches the covered records for
-// the exact values of the summary and adds up to two check lines. They are hints, not proofs.
+// The journal never rewrites a delivered summary; it only truncates long ones. This file searches
+// the covered records for the exact values of a summary and adds up to two check lines, which are
+// hints and not proofs.
 
 const (
 	checkTokens   = 40       // size of one check line

@@ -41,7 +41,7 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 const (
 	minQuotes   = 1500 // tokens available at any budget
 	quotesShare = 150  // thousandths of the journal, if that is more than minQuotes
-	boilerplate = 1000 // a result below this size, in bytes, is not quoted if it occurs three times
+	boilerplate = 1000 // a result of fewer bytes is not quoted if it occurs at least three times
 )
 
 // lineSource is where a source of key lines is from.
