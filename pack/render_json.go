@@ -27,7 +27,7 @@ type packJSON struct {
 	Fresh        int                    `json:"fresh_tokens"`   // tokens after the prefix
 	HeadSHA256   string                 `json:"head_sha256"`    // hash of the bytes before the journal
 	Items        []item                 `json:"items"`
-	KeptBytes    int                    `json:"kept_bytes"` // bytes shared with the pack of one record fewer; see [shared]
+	KeptBytes    int                    `json:"kept_bytes"` // prefix that the last record kept; see [shared]
 	KeptSHA256   string                 `json:"kept_sha256"`
 	KeptTokens   int                    `json:"kept_tokens"`
 	Omitted      []omitted              `json:"omitted"`

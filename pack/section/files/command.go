@@ -143,7 +143,8 @@ func changesTree(words []string) bool {
 	case "stash":
 		return !has("list", "show", "drop")
 	case "checkout", "restore", "switch":
-		return !has("-b", "-B", "-c", "-C", "--staged") && (has(".") || !has("--") && !slices.ContainsFunc(rest, isPath))
+		return !has("-b", "-B", "-c", "-C", "--staged") &&
+			(has(".") || !has("--") && !slices.ContainsFunc(rest, isPath))
 	case "clean", "revert":
 		return true
 	}

@@ -172,7 +172,8 @@ func TestInlineProgram(t *testing.T) {
 
 // Reading and thinking tools are no runs.
 func TestReadingIsNoRun(t *testing.T) {
-	check(t, "", one{"think", `{"thought":"Hm."}`, "done", ""}, one{"search_web", `{"query":"x"}`, "A page about x.", ""},
+	check(t, "", one{"think", `{"thought":"Hm."}`, "done", ""},
+		one{"search_web", `{"query":"x"}`, "A page about x.", ""},
 		one{"WebSearch", `{"query":"y"}`,
 			"Links: [{\"title\":\"A\",\"url\":\"https://a.x\"}]\n\nHere is what was found.", ""},
 		one{arguments: "cat a.log", output: "ERROR: x"}, one{arguments: "git log --oneline | head", output: "fatal: a"}, one{arguments: "grep -n error a.log", output: "a.log:3: error: bad"},
