@@ -2,9 +2,9 @@ package pack
 
 import "testing"
 
-// Most of what a compaction makes old is read before it comes, some records at a time, so that no
-// turn reads many beside those that it folds. In this history quotes leave tokens to folded
-// records.
+// Builds before a compaction read most of the records that it will compact, a few per turn, so the
+// turn with the compaction reads few records. The limit includes the folded records, which each
+// compaction of this history reads.
 func TestACompactionReadsFewRecords(t *testing.T) {
 	pure(t)
 	log, mm := logOf(), NewMemo()

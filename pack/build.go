@@ -39,9 +39,9 @@ type Build struct {
 	Backlog     Backlog // what a summarizer may be asked for
 	Request     ctxabi.SummaryRequest
 	Asks        bool // the footer shows the request
-	SummaryCut  int  // number of the version of the summary that is not shown whole; 0: none
-	HistoryLen  int  // of its history
-	Room        int  // for the journal, in tokens; 0: no limit
+	SummaryCut  int  // number of the summary version that the prompt truncates; 0: none
+	HistoryLen  int  // records of the history
+	Room        int  // token limit of the journal; 0: no limit
 	Encoding    string
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The message that lifts a ban stays in the prompt as long as the ban does, whatever later
-// compactions take away, and the ban has its mark from the next compaction on.
+// As long as the prompt shows a ban, it shows the message that lifts the ban, and from the next
+// compaction on the ban is marked as changed.
 func TestLiftingMessageStays(t *testing.T) {
 	story := strings.Repeat("The team talked about the state of the release for a long time today. ", 6)
 	const lift = "You may push to main now."

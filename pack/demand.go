@@ -43,7 +43,8 @@ func (y *layout) demand() demand {
 	return d
 }
 
-// findMost sets the tokens of the journal, by the max_tokens of its source.
+// findMost sets y.most to the max_tokens of the journal's source, at least minJournal. A percentage
+// counts only if the pack has a limit.
 func (y *layout) findMost(journal int) {
 	if journal < 0 {
 		return

@@ -34,13 +34,13 @@ type Input struct {
 	Sections     map[string]string    // the same of the strategy's sections that have a path, by their names
 	Errors       []blocks.ErrorEvent  // the newest of events.jsonl, oldest first
 	Children     []blocks.ChildResult // in the order in which they stand
-	// Summaries are the delivered versions of the session's summary, in the order of delivery.
-	// SummaryNote is what the report has about the recipe's summarizer; it is no part of the pack's
-	// id.
-	Summaries   []journal.Summary
+	// Summaries lists the delivered versions of the session's summary in the order of delivery.
+	Summaries []journal.Summary
+	// SummaryNote is the state of the recipe's summarizer for the report. The pack's id does not
+	// depend on it.
 	SummaryNote string
-	// Asking decides whether the pack asks for a summary. Of the pack's id it is a part where the
-	// pack may ask.
+	// Asking decides whether the pack requests a summary. The pack's id depends on it only if the
+	// pack may request one.
 	Asking Asking
 	// EpochReason is what the caller knows of why this epoch began; "" : what the files prove. It is no part of the pack's id.
 	EpochReason string
@@ -127,8 +127,8 @@ func (in *Input) Around(encoding string) hash.Cloner {
 	return h
 }
 
-// withSummaries adds to the hash of all but the records the summaries that may stand among so many,
-// and what decides the request for the next one.
+// withSummaries returns around extended by the usable summaries and, if the pack may request the
+// next one, by the inputs of that decision. It does not change around.
 func (in *Input) withSummaries(around hash.Cloner) hash.Hash {
 	h, err := around.Clone()
 	if err != nil {
@@ -149,8 +149,8 @@ func (in *Input) History() record.Records {
 	return &record.Merged{Messages: in.Messages, Events: in.Events, Tools: in.Tools}
 }
 
-// Usable returns the versions of the summary that were delivered before the last record. The pack
-// shows no others.
+// Usable returns the summaries that were delivered before the last record. The pack shows no other
+// versions.
 func (in *Input) Usable() []journal.Summary {
 	n := in.History().Len()
 	return slices.DeleteFunc(slices.Clone(in.Summaries), func(s journal.Summary) bool { return s.After >= n })

@@ -163,7 +163,7 @@ func TestQuestionShowsBothHalves(t *testing.T) {
 		in := inputOf(asking, 2000)
 		b := mustCompile(t, in)
 		checkRecall(t, in, b, parseJSON(t, b))
-		// The user's words show some of these lines, and recall repeats none.
+		// Recall omits lines that the block of the user's words already contains.
 		if !strings.Contains(string(b.Markdown), c.want) {
 			t.Errorf("%s: no %q\n%s", c.ask, c.want, b.Markdown)
 		}

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// Facts that the user stated once at the beginning stay in the prompt in every script. In scripts
-// without spaces they left it.
+// Facts from the user's first messages left the prompt in scripts without spaces.
 func TestEarlyFactsStayInEveryScript(t *testing.T) {
 	for language, c := range map[string]struct {
 		facts        [4]string
@@ -49,16 +48,20 @@ func TestEarlyFactsStayInEveryScript(t *testing.T) {
 	}
 }
 
-// A quoted line was the end of a wrapped sentence whose beginning denies it.
+// A quote contained only the second line of a wrapped sentence, without the negation in the first.
 func TestQuotesAreWholeSentences(t *testing.T) {
 	l := logOf(string(message("user", "What does the report say?")))
-	answered(l, "r", "fetch", `{"id":"report-7"}`, "It is wrong that in the test of March\nthe cluster zeta-41 lost all of its customer orders.\n\n"+
-		"| cluster | orders lost |\n| --- | --- |\n| zeta-41 | 0 of 88127 |\n")
+	answered(l, "r", "fetch", `{"id":"report-7"}`,
+		"It is wrong that in the test of March\nthe cluster zeta-41 lost all of its customer orders.\n\n"+
+			"| cluster | orders lost |\n| --- | --- |\n| zeta-41 | 0 of 88127 |\n")
 	work(l, 150)
 	l.Append(message("assistant", "Next I compare zeta-41 with the other clusters."))
 	work(l, 4)
 	block := blockNamed(string(mustCompile(t, inputOf(l, 8000)).Markdown), "key lines (")
-	for _, want := range []string{"It is wrong that in the test of March the cluster zeta-41 lost all of its customer orders.", " | cluster | orders lost |\n | zeta-41 | 0 of 88127 |\n"} {
+	for _, want := range []string{
+		"It is wrong that in the test of March the cluster zeta-41 lost all of its customer orders.",
+		" | cluster | orders lost |\n | zeta-41 | 0 of 88127 |\n",
+	} {
 		if !strings.Contains(block, want) {
 			t.Errorf("no %q in\n%s", want, block)
 		}

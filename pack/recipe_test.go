@@ -150,7 +150,8 @@ func TestEachSourceType(t *testing.T) {
 	for _, kind := range allTypes {
 		t.Run(string(kind), func(t *testing.T) {
 			r := recipeOf(recipe.Source{Type: kind})
-			if kind != recipe.TypeJournal && kind != recipe.TypeRecall && kind != recipe.TypeSummary { // these show nothing that the journal shows
+			// Next to a journal, recall and summary show nothing of their own.
+			if kind != recipe.TypeJournal && kind != recipe.TypeRecall && kind != recipe.TypeSummary {
 				r = recipeOf(recipe.Source{Type: kind}, recipe.Source{Type: recipe.TypeJournal})
 			}
 			r.Hash = "of the test" // so that a golden file does not change with the shape of a recipe

@@ -14,20 +14,20 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// packJSON is pack.json. Fields stand in the order of their names.
+// packJSON is the content of pack.json. Fields are sorted by their JSON names.
 type packJSON struct {
 	Agent        string                 `json:"agent"`
-	Breakpoints  []int                  `json:"breakpoints"` // byte offsets in pack.md after which a cache mark is worth most
+	Breakpoints  []int                  `json:"breakpoints"` // best byte offsets in pack.md for cache marks
 	BudgetTokens int                    `json:"budget_tokens"`
 	Compactions  int                    `json:"compactions"`
 	Encoding     string                 `json:"encoding"`
 	Epoch        string                 `json:"epoch"`
 	EpochReason  string                 `json:"epoch_reason"`
-	Framing      int                    `json:"framing_tokens"` // of the conversation's heading, marks, legend, days, and the lines that stand for what is left out
-	Fresh        int                    `json:"fresh_tokens"`   // of what stands behind the prefix
-	HeadSHA256   string                 `json:"head_sha256"`    // of all bytes before the journal: another one after an edit of a static file
+	Framing      int                    `json:"framing_tokens"` // headings, marks, legend, days, omission lines
+	Fresh        int                    `json:"fresh_tokens"`   // tokens after the prefix
+	HeadSHA256   string                 `json:"head_sha256"`    // hash of the bytes before the journal
 	Items        []item                 `json:"items"`
-	KeptBytes    int                    `json:"kept_bytes"` // that the pack of one record fewer begins with, too; see [shared]
+	KeptBytes    int                    `json:"kept_bytes"` // prefix that the last record kept; see [shared]
 	KeptSHA256   string                 `json:"kept_sha256"`
 	KeptTokens   int                    `json:"kept_tokens"`
 	Omitted      []omitted              `json:"omitted"`
@@ -35,13 +35,13 @@ type packJSON struct {
 	PrefixBytes  int                    `json:"prefix_bytes"`
 	PrefixSHA256 string                 `json:"prefix_sha256"`
 	Recipe       recipeJSON             `json:"recipe"`
-	Repairs      []native.Repair        `json:"repairs,omitempty"` // what native renderings make valid
+	Repairs      []native.Repair        `json:"repairs,omitempty"` // corrections by native renderings
 	Session      string                 `json:"session"`
 	Stale        bool                   `json:"stale"`
 	Strategy     strategyJSON           `json:"strategy"`
 	Request      *ctxabi.SummaryRequest `json:"summary_request,omitempty"`
-	Tokens       int                    `json:"tokens"`         // exact, of pack.md: the items' and framing_tokens; also those kept, written and fresh
-	Written      int                    `json:"written_tokens"` // of the prefix, behind what is kept
+	Tokens       int                    `json:"tokens"`         // items + framing, and kept + written + fresh
+	Written      int                    `json:"written_tokens"` // tokens of the prefix after KeptBytes
 
 	head int // bytes before the journal
 }
@@ -152,8 +152,8 @@ func (d *draft) packJSON(b *Build, at marks) packJSON {
 		Written:      d.written(),
 	}
 	if d.ask.State == ctxabi.RequestOpen || d.in.asks() {
-		ask := d.ask                  // a pointer into d would keep the whole draft in memory
-		ask.Path = ctxabi.SummaryFile // hosts mount the session at different places
+		ask := d.ask                  // a copy, so that the result does not keep d in memory
+		ask.Path = ctxabi.SummaryFile // relative, since mount points differ between hosts
 		p.Request = &ask
 	}
 	for _, mark := range []int{at.stable, max(at.head, at.past), at.prefix} {

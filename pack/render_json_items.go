@@ -29,7 +29,7 @@ type item struct {
 	Stale     bool     `json:"stale,omitempty"`     // the last known content
 	Tokens    int      `json:"tokens"`
 	Trust     string   `json:"trust"`
-	Version   int      `json:"version,omitempty"` // of the summary that was delivered
+	Version   int      `json:"version,omitempty"` // number of the delivered summary
 
 	text     string // these bytes, where they are kept anyway
 	from, to int    // where they stand in pack.md, elsewhere

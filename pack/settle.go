@@ -32,7 +32,7 @@ type layout struct {
 	prompt   bool     // the strategy's system prompt stands in the pack
 
 	journal    journal.Policy
-	zoned      bool // compactions of the journal show a delivered summary
+	zoned      bool // the journal shows delivered summaries
 	limits     limits
 	most       int           // tokens of the journal, by its max_tokens; 0: no cap of its own
 	clock      *journal.Fold // of step 0, which says when compactions were

@@ -15,7 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
-// summaries draws the versions that were delivered, for a history of n records.
+// summaries draws delivered versions for a history of n records.
 func summaries(t *rapid.T, n int) (list []journal.Summary) {
 	to, after := 0, 0
 	for range rapid.IntRange(0, 6).Draw(t, "summaries") {
@@ -28,7 +28,8 @@ func summaries(t *rapid.T, n int) (list []journal.Summary) {
 	return list
 }
 
-// Whatever was delivered and when, packs keep their budget, their accounts and their prefix.
+// Packs with any sequence of deliveries keep their budget, account for all tokens, and break their
+// prefix only with a new epoch.
 func TestSummaryProperties(t *testing.T) {
 	used := false
 	suite.Check(t, 12, func(t *rapid.T) {

@@ -151,8 +151,9 @@ func TestMessagesStayWhileTokensAreFree(t *testing.T) {
 	})
 }
 
-// No message of the user of a relay leaves the prompt or is shortened while it fits into the free
-// tokens, but for what the next records need. Heredocs count for what the prompt shows of them.
+// A compaction of a relay must not drop or shorten a message of the user if more than 220
+// thousandths of the journal stay free, the reserve for new records. Its long heredocs count with
+// the tokens that the prompt shows of them.
 func TestRequestsOfARelayStay(t *testing.T) {
 	const budget = 4000
 	l := newLog()
@@ -181,7 +182,7 @@ func TestRequestsOfARelayStay(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.Compactions == compactions {
-			continue // what was free has been used
+			continue // new records use the free tokens until the next compaction
 		}
 		compactions = b.Compactions
 		free := b.Room - b.Room*220/1000 - b.Tokens

@@ -39,8 +39,8 @@ func blockNamed(md, name string) string {
 
 const notedBudget = 20000
 
-// What is derived stands before the conversation after a compaction, and not before one, nor where room is scarce; each
-// line returns what its record says, and no block or live record of the pack says it itself.
+// Derived notes appear before the conversation, only after a compaction and only if the budget is
+// large enough. Each line quotes its record, and no other block or live record repeats it.
 func TestDerivedNotesStandBehindTheBoundary(t *testing.T) {
 	l := notedLog(300)
 	b := mustCompile(t, inputOf(l, notedBudget))

@@ -41,8 +41,8 @@ func checkZones(t *rapid.T, in Input, p packJSON, md string) {
 	}
 }
 
-// checkKeyLines: the quotes of the block that begins behind its heading's parenthesis stand in
-// their records, whatever the lines that these wrap them into.
+// checkKeyLines fails t unless the record of each quote contains the quote, apart from line breaks.
+// block begins after the opening parenthesis of the heading.
 func checkKeyLines(t *rapid.T, in Input, block string) {
 	block, _, _ = strings.Cut(block, "\n# Context Block: ")
 	block, _, _ = strings.Cut(block+"\n", "\n"+testMarks.End())

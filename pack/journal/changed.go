@@ -106,8 +106,8 @@ func (b *zoner) restated(span ctxabi.Span) (list []saying) {
 	return list
 }
 
-// lifts reports whether the message at a place changed a statement that stays in the prompt: in an
-// earlier block, or in a record that stays whole.
+// lifts reports whether the message at a place changed a statement that the prompt keeps, either in
+// an earlier block or in a record that stays whole.
 func (b *zoner) lifts(at int) bool {
 	return slices.ContainsFunc(b.changed.by[at], func(one derived.Change) bool {
 		return b.staysWhole(record.PositionIn(b.m, addressOf(one.At))) || b.before.show(begins(one.Text))
@@ -121,27 +121,28 @@ func (p Past) show(text string) bool {
 	})
 }
 
-// pair removes changed statements from lines whose change the pack does not show: what the user
-// took back must not stand without the message that did so.
-func (b *zoner) pair(list []saying, most int) {
+// dropUnpaired removes a changed statement from its line if the prompt does not show the message
+// that changed it. Otherwise the model would see a retracted statement without its retraction. The
+// shortened lines take about most tokens.
+func (b *zoner) dropUnpaired(list []saying, most int) {
 	for i := range list {
 		s := &list[i]
 		if s.line == "" || len(b.changed.of[s.at]) == 0 {
 			continue
 		}
-		kept := *s
-		kept.parts = slices.DeleteFunc(slices.Clone(s.parts), func(part string) bool {
+		rest := *s
+		rest.parts = slices.DeleteFunc(slices.Clone(s.parts), func(part string) bool {
 			return slices.ContainsFunc(b.changed.of[s.at], func(one derived.Change) bool {
 				return strings.HasSuffix(part, mark(one.By)) && !b.shows(one.By, list)
 			})
 		})
 
 		switch {
-		case len(kept.parts) == 0:
+		case len(rest.parts) == 0:
 			s.line = ""
-		case len(kept.parts) < len(s.parts):
-			kept.cut, kept.order = true, nil
-			s.line = b.sayingLine(&kept, most)
+		case len(rest.parts) < len(s.parts):
+			rest.cut, rest.order = true, nil
+			s.line = b.sayingLine(&rest, most)
 		}
 	}
 }

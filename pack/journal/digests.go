@@ -26,7 +26,8 @@ const (
 	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 
-// acknowledges reports whether p only answers that a file was written as the call says.
+// acknowledges reports whether p is the success message of a call that writes, changes, or removes
+// a file. Such a message adds nothing to its call.
 func (p *digestPart) acknowledges() bool {
 	return !p.failed && (p.use == derived.FileWrites || p.use == derived.FileChanges || p.use == derived.FileRemoves)
 }
@@ -54,10 +55,10 @@ type saidWords struct {
 	parts []string
 	rules string // the standing rules among the parts; "": none
 	sense derived.Sense
-	cut   bool        // something that is pasted is left out
-	reply bool        // to a question tool
-	idle  bool        // parts are not known, and it says nothing
-	wants func() bool // whether the parts demand something; nil for a reply
+	cut   bool        // pasted content is omitted
+	reply bool        // the user answered a question tool
+	idle  bool        // says nothing; set only if the parts are not stored
+	wants func() bool // reports whether the parts demand something; nil for a reply
 }
 
 // saidBy returns the words of a message of the user.
@@ -130,7 +131,7 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 		} else if !record.AddressOf(m, at).Event {
 			one.points = derived.Points(r.Text, pointBytes, maxPoints)
 		}
-		one.parts = append(one.parts, digestPart{Digest: d.quotes(r.Text, role), head: head})
+		one.parts = append(one.parts, digestPart{Digest: d.digestQuotes(r.Text, role), head: head})
 	}
 	for _, c := range r.Calls {
 		one.parts = append(one.parts, d.call(c))
@@ -234,20 +235,20 @@ func callsOf(m record.Records, at int, r record.Excerpt) []ctxabi.Call {
 	return out
 }
 
-// line reads a call, which is one line.
-func (d *digests) line(call string) *compress.Digest {
+// digestLine digests the text of a call that fits on one line.
+func (d *digests) digestLine(call string) *compress.Digest {
 	return d.words.Digest(call, compress.Unit{To: len(call), Plain: true})
 }
 
-// quotes reads the parts of a text that can be quoted; see [derived.Quotes].
-func (d *digests) quotes(text, role string) *compress.Digest {
+// digestQuotes digests the quotable parts of a text. role has the values of [derived.Quotes].
+func (d *digests) digestQuotes(text, role string) *compress.Digest {
 	text = compress.WithoutNumbers(text)
 	return d.words.Digest(text, derived.Quotes(text, role)...)
 }
 
 // answer is what is answered to one call.
 func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) digestPart {
-	p := digestPart{Digest: d.quotes(a.Text, ""), head: headOf(asked), failed: failed || a.Failed,
+	p := digestPart{Digest: d.digestQuotes(a.Text, ""), head: headOf(asked), failed: failed || a.Failed,
 		report: compress.IsSubAgent(asked.Name)}
 	p.file, p.use = derived.FileOf(derived.Call{Name: asked.Name, Arguments: asked.Arguments})
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
@@ -284,7 +285,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	if set, ok := runs.SettingOf(c.Name, c.Arguments); ok {
 		p.setting = &set
 	}
-	if compress.IsListKeeper(c.Name) { // to-dos are shown as such
+	if compress.IsListKeeper(c.Name) { // another block shows the to-do list
 		p.Digest = d.words.Digest("")
 		return p
 	}
@@ -294,7 +295,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 		return p
 	}
 	if len(c.Arguments) <= manyArguments && !strings.Contains(c.Arguments, `\n`) {
-		p.Digest, p.head = d.line(c.Name+" "+c.Arguments), "" // the line says it
+		p.Digest, p.head = d.digestLine(c.Name+" "+c.Arguments), "" // the line contains the tool's name
 		return p
 	}
 	var text, short strings.Builder
@@ -312,13 +313,13 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	if short.Len() > 0 {
 		text.WriteString(c.Name + short.String() + "\n")
 	}
-	p.Digest = d.quotes(text.String(), "")
+	p.Digest = d.digestQuotes(text.String(), "")
 	if len(gone) > 0 {
 		here := map[int32]bool{}
 		for _, n := range p.Numbers() {
 			here[n] = true
 		}
-		for _, n := range d.quotes(strings.Join(gone, "\n"), "").Numbers() {
+		for _, n := range d.digestQuotes(strings.Join(gone, "\n"), "").Numbers() {
 			if !here[n] {
 				p.removed = append(p.removed, n)
 			}

@@ -53,9 +53,10 @@ func (f *Fold) pastWords() (n int64) {
 	return n
 }
 
-// minorTo returns the start to which a minor compaction moves the boundary and what the journal comes to then; 0: there is none, and
-// the next compaction is a major one. Images of the past bring a major one, since they leave at the next compaction, and so does a
-// version of the summary that was delivered or retracted since the last one.
+// minorTo returns the index of the start that a minor compaction would make the boundary, and the
+// weight of the journal afterwards. It returns 0 if the next compaction must be a major one: after
+// maxMinors minor ones, if compacted records show images, or if a version of the summary was
+// delivered or retracted since the last major compaction.
 func (f *Fold) minorTo() (to int, after int64) {
 	if len(f.past) == 0 || len(f.past) > maxMinors || f.Rules.zones.all() == 0 {
 		return 0, 0

@@ -30,16 +30,17 @@ type Fold struct {
 	exactly func() (int64, bool)
 	// images is what the images of the record at a line cost; nil: nothing.
 	images func(line int) int
-	// arguments returns the weight of the arguments of the calls of the record at a line; nil:
-	// none. With a body it returns the most that the record weighs if they are shortened to that;
-	// 0: unknown.
+	// arguments returns the weight of the call arguments in the record at a line if body is 0.
+	// Otherwise it returns an upper bound of the record's weight with its arguments shortened to
+	// body tokens, or 0 if the bound is unknown. If arguments is nil, no arguments are shortened.
 	arguments func(line, body int) int
 	// idle is whether the user record at a line says nothing by itself; nil: none does.
 	idle func(line int) bool
-	// summary returns the version of the summary in use at a compaction that record n starts; nil:
-	// there are no versions.
+	// summary returns the version of the summary that a compaction at record n uses. It is nil if
+	// no version was delivered.
 	summary func(n int) delivered
-	// weightUpTo returns the weight of the records up to a place; nil: there are no versions.
+	// weightUpTo returns the total weight of the records up to a place, inclusive. It is nil if no
+	// version was delivered.
 	weightUpTo func(to int) int64
 
 	N               int    // records folded so far
@@ -71,7 +72,7 @@ type Fold struct {
 	Cuts            []int     // the boundary after each of them
 	Compacted       int       // the record whose arrival brought the last compaction, or 0
 	Previous        int       // the boundary before it
-	Moved           string    // why it was: byRoom, ByIterations, byTurn, byShares or bySummary; see Reason
+	Moved           string    // reason of the last compaction, one of the constants below; see Reason
 	LeftBy          string    // why the boundary moved last; "": it never did
 	SettledUser     Anchor    // the newest user record when it was
 	iteration       int       // the one that goes on, counted from 1; 0 before the first
@@ -81,7 +82,7 @@ type Fold struct {
 	past            []*Fold   // the generations of what is behind the boundary, see generations.go
 	from            int       // the first place of the newest of them
 	minor           bool      // the boundary moved last by a minor compaction
-	asked           requests  // for a summary
+	asked           requests  // state of the summary requests
 }
 
 // Reasons of compactions.

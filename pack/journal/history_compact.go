@@ -7,8 +7,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// after is what the journal comes to once starts[i] is the boundary: zones fill it to its low mark.
-// tokens are those of a delivered summary.
+// after returns the weight of the journal after a compaction that makes starts[i] the boundary.
+// Zones fill the journal up to its low mark. tokens is the size of the delivered summary.
 func (f *Fold) after(i, tokens int) int64 {
 	s := f.starts[i]
 	live := f.shown - s.shown
@@ -197,22 +197,24 @@ func (f *Fold) compact() {
 		}
 	}
 	if !shown {
-		to = max(to, f.startAfter(d.to)) // the version covers what is before
+		to = max(to, f.startAfter(d.to)) // the version covers the records before that start
 	}
 	if !f.major(to, before, byRoom) {
 		undo()
 	}
 }
 
-// major makes starts[to] the boundary by a major compaction, unless that frees too little; before
-// is what the journal weighed. It reports whether it did.
+// major performs a major compaction that makes starts[to] the boundary. before is the current
+// weight of the journal, and why becomes f.Moved. It returns false and leaves f unchanged if the
+// compaction would free less than leastGain.
 func (f *Fold) major(to int, before int64, why string) bool {
 	d, _ := f.inUse()
 	after, least := f.after(to, d.tokens), f.leastGain(f.starts[to])
 	kept := f.keptRecords(1, f.starts[to])
 	live := f.shown - f.starts[to].shown
 	z := f.Rules.zonesWith(f.Rules.room-kept, d.tokens)
-	// Zones take less before a compaction frees too little, but for the delivered summary.
+	// Shrink the derived zones until the compaction frees enough. The delivered summary keeps its
+	// tokens.
 	after = min(after, max(before-least, kept+live+z.own))
 	if gain := before - after; gain <= 0 || gain < least {
 		return false
@@ -231,13 +233,13 @@ const (
 	wordsLeaveMost  = 220
 )
 
-// wordsFrame is what the heading of the user's words and the marks around them take, about.
+// wordsFrame is the approximate size, in tokens, of the heading and marks of the user's words.
 const wordsFrame = 48
 
-// wordsBeyond is what the user's words have beyond their share at a compaction that makes
-// starts[to] the boundary and brings the journal to after: demand are their tokens, and zones take
-// own tokens otherwise, shared out as z says. So no message of the user leaves the prompt as long
-// as the journal leaves enough for the records to come; it stays below most in any case.
+// wordsBeyond returns how many tokens beyond their share the user's words receive at a compaction
+// that makes starts[to] the boundary and reduces the journal to after. demand is the size of all
+// their lines; the zones divide own tokens in the proportions of z. The extra tokens keep every
+// message of the user in the prompt, as long as the journal stays below wordsMark and below most.
 func (f *Fold) wordsBeyond(demand int64, z zoneRules, own, after, most int64, to int) int64 {
 	kept := f.keptRecords(1, f.starts[to])
 	if z.said == 0 {
@@ -250,7 +252,7 @@ func (f *Fold) wordsBeyond(demand int64, z zoneRules, own, after, most int64, to
 	return max(0, min(demand-z.said, min(f.wordsMark(kept), most)-after))
 }
 
-// wordsMark is what the user's words bring the journal to at most.
+// wordsMark returns the weight up to which the user's words may fill the journal.
 func (f *Fold) wordsMark(kept int64) int64 {
 	movable := f.movable(kept)
 	return f.Rules.room - max(movable*wordsLeaveLeast/1000, min(f.call, movable*wordsLeaveMost/1000))

@@ -16,7 +16,7 @@ type Rules struct {
 	minGain int64 // likewise
 	scale   int64 // thousandths by which weights count
 	zones   zoneRules
-	summary int // limit of a delivered summary that the recipe sets; 0: the usual one
+	summary int // the recipe's limit for a delivered summary; 0: see SummaryLimit
 
 	leadCap  int // for all leading records together; 0: none leads
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
@@ -63,13 +63,13 @@ func (r *Rules) share(e ctxabi.Entry) shareRule {
 type odd struct {
 	line, weight int
 	less         int // what a record with calls may show once its turn is over; 0: it is a result
-	most         int // what such a record shows at most, whatever its share; 0: its share
+	most         int // upper bound of the weight that such a record shows; 0: none
 	rule         shareRule
 	aged         int       // the record that brought the compaction since which it has rule; 0: it came with it
 	was          shareRule // which it had before
 }
 
-// shown returns the weight that o shows under a rule.
+// shown returns the weight of o as shown under a rule.
 func (o *odd) shown(rule shareRule) int {
 	if o.most > 0 {
 		return min(o.most, rule.shown(o.weight))
@@ -173,7 +173,7 @@ type Policy struct {
 	zones              zoneRules
 	iterations, step   int
 	Truncate           bool
-	Summary            int  // limit of a delivered summary in tokens; 0: the usual one
+	Summary            int  // limit of a delivered summary in tokens; 0: [Rules.SummaryLimit] decides
 	Present            bool // the recipe has a journal
 }
 

@@ -20,18 +20,18 @@ type Memo struct {
 	zoned     map[zonesOf]*Zones
 	repeated  map[repeatsOf]*repeats
 	Counter   *tokens.Counter // of the build going on
-	Summaries []Summary       // likewise; see Deliver
-	checked   map[[sha256.Size]byte]summaryChecked
+	Summaries []Summary       // versions for the build going on, set by Deliver
+	checked   map[[sha256.Size]byte]checkResult
 	records   map[shownAs]rendered
 	requests  map[int]string     // what users asked, by place
 	costs     map[int]int32      // of images, by place
-	argued    map[[2]int]int32   // see argumentsOf; by place and body
+	argued    map[[2]int]int32   // results of argumentsOf, by place and body
 	Finds     *finds.Finds       // what records say that is worth a note; see found
 	nearby    *finds.Finds       // of a long history; see foundUpTo
 	Near      finds.Keeper       // of nearby; nil: it is not kept
 	items     *items             // see derivedItems
 	digests   digests            // of the newest records
-	outdated  outdated           // see Outdated
+	outdated  outdated           // newest result of Outdated
 	states    section.States     // of files and runs
 	paths     map[int]filesUsed  // of files that calls read and write, by place
 	older     map[int]*saidWords // messages of the user before the newest ones, by place
@@ -51,13 +51,15 @@ type Memo struct {
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
 	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{},
-		repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{}, costs: map[int]int32{}, argued: map[[2]int]int32{}, paths: map[int]filesUsed{}, older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]summaryChecked{}}
+		repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{},
+		costs: map[int]int32{}, argued: map[[2]int]int32{}, paths: map[int]filesUsed{},
+		older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]checkResult{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
 type folded struct {
 	before, now *Fold
-	entered     []entered // the versions of the summary that could enter at the compactions of now
+	entered     []entered // versions of the summary that compactions of now could use
 }
 
 // Fold folds m by rules, from where an earlier build left off.
@@ -135,9 +137,10 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 	return now
 }
 
-// argumentsOf returns the weight of the arguments of the calls of the record at a place. With a
-// body it returns the most that the record weighs if its arguments are shortened to that many
-// tokens; 0 if that is not enough. It returns ctxabi.ErrIO when the record cannot be read.
+// argumentsOf returns the weight of the call arguments in the record at a place if body is 0.
+// Otherwise it returns an upper bound of the record's weight with its arguments shortened to body
+// tokens, or 0 if more than arguments must be shortened. It returns ctxabi.ErrIO if the record
+// cannot be read.
 func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
 	key := [2]int{at, body}
 	if n, ok := mm.argued[key]; ok {
@@ -166,8 +169,8 @@ func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
 	return n, nil
 }
 
-// shortenedMargin is the share of its weight, in hundredths, that a record with shortened arguments
-// counts for: by an exact count of tokens it may be shortened less.
+// shortenedMargin is the percentage of its weight that a record with shortened arguments counts
+// for. Rendering shortens by exact token counts, so it may keep more than the weight suggests.
 const shortenedMargin = 125
 
 // foldsBetween is how many records are folded between two looks at whether somebody still waits.

@@ -133,7 +133,7 @@ func pieceOf(m record.Records, line int, kept bool, rule shareRule) Piece {
 	return p
 }
 
-// bodyOf returns the tokens that a rule leaves below the heading of a record.
+// bodyOf returns how many tokens a rule allows for a record without its heading.
 func bodyOf(rule shareRule) int { return max(1, rule.to-recordOverhead) }
 
 // recordOverhead is the part of a record's weight that its heading takes; see ctxabi.Message.Weight.

@@ -16,7 +16,7 @@ import (
 // record twice, ever, and reads none for what stands behind the boundary.
 
 const (
-	foldsVersion = 5    // of the encoding
+	foldsVersion = 5    // version of the encoding
 	leastSaved   = 64   // records of a history below which nothing is stored
 	savedEvery   = 8192 // records after which folds are stored where no compaction comes
 )
@@ -156,10 +156,10 @@ func CheckFolds(data []byte, renderer int) error {
 // CheckStates returns an error if data is not what [Memo.Save] stores of the sections.
 func CheckStates(data []byte, renderer int) error { return section.Check(data, renderer) }
 
-// entered is what a fold depends on of a version of the summary.
+// entered contains the fields of a delivered version that determine a fold.
 type entered struct{ n, to, after, tokens int }
 
-// entered returns those that may enter at a compaction that one of the first n records brings.
+// entered lists the versions that a compaction at one of the first n records may use.
 func (mm *Memo) entered(n int) (list []entered) {
 	for _, s := range mm.Summaries {
 		if s.After < n {

@@ -8,39 +8,39 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// A delivered summary is never altered. Its exact values are looked up in the messages that it
-// covers; the result is at most two lines below it, which are hints and no proof.
+// The journal never rewrites a delivered summary; it only truncates long ones. This file searches
+// the covered records for the exact values of a summary and adds up to two check lines, which are
+// hints and not proofs.
 
-// Numbers of the checks.
 const (
-	checkTokens   = 40       // of one line
-	checkedBytes  = 16 << 20 // of history; a summary of more is not checked
+	checkTokens   = 40       // size of one check line
+	checkedBytes  = 16 << 20 // largest history that is searched
 	fetchedAtOnce = 512      // records
 )
 
-// lookedUp is a value of a summary.
-type lookedUp struct {
+// searchedValue is an exact value of a summary and where the search found it.
+type searchedValue struct {
 	derived.Value
-	said   bool // a record other than a tool result contains it
-	output bool // a tool result does
+	said   bool // in a record other than a tool result
+	output bool // in a tool result
 }
 
-// summaryChecked is what the checks of a version found.
-type summaryChecked struct {
-	shares  bool     // a word of it occurs in the covered records
-	missing []string // values that do not
-	output  []string // values from outside that occur only in tool results
+// checkResult is the outcome of the checks of one version.
+type checkResult struct {
+	shares  bool     // summary and covered records have a word in common
+	missing []string // values that no covered record contains
+	output  []string // URLs, hosts, commands, and recipients that only tool results contain
 }
 
-// checkSummary sets the lines below the version that enters, and whether it replaces derived lines:
-// a summary does so that is not tiny and has a word of the records that it covers. It returns
-// ctxabi.ErrIO if a record cannot be read.
+// checkSummary sets the check lines of the delivered version and decides whether the version
+// replaces derived lines. It does if it has at least minReplaces tokens and a word in common with
+// the records that it covers. checkSummary returns an error if the context of the build ends.
 func (b *zoner) checkSummary() error {
 	id := b.own.ID()
 	found, ok := b.mm.checked[id]
 	if !ok {
 		var err error
-		if found, err = b.lookUp(b.own); err != nil {
+		if found, err = b.searchValues(b.own); err != nil {
 			return err
 		}
 		if !b.unread {
@@ -54,7 +54,8 @@ func (b *zoner) checkSummary() error {
 	return nil
 }
 
-// hint returns a line that lists values, as many as fit into checkTokens; "" for none.
+// hint returns a line that lists the first values that fit into checkTokens. It returns "" if none
+// fits.
 func (b *zoner) hint(begin string, values []string) (line string) {
 	for _, v := range values {
 		next := begin + ctxabi.EscapeInline(record.OneLine(v))
@@ -69,15 +70,16 @@ func (b *zoner) hint(begin string, values []string) (line string) {
 	return line
 }
 
-// lookUp reads the records that a version covers. It returns an error if the pack's context ends; a
-// record that cannot be read is skipped.
-func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
+// searchValues searches the covered records for the values of a version. If the records exceed
+// checkedBytes, it reads none of them and reports no value as missing. It skips records that cannot
+// be read and then sets b.unread. It returns an error if the context of the build ends.
+func (b *zoner) searchValues(s *Summary) (found checkResult, err error) {
 	if b.bytesUntil(s.To) > checkedBytes {
-		return summaryChecked{shares: true}, nil
+		return checkResult{shares: true}, nil
 	}
 	l := summarySearch{words: derived.Words(s.Text)}
 	for _, v := range derived.Values(s.Text) {
-		l.items = append(l.items, lookedUp{Value: v})
+		l.items = append(l.items, searchedValue{Value: v})
 	}
 	l.open = len(l.items)
 
@@ -90,15 +92,15 @@ func (b *zoner) lookUp(s *Summary) (found summaryChecked, err error) {
 			if err := b.mm.Context.Err(); err != nil {
 				return found, err
 			}
-			b.unread = true // the pack can do without
+			b.unread = true
 			continue
 		}
-		l.record(&r)
+		l.addRecord(&r)
 	}
-	return l.found(), nil
+	return l.result(), nil
 }
 
-// bytesUntil returns the size of the records up to a position.
+// bytesUntil returns the total size of the records 1 to to.
 func (b *zoner) bytesUntil(to int) (total int64) {
 	for at := 1; at <= to; at++ {
 		total += int64(b.m.At(at).Len)
@@ -106,7 +108,7 @@ func (b *zoner) bytesUntil(to int) (total int64) {
 	return total
 }
 
-// fetchFrom fetches the next records from a position, up to the last one.
+// fetchFrom prefetches up to fetchedAtOnce records, from at to at most last.
 func (b *zoner) fetchFrom(at, last int) {
 	if b.mm.Fetch == nil {
 		return
@@ -118,16 +120,17 @@ func (b *zoner) fetchFrom(at, last int) {
 	b.mm.Fetch(places)
 }
 
-// summarySearch is one search for the values and words of a version.
+// summarySearch searches records for the values and words of a version.
 type summarySearch struct {
-	items  []lookedUp
+	items  []searchedValue
 	words  map[string]bool
-	open   int  // items whose result further records can change
-	shares bool // a word occurs in a record
+	open   int  // items that the search has not settled
+	shares bool // a record contains one of the words
 }
 
-// record searches one record.
-func (l *summarySearch) record(r *record.Excerpt) {
+// addRecord searches one record. A value is settled once a message contains it; a tool result
+// settles it, too, unless it is a URL, a host, a command, or a recipient.
+func (l *summarySearch) addRecord(r *record.Excerpt) {
 	text := r.Whole()
 	for i := range l.items {
 		it := &l.items[i]
@@ -145,9 +148,8 @@ func (l *summarySearch) record(r *record.Excerpt) {
 	}
 }
 
-// found returns the result of the search.
-func (l *summarySearch) found() summaryChecked {
-	found := summaryChecked{shares: l.shares}
+func (l *summarySearch) result() checkResult {
+	found := checkResult{shares: l.shares}
 	for _, it := range l.items {
 		switch {
 		case !it.said && !it.output:
@@ -159,7 +161,7 @@ func (l *summarySearch) found() summaryChecked {
 	return found
 }
 
-// sharesWord reports whether a text has one of the words.
+// sharesWord reports whether a text contains one of the words.
 func sharesWord(text string, words map[string]bool) bool {
 	for w := range derived.Words(text) {
 		if words[w] {

@@ -47,7 +47,7 @@ type Zones struct {
 	blocks       []Part // before the conversation
 	From         int    // the first folded record; 0: none is
 	folds        []Part // of the records from there to the boundary
-	covers       int    // the last place that the delivered summary replaces derived lines of; 0: none
+	covers       int    // last place without derived lines, because the delivered summary replaces them; 0: none
 	Decided      int    // of the recorded decisions, how many the blocks tell of
 
 	used bool // by the build going on
@@ -168,19 +168,19 @@ type zoner struct {
 	z      *Zones
 	before Past // of the generations before
 
-	own       *Summary // the delivered version that enters; nil: none
-	checks    string   // the lines below it: see checkSummary
-	ownTokens int64    // that the block has up to the end of these
+	own       *Summary // the delivered version that this compaction uses; nil: none
+	checks    string   // check lines of that version
+	ownTokens int64    // size of the summary block up to and including the check lines
 	unread    bool     // a record could not be read
 
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
 	again      []saying    // changed statements that the pack shows without a mark
 	foldTokens int64       // that the folded records take, with their marks and days
-	unsaid     int         // messages that the block of the user's words only counts
-	records    []string    // texts of the records that the pack shows
-	list       []saying    // messages for the block of the user's words, newest first
-	missing    []int       // places of older ones that the block counts
+	unsaid     int         // messages that the block of the user's words counts without quoting them
+	records    []string    // texts of the records that the prompt shows
+	list       []saying    // candidates for the block of the user's words, newest first
+	missing    []int       // places of older messages, which the block only counts
 }
 
 func (b *zoner) make(rooms zoneRules) error {
@@ -204,7 +204,7 @@ func (b *zoner) make(rooms zoneRules) error {
 		if err := b.checkSummary(); err != nil {
 			return err
 		}
-		own := b.ownBlock(&rooms) // what it leaves of its tokens is the user's
+		own := b.ownBlock(&rooms) // unused tokens go to the user's words
 		rooms.said, rooms.own = rooms.said+rooms.own-own, own
 	}
 	rooms = rooms.within(room)
@@ -273,7 +273,7 @@ func (b *zoner) taken() int64 {
 	return n
 }
 
-// fillUp gives the tokens that the other zones leave to key lines, then to the user's words, the
+// fillUp distributes the remaining tokens: first to key lines, then to the user's words, the
 // conclusions, and folded records.
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
@@ -303,8 +303,9 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 	}
 }
 
-// sayMore gives the block of the user's words more tokens if it has more messages then, and returns
-// how many it takes of them. said are the places of its messages.
+// sayMore rebuilds the block of the user's words with up to more additional tokens. If the new
+// block quotes more messages, it replaces the old block, and sayMore returns the additional tokens
+// and the places of the quoted messages. Otherwise sayMore returns 0 and said, the old places.
 func (b *zoner) sayMore(span ctxabi.Span, more int64, said map[int]bool) (taken int64, shown map[int]bool) {
 	blocks, was, unsaid := b.z.blocks, b.taken(), b.unsaid
 	rest := blocks

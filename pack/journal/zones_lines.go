@@ -37,11 +37,11 @@ func (b *zoner) covered() (out []string, whole map[int]bool, err error) {
 	return out, whole, nil
 }
 
-// Tokens of the block of quotes.
+// Limits of the quotes from compacted records.
 const (
-	minQuotes   = 1500 // that it may take at any budget
-	boilerplate = 1000 // bytes of a result up to which three equal ones are not quoted
-	quotesShare = 150  // thousandths of the journal that it may take of a large one
+	minQuotes   = 1500 // tokens available at any budget
+	quotesShare = 150  // thousandths of the journal, if that is more than minQuotes
+	boilerplate = 1000 // a result of fewer bytes is not quoted if it occurs at least three times
 )
 
 // lineSource is where a source of key lines is from.
@@ -106,13 +106,14 @@ func (mm *Memo) Outdated(m record.Records, last int) map[int]bool {
 	return places
 }
 
-// outdated is what [Memo.Outdated] returned for the newest place.
+// outdated caches the result of [Memo.Outdated] for the newest place.
 type outdated struct {
-	last   int // 0: nothing is known
+	last   int // 0: the cache is empty
 	places map[int]bool
 }
 
-// mayReplace reports whether a record may replace what older ones say, or take back that one does.
+// mayReplace reports whether a record may change which older records are outdated: it names a file,
+// sets a field, or reports a failure, which cancels the effect of its call.
 func (d *digest) mayReplace() bool {
 	return slices.ContainsFunc(d.parts, func(p digestPart) bool { return p.file != "" || p.setting != nil || p.failed })
 }
@@ -136,7 +137,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 			parts = append(parts, lineSource{at, &one.parts[i]})
 		}
 	}
-	same := map[string]int{} // short results that say nothing of their call: how often
+	same := map[string]int{} // occurrences of each short result without a file
 	for _, s := range parts {
 		if text := s.part.Text(); s.part.file == "" && len(text) < boilerplate {
 			same[text]++
@@ -188,7 +189,8 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	return p
 }
 
-// quotesLimit returns the tokens that quotes may take beside those of earlier generations.
+// quotesLimit returns the tokens that this generation may quote: the limit for all quotes minus the
+// blocks of earlier generations.
 func (b *zoner) quotesLimit() int {
 	limit := max(minQuotes, int(b.f.Rules.room)*quotesShare/1000)
 	for _, z := range b.before {

@@ -3,24 +3,26 @@ package journal
 // zoneRules are what zones take of the room, in thousandths or in tokens.
 type zoneRules struct {
 	said, summary, state, lines, folds int64
-	own                                int64 // tokens of a delivered summary; never in thousandths
+	own                                int64 // delivered summary, always in tokens
 }
 
 func (z zoneRules) all() int64 { return z.own + z.derived() }
 
-// derived returns what all zones but the delivered summary take.
+// derived returns the sum of all zones except the delivered summary.
 func (z zoneRules) derived() int64 { return z.said + z.summary + z.state + z.lines + z.folds }
 
-// least returns what the zones take at least: the delivered summary, and a third of the others.
+// least returns the minimum that a compaction reserves for zones: the delivered summary and a third
+// of the derived zones.
 func (z zoneRules) least() int64 { return z.own + z.derived()/3 }
 
-// times returns the parts n/of of each, and all of the delivered summary.
+// times scales the derived zones by n/of. The delivered summary keeps its tokens.
 func (z zoneRules) times(n, of int64) zoneRules {
 	return zoneRules{z.said * n / of, z.summary * n / of, z.state * n / of, z.lines * n / of, z.folds * n / of, z.own}
 }
 
-// within returns the zones made smaller until they take room tokens. The delivered summary gives
-// way last, and next to it the user's words keep their share as long as they can.
+// within shrinks the zones so that they take at most room tokens. Without a delivered summary all
+// zones shrink in proportion. With one, the user's words shrink only after the other derived zones
+// are empty, and the summary shrinks last.
 func (z zoneRules) within(room int64) zoneRules {
 	if z.all() <= room {
 		return z
@@ -36,8 +38,8 @@ func (z zoneRules) within(room int64) zoneRules {
 	return z
 }
 
-// Zoned reports whether compacted records have zones, so that the journal shows a delivered
-// summary.
+// Zoned reports whether the journal replaces compacted records with zones. Only then can it show a
+// delivered summary.
 func (j Policy) Zoned() bool {
 	z := j.zoneRules(0)
 	return z.all() > 0

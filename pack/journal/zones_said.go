@@ -22,7 +22,7 @@ import (
 
 // Numbers of the block of the user's words.
 const (
-	saidMost     = 512 // newest messages of the user; of older ones, those with rules or changes
+	saidMost     = 512 // newest messages considered; older ones need a rule or a change
 	saidNewest   = 3   // messages that stay before older ones that demand something
 	saidAsked    = 48  // tokens of the question that a short reply answers
 	saidNumbered = 8   // missing messages whose numbers the block lists
@@ -42,25 +42,26 @@ type saying struct {
 	cut   bool   // something that is pasted is left out
 	reply bool   // to a question tool
 	pair  bool   // it changed a statement, or has one that changed
-	must  bool   // an earlier block shows what it changed, or the statement without its mark
+	must  bool   // required: an earlier block shows a statement that it changed, or lacks its mark
 	line  string // in the block; "": none yet
 
-	wants func() bool // whether it demands something; nil for a reply
-	keep  string      // the parts that every line shows whole: rules, sentences that changed a statement
-	order []int       // of the parts, for shortened lines; nil: not needed yet
+	wants func() bool // reports whether it demands something; nil for a reply
+	keep  string      // parts that every line contains whole; see keeps
+	order []int       // indices of parts by importance, for shortened lines; nil: not computed yet
 }
 
-// saidTokens are the tokens of the block of the user's words.
+// saidTokens contains the limits of the block of the user's words. A line is added only if the
+// block stays within the limit for its kind of message.
 type saidTokens struct {
-	all  int // for all messages
-	most int // messages with rules or changes may bring the block to this
-	must int // messages that must not be missing may bring the block to this
+	all  int // any message
+	most int // messages with rules or changes
+	must int // required messages
 }
 
 func (t saidTokens) less(n int) saidTokens { return saidTokens{t.all - n, t.most - n, t.must - n} }
 
-// said returns the block of the user's words from b.list and b.missing, and the places of its
-// messages. It sets b.unsaid to the number of messages that it only counts.
+// said builds the block of the user's words from b.list and b.missing. It returns the places of the
+// quoted messages and sets b.unsaid to the number of the others. The Part is empty if nothing fits.
 func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
@@ -71,7 +72,7 @@ func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]b
 		return Part{}, shown
 	}
 	b.sayingLines(list, missing, room)
-	b.pair(list, saidCaps[0])
+	b.dropUnpaired(list, saidCaps[0])
 
 	text, last, rules := heading, "", 0
 	for i := range slices.Backward(list) {
@@ -98,11 +99,12 @@ func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]b
 	return p, shown
 }
 
-// moreCounted counts messages without a line where their places take too many tokens.
+// moreCounted replaces the result of moreLine if the places of the messages take too many tokens.
 const moreCounted = "- %d more: " + ctxabi.RequestsFile + "\n"
 
-// sayingLines sets the lines of messages, of which list has the newest first. They leave tokens for
-// the line that counts those without one and the missing ones.
+// sayingLines sets the line of each message in list, which is sorted from newest to oldest. If not
+// all fit, it leaves the lines of the lowest-ranked messages empty. It reserves the tokens of
+// moreLine, which counts those and the missing messages.
 func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 	for _, limit := range saidCaps {
 		left := room.all
@@ -135,13 +137,13 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 		switch {
 		case s.must:
 			limit = room.must
-		case s.rules != "" || s.pair: // a mark of an earlier block may name the change
+		case s.rules != "" || s.pair: // a mark in an earlier block may refer to the message
 			limit = room.most
 		}
 		s.line = b.sayingLine(s, saidCaps[len(saidCaps)-1])
 		n := used + b.c.CountCached(s.line)
 		fits := n+longest <= limit
-		if !fits && n <= limit && misses < maxMisses { // the line that counts the others shrinks
+		if !fits && n <= limit && misses < maxMisses { // moreLine gets shorter with each new line
 			fits = n+b.c.CountCached(b.moreLine(list, missing)) <= limit
 			misses++
 		}
@@ -219,10 +221,10 @@ func (s *saying) rank(k int) int {
 	return 3
 }
 
-// sayings are the messages of the user of a span that say something and that the pack does not
-// show otherwise, newest first. Of a message that the pack shows in part they are the rules that
-// it does not show. Of messages older than the newest saidMost they are those with rules or
-// changes; missing has the places of the others, oldest first.
+// sayings returns the user's messages in a span that say something and that the prompt does not
+// show elsewhere, newest first. If a record shows a message in part, the result contains only the
+// rules that it omits. Before the newest saidMost messages, the result contains only messages with
+// rules or changes, and missing contains the places of the others, oldest first.
 func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	known := map[string]bool{}
 	add := func(at int, w *saidWords) {
@@ -268,8 +270,8 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	return append(list, b.again...), missing
 }
 
-// missingRules returns the rules among the parts of a message, with their marks, that no record of
-// the pack shows and that no later message changed.
+// missingRules returns the rules among the parts of a message that no record of the prompt shows
+// and that no later message changed. marked contains the same parts with their change marks.
 func (b *zoner) missingRules(marked, parts []string) (missing []string) {
 	for i, part := range parts {
 		if derived.IsRule(part) && marked[i] == part && !contains(b.records, part) {
@@ -279,9 +281,9 @@ func (b *zoner) missingRules(marked, parts []string) (missing []string) {
 	return missing
 }
 
-// olderSayings calls add for the messages of a span with rules or changes, newest first, and
-// returns the places of the others that say something. It does not read the middle of a very long
-// history (see finds.GapBefore): the messages there count as others.
+// olderSayings calls add for each message in a span with rules or changes, newest first, and
+// returns the places of the other messages that say something, oldest first. It does not read the
+// middle of a very long history (see finds.GapBefore) and returns the places of all messages there.
 func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
 	gap := finds.GapBefore(b.z.at)
 	var unread []record.Address
@@ -309,7 +311,7 @@ func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (
 			if !readable {
 				continue
 			}
-			if w = saidBy(r); w.rules == "" && !pair { // only whether it says something is needed later
+			if w = saidBy(r); w.rules == "" && !pair { // later calls need only w.idle
 				w = &saidWords{sense: w.sense, idle: !w.says()}
 			}
 			b.mm.older[at] = w
@@ -354,7 +356,8 @@ func (b *zoner) askedBefore(at int) string {
 	return ""
 }
 
-// sayingLine returns the line of a message in about most tokens. It keeps s.keep whole in any case.
+// sayingLine formats a message as a line of about most tokens. The line is longer if s.keep alone
+// takes more.
 func (b *zoner) sayingLine(s *saying, most int) string {
 	if s.keep != "" {
 		most = max(most, b.c.CountCached(s.keep)+lineTokens)
@@ -376,8 +379,8 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 	return line + "\n"
 }
 
-// keeps reports whether a line of the message at a place shows a part whole: a rule, or a sentence
-// of a message that changed a statement that asks for a change.
+// keeps reports whether lines of the message at a place must contain a part whole. The part is a
+// rule, or the message changed a statement and the part is a sentence that asks for a change.
 func (b *zoner) keeps(at int, part string) bool {
 	asks := func(ask derived.Statement) bool { return strings.HasPrefix(part, begins(ask.Text)) }
 	return derived.IsRule(part) || len(b.changed.by[at]) > 0 && slices.ContainsFunc(b.notesFound.Asks, asks)

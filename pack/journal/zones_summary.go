@@ -10,14 +10,14 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Numbers of the summary.
+// Limits of the derived sentences. The span is divided into stretches of equal length.
 const (
-	gistTokens  = 80 // that a stretch of the range has
-	gistLooked  = 3  // records of a stretch that are read, where they are older than those of key lines
-	gistScanned = 64 // records of such a stretch among which these are looked for
-	minWorth    = 3  // of a sentence that stands for its stretch, but for the end of a turn
-	endsWorth   = 4  // how much more a sentence is worth that stands at the end of a turn
-	maxMisses   = 8  // sentences that do not fit, before no other is tried
+	gistTokens  = 80 // tokens per stretch
+	gistLooked  = 3  // records read per stretch before the window of key lines
+	gistScanned = 64 // records per such stretch from which these are selected
+	minWorth    = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
+	endsWorth   = 4  // additional worth of a sentence in the last record of a turn
+	maxMisses   = 8  // sentences that may fail to fit before the selection stops
 )
 
 // gist is what an assistant's record says.
@@ -38,10 +38,10 @@ func (g *gist) best() (best int) {
 	return best
 }
 
-// summary is the block of a generation that says what was done, found and decided in the records of
-// a span. It contains the delivered version, then derived lines for the records after its range,
-// for which rooms.summary tokens are left. said are the messages of the user whose words the pack
-// has.
+// summary builds the block of a generation about actions, findings, and decisions in a span: the
+// delivered version, then derived lines for the records after its range in rooms.summary tokens.
+// said contains the places of the user's messages that the prompt quotes. The Part is empty if
+// there are no derived lines and no version covers a record.
 func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Part {
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InSummary}, Text: record.BlockHeading + "summary (" + record.SourcesOf(b.m, span) + ")\n"}
 	room, after := int(rooms.summary), max(span.From-1, b.z.covers)
@@ -62,7 +62,7 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 	return p
 }
 
-// ownBlock returns how many of its tokens the delivered version takes with its heading.
+// ownBlock returns how many of the rooms.own tokens the delivered version takes with its heading.
 func (b *zoner) ownBlock(rooms *zoneRules) int64 {
 	heading := int64(b.c.CountCached(record.BlockHeading + "summary (" +
 		record.SourcesOf(b.m, ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}) + ")\n"))
@@ -73,8 +73,9 @@ func (b *zoner) ownBlock(rooms *zoneRules) int64 {
 	return min(rooms.own, heading+int64(b.c.CountCached(text))+1)
 }
 
-// delivered returns the text of the version that enters, as much of it as fits into room tokens,
-// below a line that names it and above the lines of its checks. cut reports that it is not whole.
+// delivered formats the delivered version in at most room tokens: a line with its number, writer,
+// and range, then its text, then its check lines. cut is true if the text is truncated. delivered
+// returns "" if there is no version or if not even the frame fits.
 func (b *zoner) delivered(room int) (text string, cut bool) {
 	if b.own == nil || b.own.Text == "" {
 		return "", false
@@ -91,7 +92,7 @@ func (b *zoner) delivered(room int) (text string, cut bool) {
 		return "", false
 	}
 	text, cut = cutSummary(ctxabi.Escape(b.own.Text), ctxabi.SummaryPath(b.own.N), limit, b.c.CountCached)
-	if record.NeedsFence(text) { // it leaves a code fence open
+	if record.NeedsFence(text) { // the text leaves a code fence open
 		var b strings.Builder
 		record.WriteContent(&b, text, true)
 		text = b.String()

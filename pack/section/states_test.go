@@ -201,11 +201,12 @@ func TestLinesKeepTheirRoom(t *testing.T) {
 	}
 }
 
-// An edit whose result precedes its call was not counted.
+// Edits were not counted if the result preceded the call.
 func TestResultBeforeItsCall(t *testing.T) {
 	l := packtest.LogOf()
 	edit := func(id string) []byte {
-		return []byte(fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[{"id":%q,"name":"Edit","arguments":"{\"file_path\":\"a.go\"}"}]}`, id))
+		return []byte(fmt.Sprintf(`{"role":"assistant","content":"","tool_calls":[`+
+			`{"id":%q,"name":"Edit","arguments":"{\"file_path\":\"a.go\"}"}]}`, id))
 	}
 	answer := func(id string) []byte {
 		return []byte(fmt.Sprintf(`{"role":"tool","tool_call_id":%q,"content":"The file a.go has been updated."}`, id))

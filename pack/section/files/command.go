@@ -11,19 +11,20 @@ import (
 
 // Bounds of a command line.
 const (
-	maxCommand = 160 // bytes that a line shows
-	maxBefore  = 60  // of those, bytes of each command before the one that names a file
-	maxPaths   = 12  // paths of one command line
+	maxCommand = 160 // bytes of a command line in the prompt
+	maxBefore  = 60  // bytes of each command that decides whether the named command runs
+	maxPaths   = 12  // paths per script
 )
 
-// handlers are programs whose operands are files that they create, change, move, or delete. All
-// others name only the files to which their output goes: what they do belongs to the section of
-// runs.
+// handlers lists the programs that create, change, move, or delete their operands. Commands of
+// other programs name only the targets of their output redirections; the section runs reports
+// their results.
 var handlers = compress.WordSet(`cp mv rm rmdir ln chmod chown touch mkdir install truncate shred tee dd unzip tar zip gzip gunzip patch rename
 	New-Item Remove-Item Copy-Item Move-Item Rename-Item Set-Content Add-Content Out-File del copy move ren`)
 
-// replacers are handlers that remove, move, or change all files in a directory that they name.
-var replacers = compress.WordSet("rm mv truncate shred rename sed perl git Remove-Item Move-Item Rename-Item del move ren")
+// replacers lists the handlers that, given a directory or a pattern, change every file in it.
+var replacers = compress.WordSet(`rm mv truncate shred rename sed perl git Remove-Item Move-Item Rename-Item
+	del move ren`)
 
 // gitHandlers lists the subcommands of git that take files as operands.
 var gitHandlers = compress.WordSet("mv rm checkout restore apply clean")
@@ -34,9 +35,9 @@ type mention struct {
 	dir  string // the directory that a relative path belongs to, as [toolcall.Step] has it
 	text string // the command line, as written
 
-	below bool // all known files that the path contains or matches are meant
-	known bool // no new file is meant
-	tree  bool // all known files of the working tree are meant
+	below bool // applies to all known files that the path contains or matches
+	known bool // creates no entry; updates known files only
+	tree  bool // applies to all known files of the working tree
 }
 
 // mentions returns the paths that the steps of a script name, each with its last command line.
@@ -58,8 +59,9 @@ func mentions(script string, succeeded bool) (list []mention) {
 	return list
 }
 
-// lineOf returns a step with what precedes it in its command line, as far as that decides where it
-// runs, and whether.
+// lineOf returns the text of steps[i] with the earlier commands of its line that decide where it
+// runs (cd) or whether it runs (the left side of ||, and of && unless the script succeeded). The
+// text is clipped to maxCommand bytes.
 func lineOf(steps []toolcall.Step, i int, succeeded bool) string {
 	text := steps[i].Text
 	if steps[i].After == "&" {
@@ -76,14 +78,15 @@ func lineOf(steps []toolcall.Step, i int, succeeded bool) string {
 	return compress.Clip(text, maxCommand)
 }
 
-// pathsIn returns the paths among the words of a command: operands of handlers, and targets of
-// redirections of the output. It is not known which commands of a group ran: they name no new file.
+// pathsIn returns the paths among the words of a command: operands of handlers and targets of
+// output redirections. If the command is part of a group, it may not have run, so its mentions
+// update known files only.
 func pathsIn(words []string, group bool) (list []mention) {
 	if changesTree(words) {
 		return []mention{{tree: true, known: true}}
 	}
 	handles := handlesFiles(words)
-	script := words[0] == "sed" || words[0] == "perl" // the next operand is a program
+	script := words[0] == "sed" || words[0] == "perl" // the next operand is a program, not a file
 	for i, word := range words[1:] {
 		if script && !strings.HasPrefix(word, "-") {
 			script = false
@@ -101,7 +104,7 @@ func pathsIn(words []string, group bool) (list []mention) {
 	return list
 }
 
-// handlesFiles reports whether the operands of a command are files that it changes.
+// handlesFiles reports whether a command changes its operands. sed and perl do only with -i.
 func handlesFiles(words []string) bool {
 	switch words[0] {
 	case "git":
@@ -114,8 +117,8 @@ func handlesFiles(words []string) bool {
 	return handlers[words[0]]
 }
 
-// redirected returns a word without the redirection of the output that it begins with, or that the
-// word before it is; output is false for other words.
+// redirected strips a leading output redirection from a word. output is true if the word is the
+// target of a redirection, either its own or a preceding word such as ">".
 func redirected(word, before string) (target string, output bool) {
 	for _, mark := range []string{">>", "1>", "&>", ">"} {
 		if target, ok := strings.CutPrefix(word, mark); ok && target != "" {
@@ -125,7 +128,7 @@ func redirected(word, before string) (target string, output bool) {
 	return word, before == ">" || before == ">>" || before == "&>"
 }
 
-// changesTree reports whether a command of git may undo changes of any file.
+// changesTree reports whether a git command may revert any file of the working tree.
 func changesTree(words []string) bool {
 	if words[0] != "git" || len(words) < 2 {
 		return false
@@ -140,7 +143,8 @@ func changesTree(words []string) bool {
 	case "stash":
 		return !has("list", "show", "drop")
 	case "checkout", "restore", "switch":
-		return !has("-b", "-B", "-c", "-C", "--staged") && (has(".") || !has("--") && !slices.ContainsFunc(rest, isPath))
+		return !has("-b", "-B", "-c", "-C", "--staged") &&
+			(has(".") || !has("--") && !slices.ContainsFunc(rest, isPath))
 	case "clean", "revert":
 		return true
 	}

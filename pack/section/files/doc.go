@@ -1,6 +1,6 @@
-// Package files keeps the files that the calls of a history name: what structured tools did to
-// them, and the last shell command line that names them, or a directory of them, as written. It
-// does not interpret commands.
+// Package files tracks the files that tool calls name. For each file it keeps the last action of a
+// structured tool and the last shell command line that names the file or its directory. It quotes
+// command lines verbatim and does not interpret them.
 //
 //	call of an edit or write tool ─► changesOf ─► path, action, size, address   tools.go
 //	shell script ─► pathsIn: words with a slash or an extension                 command.go
@@ -8,13 +8,14 @@
 //
 // # Where it is decided
 //
-//   - Which tools change a file, and how: tools.go (changesOf). A failed call changes nothing:
-//     tools.go (succeeded).
-//   - Which words of a command are paths: command.go (isPath). Only programs that handle files and
-//     redirections of an output name files (pathsIn). Which commands mean all files of a directory
-//     or of the working tree: command.go (replacers, changesTree).
+//   - Which tools change a file, and how: tools.go (changesOf). Failed calls are ignored: tools.go
+//     (succeeded).
+//   - Which words of a command are paths: command.go (isPath, pathsIn). Only handlers and output
+//     redirections name files.
+//   - Which commands apply to a whole directory or working tree: command.go (replacers,
+//     changesTree).
 //   - Two spellings of one file: state.go (State.find). A relative path belongs to an absolute one
 //     only if the command line changes to an absolute directory first, or if a result names the
-//     working directory. A file that may have two entries has no count of edits: lines.go
-//     (State.nameOf).
+//     working directory. The line of a file that may have two entries omits the number of edits:
+//     lines.go (State.nameOf).
 package files

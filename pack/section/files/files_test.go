@@ -58,23 +58,41 @@ func TestFailedEditChangesNothing(t *testing.T) {
 	for _, output := range []string{
 		"<tool_use_error>File has not been read yet. Read it first before writing to it.</tool_use_error>",
 		"The user doesn't want to proceed with this tool use. The tool use was rejected.",
-		"EACCES: permission denied, open 'a.go'", "[Errno 28] No space left on device", "Traceback (most recent call last):\nOSError: x",
-		"File already exists at: a.go. Cannot overwrite files using command `create`.", `{"success":false,"message":"locked"}`, `{"error":{"code":5}}`, "Replaced 0 occurrences",
-		"error: the text to replace does not occur in a.go; read the file again", "String to replace not found in file.", "No replacement was performed, old_str did not appear verbatim", "Your proposed edit has introduced new syntax error(s).",
+		"EACCES: permission denied, open 'a.go'",
+		"[Errno 28] No space left on device",
+		"Traceback (most recent call last):\nOSError: x",
+		"File already exists at: a.go. Cannot overwrite files using command `create`.",
+		`{"success":false,"message":"locked"}`,
+		`{"error":{"code":5}}`,
+		"Replaced 0 occurrences",
+		"error: the text to replace does not occur in a.go; read the file again",
+		"String to replace not found in file.",
+		"No replacement was performed, old_str did not appear verbatim",
+		"Your proposed edit has introduced new syntax error(s).",
 	} {
 		if got := shownAfter(one{"edit_file", `{"path":"a.go"}`, output, ""}); got != "" {
 			t.Errorf("%q: %s", output, got)
 		}
 	}
-	for _, output := range []string{"The file failed_cannot.go has been updated.", `{"success":true,"error":null}`, "1 replacement in a.go\nerror: old"} {
-		if got := shownAfter(one{"edit_file", `{"path":"failed_cannot.go"}`, output, ""}); got != "failed_cannot.go: edited at 2" {
+	for _, output := range []string{
+		"The file failed_cannot.go has been updated.",
+		`{"success":true,"error":null}`,
+		"1 replacement in a.go\nerror: old",
+	} {
+		got := shownAfter(one{"edit_file", `{"path":"failed_cannot.go"}`, output, ""})
+		if got != "failed_cannot.go: edited at 2" {
 			t.Errorf("%q: %s", output, got)
 		}
 	}
 	for _, call := range []one{
-		{"edit_file", `{"path":"a.go","dryRun":true}`, "--- a.go", ""}, {"update_ticket", `{"file":"a.go","x":1}`, "ok", ""}, {"editor", `{"command":"undo_edit"}`, "ok", ""}, {"create_directory", `{"path":"/w/src"}`, "ok", ""},
-		{"Write", `{"file_path":"a.md","content":"*** Begin Patch\n*** Update File: b.go\n"}`, "Error: no", ""}, {arguments: "echo '*** Begin Patch\n*** Update File: b.go'"},
-		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** End Patch"}`, "apply_patch verification failed: Failed to find expected lines in a.go", ""},
+		{"edit_file", `{"path":"a.go","dryRun":true}`, "--- a.go", ""},
+		{"update_ticket", `{"file":"a.go","x":1}`, "ok", ""},
+		{"editor", `{"command":"undo_edit"}`, "ok", ""},
+		{"create_directory", `{"path":"/w/src"}`, "ok", ""},
+		{"Write", `{"file_path":"a.md","content":"*** Begin Patch\n*** Update File: b.go\n"}`, "Error: no", ""},
+		{arguments: "echo '*** Begin Patch\n*** Update File: b.go'"},
+		{"apply_patch", `{"input":"*** Begin Patch\n*** Update File: a.go\n*** End Patch"}`,
+			"apply_patch verification failed: Failed to find expected lines in a.go", ""},
 	} {
 		if got := shownAfter(call); got != "" {
 			t.Errorf("%v: %s", call, got)
@@ -83,7 +101,9 @@ func TestFailedEditChangesNothing(t *testing.T) {
 	if got := shownAfter(one{arguments: "sed -i s/a/b/ gone.go", output: "sed: can't read gone.go", exit: "2"}); got != "" {
 		t.Errorf("%s", got)
 	}
-	if got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""}, one{arguments: "rm a.go && false", exit: "1"}); got != "a.go: written at 2, 1 bytes; last command at 4, in a script that failed: rm a.go" {
+	got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""},
+		one{arguments: "rm a.go && false", exit: "1"})
+	if got != "a.go: written at 2, 1 bytes; last command at 4, in a script that failed: rm a.go" {
 		t.Errorf("%s", got)
 	}
 }
@@ -125,7 +145,7 @@ func TestOneFileOneLine(t *testing.T) {
 	}
 }
 
-// A line said that a file is as it was written, although a later call or command changed that.
+// The line of a file omitted later calls and commands that changed the file.
 func TestLaterChangesAreShown(t *testing.T) {
 	write := one{"Write", `{"file_path":"/w/src/a.go","content":"x"}`, "ok", ""}
 	edit := one{"Edit", `{"file_path":"/w/src/a.go","old_string":"x","new_string":"y"}`, "ok", ""}
@@ -157,12 +177,20 @@ func TestLaterChangesAreShown(t *testing.T) {
 		{[]one{write, {arguments: "./gen > /w/src/a.go &"}}, wrote + "; last command at 4: ./gen > /w/src/a.go &"},
 		{[]one{write, {arguments: "./gen > /w/src/a.go", output: "Command timed out after 2m"}}, wrote +
 			"; last command at 4, unfinished: ./gen > /w/src/a.go"},
-		{[]one{{arguments: "rm /w/src/a.go"}, {"Write", `{"file_path":"/w/src/a.go","content":"xy"}`, "ok", ""}}, "/w/src/a.go: written at 4, 2 bytes"},
-		{[]one{write, {arguments: "gofmt -w x; touch /w/src/a.go"}, {"Edit", `{"file_path":"/w/src/a.go"}`, "ok", ""}}, wrote + "; last command at 4: touch /w/src/a.go; edited at 6"},
-		{[]one{write, {"append_file", `{"path":"/w/src/a.go","content":"z"}`, "ok", ""}, {"Write", `{"file_path":"/w/src/a.go","content":"z","append":true}`, "ok", ""}}, wrote + "; edited 2 times, last at 6"},
+		{[]one{{arguments: "rm /w/src/a.go"}, {"Write", `{"file_path":"/w/src/a.go","content":"xy"}`, "ok", ""}},
+			"/w/src/a.go: written at 4, 2 bytes"},
+		{[]one{write, {arguments: "gofmt -w x; touch /w/src/a.go"},
+			{"Edit", `{"file_path":"/w/src/a.go"}`, "ok", ""}},
+			wrote + "; last command at 4: touch /w/src/a.go; edited at 6"},
+		{[]one{write, {"append_file", `{"path":"/w/src/a.go","content":"z"}`, "ok", ""},
+			{"Write", `{"file_path":"/w/src/a.go","content":"z","append":true}`, "ok", ""}},
+			wrote + "; edited 2 times, last at 6"},
 		{[]one{write, {"delete_lines", `{"path":"/w/src/a.go","from":1}`, "ok", ""}}, wrote + edited},
-		{[]one{write, {"move_directory", `{"source":"/w/src","destination":"/w/lib"}`, "ok", ""}}, "/w/src/a.go: moved to a path below /w/lib at 4\n/w/src: moved to /w/lib at 4"},
-		{[]one{write, {"Write", `{"file_path":"/w/b.go","content":"long"}`, "ok", ""}, {"move_file", `{"source":"/w/src/a.go","destination":"/w/b.go"}`, "ok", ""}}, "/w/src/a.go: moved to /w/b.go at 6"},
+		{[]one{write, {"move_directory", `{"source":"/w/src","destination":"/w/lib"}`, "ok", ""}},
+			"/w/src/a.go: moved to a path below /w/lib at 4\n/w/src: moved to /w/lib at 4"},
+		{[]one{write, {"Write", `{"file_path":"/w/b.go","content":"long"}`, "ok", ""},
+			{"move_file", `{"source":"/w/src/a.go","destination":"/w/b.go"}`, "ok", ""}},
+			"/w/src/a.go: moved to /w/b.go at 6"},
 		{[]one{write, {"remove_file", `{"path":"/w/src/a.go"}`, "ok", ""}}, "/w/src/a.go: deleted at 4"},
 	} {
 		if got := shownAfter(c.calls...); got != c.want {
@@ -171,17 +199,19 @@ func TestLaterChangesAreShown(t *testing.T) {
 	}
 }
 
-// A file with a relative and an absolute path had a count of edits that was too small.
+// The edits of a file with a relative and an absolute path were undercounted.
 func TestPossibleAliasHasNoCount(t *testing.T) {
 	edit := func(p string) one { return one{"Edit", `{"file_path":"` + p + `"}`, "ok", ""} }
 	got := shownAfter(edit("/w/src/a.go"), edit("src/a.go"), edit("/w/src/a.go"), edit("src/a.go"), edit("src/b.go"),
 		edit("src/b.go"))
-	if want := "src/b.go: edited 2 times, last at 12\nsrc/a.go: edited, last at 8\n/w/src/a.go: edited, last at 6"; got != want {
+	want := "src/b.go: edited 2 times, last at 12\nsrc/a.go: edited, last at 8\n/w/src/a.go: edited, last at 6"
+	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
-	if got := shownAfter(one{arguments: "cd /a; touch x.go"},
-		one{arguments: "cd /b; touch x.go"}); got != "/b/x.go: last command at 4: touch x.go\n/a/x.go: last command at 2: touch x.go" {
-		t.Errorf("%s", got)
+	got = shownAfter(one{arguments: "cd /a; touch x.go"}, one{arguments: "cd /b; touch x.go"})
+	want = "/b/x.go: last command at 4: touch x.go\n/a/x.go: last command at 2: touch x.go"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 

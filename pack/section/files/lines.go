@@ -21,7 +21,7 @@ func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 	return lines
 }
 
-// line returns a file in one line, in the order in which its parts happened:
+// line formats a file as one line, with its events in chronological order:
 //
 //	a.go: written at 12, 1204 bytes; edited 2 times, last at 15; last command at 20: gofmt -w a.go
 func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
@@ -62,8 +62,8 @@ func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
 		At: max(f.at, f.commandAt)}
 }
 
-// nameOf returns the path of a file: the absolute one if another file has the same path. alone is
-// false if another entry may be the same file.
+// nameOf returns the path of f, or its absolute path if another entry has the same path. alone is
+// false if another entry may refer to the same file, because one of the two has no absolute path.
 func (s *State) nameOf(f *file) (name string, alone bool) {
 	name, alone = f.path, true
 	for _, other := range s.list {

@@ -28,10 +28,10 @@ type file struct {
 
 	command   string // the last command line that names the file, since it was written
 	commandAt int
-	end       string // how that command ended: "", failedEnd, …
+	end       string // suffix for the outcome of command: "" or one of the constants below
 }
 
-// How commands ended.
+// Outcomes of a command, as suffixes of its position in a line.
 const (
 	failedEnd     = ", failed"
 	scriptEnd     = ", in a script that failed"
@@ -70,7 +70,7 @@ func (s *State) Apply(r *prefix.Record) {
 				s.change(at, []change{{file, edited, -1, ""}})
 				continue
 			}
-			s.name(d, script)
+			s.applyScript(d, script)
 		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result, changes[0].path) {
 			if n, stated := statedBytes(d.Result.Text); stated && n != changes[0].size {
 				changes[0].size = -1 // the log has other arguments than the tool, for example masked ones
@@ -117,8 +117,8 @@ func (s *State) change(at int, list []change) {
 	}
 }
 
-// within reports whether a path, or the absolute path full, is that of the file, or one of a
-// directory or a pattern that contains it.
+// within reports whether p is the path of f, a directory that contains f, or a pattern that
+// matches f or such a directory. It compares absolute paths if f has one and full is not "".
 func (f *file) within(p, full string) bool {
 	name := f.path
 	if p = path.Clean(p); f.full != "" && full != "" {
@@ -132,7 +132,7 @@ func (f *file) within(p, full string) bool {
 	return p == name && name == "/" || p == "." && !path.IsAbs(f.path)
 }
 
-// each replaces the entries that match by changed copies, as the newest.
+// each replaces every matching entry by a changed copy and moves the copies to the end of the list.
 func (s *State) each(match func(f *file) bool, change func(f *file)) {
 	var others, changed []*file
 	for _, f := range s.list {
@@ -150,8 +150,9 @@ func (s *State) each(match func(f *file) bool, change func(f *file)) {
 // directory matches the working directory that a result names.
 var directory = lazy.Regexp(`(?m)^\[Current working directory: (/[^\]\n]*)\]$`)
 
-// name applies the command lines of a script.
-func (s *State) name(d *toolcall.Done, script string) {
+// applyScript records the command lines of a shell script and the working directory that its
+// result reports. A failed script adds no new files.
+func (s *State) applyScript(d *toolcall.Done, script string) {
 	status := toolcall.StatusOf(d.Result)
 	end := map[toolcall.Status]string{toolcall.Failed: failedEnd, toolcall.Stopped: unfinishedEnd}[status]
 	if end == failedEnd && len(toolcall.Steps(script)) > 1 {
@@ -181,7 +182,8 @@ func (s *State) name(d *toolcall.Done, script string) {
 	}
 }
 
-// inTree reports whether the file may be in the working tree of a directory; "" is an unknown one.
+// inTree reports whether f may be below dir. If dir or the absolute path of f is unknown (""), only
+// files below /tmp are excluded.
 func (f *file) inTree(dir string) bool {
 	if dir == "" || f.full == "" {
 		return !strings.HasPrefix(f.full, "/tmp/")

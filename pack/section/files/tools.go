@@ -21,8 +21,8 @@ const (
 	written               // the tool wrote all of it
 	edited
 	deleted
-	moved  // to another path
-	undone // the last edit, or the call that wrote it
+	moved
+	undone // the tool reverted its last edit or write
 )
 
 var actionNames = [...]string{"named", "written", "edited", "deleted", "moved", "edit undone"}
@@ -83,8 +83,8 @@ func changesOf(tool, arguments string) []change {
 	return nil
 }
 
-// changeBy returns what a call of a tool for one file does; its action is named if it changes
-// nothing.
+// changeBy returns the change that a call of a single-file tool makes. If the call changes nothing,
+// the action of the result is named.
 func changeBy(tool string, words []string, args gjson.Result) change {
 	c := change{path: argument(args, compress.PathKeys), size: -1}
 	mode := args.Get("mode").Str
@@ -137,7 +137,7 @@ func isName(p string) bool {
 	return p != "" && len(p) < 256 && !strings.ContainsAny(p, "*?$`|<>\"\n\t") && strings.ToValidUTF8(p, "") == p && path.Base(p) != "." && path.Base(p) != ".."
 }
 
-// patched returns the changes of a patch in the format of apply_patch; nil if text has none.
+// patched parses a patch in the format of apply_patch. It returns nil if text contains none.
 func patched(text string) (list []change) {
 	actions := map[string]action{toolcall.Changes: edited, toolcall.Writes: written, toolcall.Removes: deleted}
 	for _, f := range toolcall.PatchedFiles(text) {
@@ -152,12 +152,17 @@ func patched(text string) (list []change) {
 	return list
 }
 
-// refusal matches first lines of results of tools that changed nothing.
-var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceback|e[a-z]{3,8}: |errno|no (?:replacement|changes?|match(?:es)?)\b|string (?:to replace|not found)|old_str|the (?:text|string) to replace|refus|invalid|your proposed edit has introduced)|` +
-	`\b(?:fail(?:ed|s)? to|verification failed|denied|can(?:not|'t)|could(?: not|n't)|unable to|not found|not (?:be )?(?:changed|applied|written|saved)|did not (?:match|appear)|does(?: not|n't) exist|already exists|no such (?:file|directory)|no space left|read-only file system|(?:0|zero) (?:replacements?|occurrences?|matches))\b`)
+// refusal matches the first line of a result if the tool reports that it changed nothing.
+var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceback|e[a-z]{3,8}: |errno|` +
+	`no (?:replacement|changes?|match(?:es)?)\b|string (?:to replace|not found)|old_str|` +
+	`the (?:text|string) to replace|refus|invalid|your proposed edit has introduced)|` +
+	`\b(?:fail(?:ed|s)? to|verification failed|denied|can(?:not|'t)|could(?: not|n't)|unable to|not found|` +
+	`not (?:be )?(?:changed|applied|written|saved)|did not (?:match|appear)|does(?: not|n't) exist|` +
+	`already exists|no such (?:file|directory)|no space left|read-only file system|` +
+	`(?:0|zero) (?:replacements?|occurrences?|matches))\b`)
 
-// succeeded reports whether the result of a call of a file tool says nothing of a failure; file is
-// the path that it may contain.
+// succeeded reports whether the result of a file tool contains no sign of a failure. It ignores the
+// path file in the text, since a path may contain words such as "error".
 func succeeded(r *toolcall.Result, file string) bool {
 	if s := toolcall.StatusOf(*r); r.Failed || s == toolcall.Failed || s == toolcall.NotRun || s == toolcall.Stopped {
 		return false
@@ -180,8 +185,8 @@ func succeeded(r *toolcall.Result, file string) bool {
 // openFile matches the header that the shell of SWE-agent prints above the file that it edited.
 var openFile = lazy.Regexp(`(?m)^\[File: (/[^\n]+?) \(\d+ lines total\)\]$`)
 
-// editedBy returns the file that an edit command of SWE-agent's shell changed; "" for other scripts
-// and for an edit that was refused.
+// editedBy returns the file that an edit command of SWE-agent's shell changed. It returns "" for
+// other scripts and for refused edits.
 func editedBy(script, output string) string {
 	if !strings.HasPrefix(script, "edit ") || !strings.Contains(script, "end_of_edit") || refusal().MatchString(output[:min(len(output), 300)]) {
 		return ""

@@ -71,7 +71,7 @@ type commandLine struct {
 	command command
 	class   class
 
-	mixed   bool   // other commands of the script may have written to its output, too
+	mixed   bool   // other commands of the script may also have written to the output
 	several string // all lines of the script that run something, if there are more than this one
 	trusted bool   // the exit status of the script is that of the line
 	piped   bool   // its output goes through another program
@@ -79,8 +79,8 @@ type commandLine struct {
 	inline  bool   // it is a program in a here-document
 }
 
-// lineOf returns the command line that a script is for: the last one that tests or builds
-// something, or else the last one that runs something. ok is false for an empty script.
+// lineOf returns the main command line of a script: the last one that tests or builds, else the
+// last one that runs a program. ok is false if the script is empty.
 func lineOf(script string) (l commandLine, ok bool) {
 	script, _, _ = strings.Cut(script, "\n"+"end_of_edit") // what precedes is the text of an edit
 	if strings.HasPrefix(script, "edit ") {
@@ -110,10 +110,11 @@ func lineOf(script string) (l commandLine, ok bool) {
 	return l, true
 }
 
-// silent are commands without output, besides those that move files.
+// silent lists the commands that print nothing, in addition to movers.
 var silent = compress.WordSet("cd pushd popd export set unset source . alias true : sleep wait")
 
-// prints reports whether a step may write to the output of its script.
+// prints reports whether a step may write to the output of its script. Steps that redirect their
+// output do not.
 func prints(s *toolcall.Step) bool {
 	first := s.Commands[0][0]
 	return !silent[first] && classOf(s) != moves && !strings.Contains(s.Head, "> ") && !strings.Contains(s.Head, " >")

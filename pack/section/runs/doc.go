@@ -11,15 +11,15 @@
 //
 //   - Which calls are runs: command.go (classOf), tool.go (isReading). Commands that only read or
 //     move files count only if they fail.
-//   - Which look-ups are shown, and when they end: tool.go (isLookUp), state.go (run.changes). They get
-//     the tokens that all other runs leave.
+//   - Which look-ups are shown: tool.go (isLookUp). A call that changes the object removes the
+//     look-up: state.go (run.changes). Look-ups have the lowest priority for tokens.
 //   - Which result replaces an earlier one: run.key. The command line as written, its directory, and
 //     no filter of its output belong to it; for a tool the arguments that identify an object.
 //   - Which success ends the failure of another command: command.go (command.covers).
 //   - Which line of an output is a result, and which one is a reason: rules.go, one example and one
 //     counterexample for each rule.
-//   - Fields of a JSON result: fields.go, with the classes of package result. Which call sets the
-//     fields of an earlier one to other values: setting.go.
+//   - Which fields of a JSON result are shown: fields.go, by the classes of package result. Which
+//     call overwrites the fields that an earlier call set: setting.go.
 //
 // # Files, from top to bottom
 //

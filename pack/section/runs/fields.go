@@ -10,11 +10,11 @@ import (
 	"github.com/ctxfs/ctxfs/compress/result"
 )
 
-// Bounds of JSON.
+// Limits for JSON texts and their values.
 const (
-	maxRead  = 32 << 10 // bytes
-	maxWords = 4        // of a value in the line of a look-up
-	maxValue = 64       // bytes of the value of an argument
+	maxRead  = 32 << 10 // bytes of an object that fieldsOf parses
+	maxWords = 4        // words of a value in the line of a look-up
+	maxValue = 64       // bytes of an argument value in a line
 )
 
 // fieldsOf returns the values of a JSON object in their order; ok is false if text is not one.
@@ -27,9 +27,9 @@ func fieldsOf(text string) (fields []result.Field, ok bool) {
 	return slices.DeleteFunc(fields, func(f result.Field) bool { return !f.Set() }), true
 }
 
-// shown returns the states, ids, amounts, and dates of a result in at most limit bytes, without
-// values that a reader knows from known. Of objects within it, the states and the last amounts are
-// shown. Without any of them it returns the first fields.
+// shown formats the states, ids, amounts, and dates of a result in at most limit bytes. It omits
+// values that are words of known. From nested objects it takes only errors, states, and the last
+// amount of each label. If no field qualifies, it returns the first fields.
 func shown(fields []result.Field, known string, limit int) string {
 	var list []result.Field
 	for i, f := range fields {
@@ -54,8 +54,9 @@ func isLast(f *result.Field, after []result.Field) bool {
 	return !slices.ContainsFunc(after, func(other result.Field) bool { return other.Label() == f.Label() })
 }
 
-// found returns the fields that identify what a look-up found, with their states and short values,
-// in at most limit bytes; "" if text is not JSON, or with cut, does not begin as JSON.
+// found formats the fields of a look-up result in at most limit bytes, without long texts and
+// without words of known. It returns "" if text is not valid JSON. If cut is true, the text is
+// truncated and only has to begin like JSON.
 func found(text, known string, limit int, cut bool) string {
 	head, fields := result.FieldsIn(text)
 	if head != "" || !cut && !gjson.Valid(text) {

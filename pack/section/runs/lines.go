@@ -18,9 +18,9 @@ const (
 	maxWhy = 120
 )
 
-// Lines implements [prefix.Section]: recent open failures first, then calls that act outside of the
-// workspace, then other results, then old failures and those that another command ended, then
-// look-ups, each newest first.
+// Lines implements [prefix.Section]. The groups are, in this order: recent open failures, calls
+// that act outside of the workspace, other results, old open failures, failures that another
+// command ended, and look-ups. Each group lists the newest run first.
 func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 	groups := []func(r *run) bool{
 		func(r *run) bool { return r.open() && r.at > in.At-recentRecords },

@@ -24,20 +24,22 @@ const (
 type rule struct {
 	sign     sign
 	anywhere bool
-	has      string // lower-case parts, between bars; each such line has one of them
+	has      string // substrings separated by "|"; a lower-cased line without any of them is skipped
 	line     func() *regexp.Regexp
 	example  string
 	counter  string // a similar line that the rule must not accept
 }
 
-// rules are compared with lines without surrounding blanks; the first one that accepts a line
-// counts.
+// rules are matched against lines without surrounding blanks. The first match decides.
 var rules = []rule{
 	{noTests, true, "no test", lazy.Regexp(`(?i)\bno tests? (?:to run|ran|found|files|were (?:run|found|executed))|\[no test files\]`), "ok  \tx/a\t0.01s [no tests to run]", "no test failed"},
 	{noTests, true, "ran 0 tests", lazy.Regexp(`^Ran 0 tests`), "Ran 0 tests in 0.000s", "Ran 10 tests in 0.1s"},
 	{noTests, true, "collected 0 items", lazy.Regexp(`^collected 0 items`), "collected 0 items", "collected 10 items"},
 
-	{cut, true, "truncated|omitted|...", lazy.Regexp(`(?i)\boutput truncated\b|\[?\.\.\. ?\[?\d[\d,]* (?:more )?(?:characters|lines|bytes)|\b(?:characters|lines) (?:truncated|omitted)\b`), "... [output truncated: 48,211 more characters] ...", "truncated 12 rows"},
+	{cut, true, "truncated|omitted|...", lazy.Regexp(`(?i)\boutput truncated\b|` +
+		`\[?\.\.\. ?\[?\d[\d,]* (?:more )?(?:characters|lines|bytes)|` +
+		`\b(?:characters|lines) (?:truncated|omitted)\b`),
+		"... [output truncated: 48,211 more characters] ...", "truncated 12 rows"},
 
 	{passes, true, "ok", lazy.Regexp(`^ok\s+\S+\s+(?:\(cached\)|[\d.]+m?s)`), "ok  \texample.com/a\t0.01s", "ok then"},
 	{passes, true, "success", lazy.Regexp(`^(?:\[INFO\] )?BUILD SUCCESS|^(?:Successfully (?:installed|built|tagged)|Compiled successfully) ?|\bcompiled successfully\b`), "Successfully installed a-1.0", "Successfully contacted nobody"},
@@ -49,8 +51,11 @@ var rules = []rule{
 	{fails, true, "fail", lazy.Regexp(`^FAIL\s+\S+(?:\s+(?:[\d.]+s|\[\w+ failed\])|\.(?:test|spec)\.)`), "FAIL\texample.com/a [build failed]", "FAIL-over works"},
 	{names, true, "::", lazy.Regexp(`^(?:FAILED|ERROR) \S+::\S+|^\S+::\S+ (?:FAILED|ERROR)\b`), "FAILED tests/a.py::test_x - KeyError", "tests/a.py::test_x PASSED"},
 	{names, true, "test", lazy.Regexp(`^(?:FAIL|ERROR): test\w*|^test \S+ \.\.\. FAILED$`), "FAIL: test_x (mod.Case)", "test a ... ok"},
-	{names, true, "●|✖|✗|✕|×|not ok", lazy.Regexp(`^● .+ ?› .+|^[✖✗✕×] \S|^not ok \d+|^● \w[\w ]+$`), "● cart › adds", "✓ adds"},
-	{causes, true, ": ", lazy.Regexp(`^(?:vet: )?\S+\.\w+:\d+:\d+: (?:fatal )?(?:error|undefined|cannot|invalid|syntax|missing|expected|undeclared)|^\S+\.go:\d+:\d+: .`), "./a.go:3:5: undefined: x", "a.md:3:5 is a citation"},
+	{names, true, "●|✖|✗|✕|×|not ok", lazy.Regexp(`^● .+ ?› .+|^[✖✗✕×] \S|^not ok \d+|^● \w[\w ]+$`),
+		"● cart › adds", "✓ adds"},
+	{causes, true, ": ", lazy.Regexp(`^(?:vet: )?\S+\.\w+:\d+:\d+: (?:fatal )?` +
+		`(?:error|undefined|cannot|invalid|syntax|missing|expected|undeclared)|^\S+\.go:\d+:\d+: .`),
+		"./a.go:3:5: undefined: x", "a.md:3:5 is a citation"},
 	{causes, true, "error", lazy.Regexp(`\berror TS\d+: |^error\[E\d+\]: |^\S+:\d+: (?:fatal )?error: `), "src/a.ts(3,5): error TS2322: Type", "0 errors"},
 	{causes, true, "_test.go:", lazy.Regexp(`^\w+_test\.go:\d+: .*(?:want|expected|=|!)`), "a_test.go:41: Total() = 6, want 7", "a_test.go:41"},
 	{causes, true, "panic:", lazy.Regexp(`^panic: .`), "panic: runtime error: index out of range", "do not panic: wait"},
@@ -68,10 +73,14 @@ var rules = []rule{
 	{causes, false, "refused", lazy.Regexp(`(?i)\bconnection refused\b`), "ssh: connect to host prod port 22: Connection refused", "he refused"},
 	{causes, false, "denied", lazy.Regexp(`(?i)\b(?:permission|access) denied\b`), "bash: ./x: Permission denied", "denied claims are listed"},
 	{causes, false, "rsync error", lazy.Regexp(`^rsync error: `), "rsync error: some files could not be transferred", "rsync done"},
-	{causes, false, "timed out|segmentation fault|out of memory|failed to|unable to|could not|invalid input", lazy.Regexp(`(?i)\b(?:timed out|segmentation fault|out of memory|failed to \w+|unable to \w+|could not \w+|invalid input)\b`), "base64: invalid input", "it has timed outputs"},
+	{causes, false, "timed out|segmentation fault|out of memory|failed to|unable to|could not|invalid input",
+		lazy.Regexp(`(?i)\b(?:timed out|segmentation fault|out of memory|failed to \w+|unable to \w+|` +
+			`could not \w+|invalid input)\b`),
+		"base64: invalid input", "it has timed outputs"},
 	{names, false, "make", lazy.Regexp(`^g?make(?:\[\d+\])?: \*\*\* `), "make: *** [Makefile:3: all] Error 2", "make: Nothing to be done"},
 	{fails, false, "traceback", lazy.Regexp(`^Traceback \(most recent call last\)`), "Traceback (most recent call last):", "a traceback"},
-	{fails, false, "fail|[rejected]", lazy.Regexp(`^(?:FAIL|FAILED|FAILURE)\b[:! ]*$|^! \[rejected\]`), "FAILED", "FAILED 0"},
+	{fails, false, "fail|[rejected]", lazy.Regexp(`^(?:FAIL|FAILED|FAILURE)\b[:! ]*$|^! \[rejected\]`),
+		"FAILED", "FAILED 0"},
 }
 
 // statusRule recognizes the status of an HTTP client, which prints it as its last line.
@@ -98,7 +107,8 @@ func signOf(line string, late bool) sign {
 	return 0
 }
 
-// mayAccept reports whether a line, in lower case, has a part that each line of the rule has.
+// mayAccept is a cheap test before the regular expression: it reports whether the lower-cased line
+// contains one of the substrings in r.has.
 func (r *rule) mayAccept(low string) bool {
 	for part := range strings.SplitSeq(r.has, "|") {
 		if strings.Contains(low, part) {

@@ -53,7 +53,7 @@ type run struct {
 	external bool // a tool that acts outside of the workspace
 	quiet    bool // it counts only if it fails
 	reading  bool // quiet, and the lines do not list it
-	lookUp   bool // a tool that only asks; it is listed after all other runs
+	lookUp   bool // the tool only queries something; listed after all other runs
 }
 
 // open reports whether the run is a failure that nothing made up for.
@@ -132,8 +132,8 @@ func (l *commandLine) answersNo(exit, output string) bool {
 	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
 }
 
-// textOf returns the text of an output that a run keeps. mixed is true if another command may have
-// written to it.
+// textOf returns the part of an output that the run's line quotes. If mixed is true, other commands
+// may have written to the output, so textOf labels its last line as output of the script.
 func (r *run) textOf(v verdict, output string, mixed bool) string {
 	if v.said != "" {
 		return v.said

@@ -99,7 +99,8 @@ func (r *run) ends(other *run) bool {
 	return (r.outcome == passed || r.outcome == exitZero) && r.covers(&other.command)
 }
 
-// changes reports whether r may have changed the object that an earlier look-up shows.
+// changes reports whether r, a successful call that acts outside of the workspace, may have changed
+// the object of an earlier look-up: r names all ids of the look-up.
 func (r *run) changes(lookUp *run) bool {
 	if !r.external || !lookUp.lookUp || r.outcome == failed || lookUp.outcome == failed {
 		return false

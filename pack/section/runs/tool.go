@@ -47,8 +47,8 @@ func isReading(tool string) bool {
 		compress.IsFileTool(plain) || compress.IsMatchTool(plain) || compress.IsListTool(plain)
 }
 
-// isLookUp reports whether a tool that changes nothing asks something outside of the workspace: the
-// lines show its last result if that is JSON.
+// isLookUp reports whether a read-only tool queries something outside of the workspace. Lines show
+// the last result of such a tool if it is JSON.
 func isLookUp(tool string) bool {
 	plain := compress.PlainName(compress.BareName(tool))
 	return !compress.IsFileTool(plain) && !compress.IsMatchTool(plain) && !compress.IsListTool(plain) &&
