@@ -19,7 +19,7 @@ func (d *draft) epoch(head []byte) (epoch, major string) {
 		return "0-" + hex.EncodeToString(h.Sum(nil)[:8]), ""
 	}
 	for _, p := range d.parts {
-		if p.Summarized > 0 {
+		if p.Version > 0 {
 			fmt.Fprintf(h, "summary %s\n", hexOf([]byte(p.Text)))
 		}
 	}

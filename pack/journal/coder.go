@@ -98,7 +98,7 @@ func (f *Fold) codeState(c *coder.Coder) {
 
 // code codes a part of zones, which has no contents of a record.
 func (p *Part) code(c *coder.Coder) {
-	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Summarized, &p.Version, &p.MissingRules)
+	coder.Number(c, &p.From, &p.To, &p.Past, &p.body, &p.exact, &p.Tokens, &p.Version, &p.MissingRules)
 	coder.Number(c, &p.Zone)
 	coder.Number(c, &p.Role)
 	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark, &p.Legend, &p.VersionCut)

@@ -26,7 +26,6 @@ type Part struct {
 
 	MissingRules int // of the user's words: messages with standing rules that are not shown
 
-	Summarized int  // of a summary: the last place that the delivered version covers; 0: none
 	Version    int  // number of that version
 	VersionCut bool // that version is truncated
 }

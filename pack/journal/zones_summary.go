@@ -49,12 +49,12 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 	if text, cut := b.delivered(int(rooms.own) - heading); text == "" {
 		room -= heading
 	} else {
-		p.Text, p.Summarized, p.Version, p.VersionCut = p.Text+text, b.own.To, b.own.N, cut
+		p.Text, p.Version, p.VersionCut = p.Text+text, b.own.N, cut
 		b.ownTokens = int64(b.c.CountCached(p.Text))
 	}
 
 	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room, said)
-	if p.Summarized == 0 && len(lines) == 0 {
+	if p.Version == 0 && len(lines) == 0 {
 		return Part{}
 	}
 	p.Text += strings.Join(lines, "")

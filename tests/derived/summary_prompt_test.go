@@ -443,3 +443,18 @@ func TestSummaryAtEveryBudget(t *testing.T) {
 		})
 	}
 }
+
+// A version that covers no message left the prompt, because its range was taken for its presence.
+func TestSummaryOfNoMessageWasLost(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.NewSession(t)
+	s.Write("context/budget", "8000\n")
+	s.Append("messages.jsonl", bridge(1, 20))
+	s.Write("context/summary.md", "---\nupto: 0\n---\n"+facts(200))
+	s.Append("messages.jsonl", bridge(21, 400))
+
+	blocks := blocksOf(s.Read("context/pack.md"), "summary")
+	if len(blocks) == 0 || !strings.Contains(strings.Join(blocks, ""), "Measure the bridge.") {
+		t.Errorf("the prompt has no summary: %q", blocks)
+	}
+}
