@@ -84,8 +84,9 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 	return t
 }
 
-// compacted says which messages the summary at i replaces: all before it but the segment that its
-// boundary names.
+// compacted returns the range of the compaction summary at index i. The summary replaces all
+// earlier messages except the preserved segment of its compact_boundary record. If the transcript
+// has no such record, nothing is preserved.
 func (t *claudeTree) compacted(i int) (c adapter.Compacted) {
 	boundary := i - 1
 	if p, ok := t.byUUID[t.records[i].parent]; ok && p < i {
