@@ -64,9 +64,9 @@ type Summary struct {
 type SummaryRequest struct {
 	State    string `json:"state"`               // RequestOpen or RequestNone
 	Why      string `json:"why,omitempty"`       // reason, if no request is open
-	N        int    `json:"n"`                   // number of the newest request, from 1
+	N        int    `json:"n"`                   // number of the open request, from 1; 0 if none is open
 	OpenedAt int    `json:"opened_at,omitempty"` // messages in the session when the request opened
-	Upto     int    `json:"upto"`                // last message that the summary must cover
+	Upto     int    `json:"upto"`                // last message of the requested range
 	Limit    int    `json:"limit_tokens"`        // prompts show a summary in full up to this size
 	Base     int    `json:"base,omitempty"`      // version in use; 0 if there is none
 	Path     string `json:"path"`                // absolute path of context/summary.md

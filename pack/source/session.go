@@ -38,7 +38,7 @@ type Gathered struct {
 	skills    []string
 	notes     []string
 	files     []blocks.File
-	versions  [2]int        // versions of the summary, and the one in use
+	versions  [2]int        // number of summary versions, and the version in use
 	summaries []blocks.File // the places of the summary, whether there is one or not
 	locations []string      // as Input has them
 	sections  map[string]string

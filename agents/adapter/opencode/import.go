@@ -14,8 +14,8 @@ import (
 type reader struct {
 	*adapter.Emitter
 	counter adapter.Counter
-	seen []*message // all messages so far, in their order
-	tail string     // id of the first message that the last compaction kept
+	seen    []*message // all messages so far, in their order
+	tail    string     // id of the first message that the last compaction kept
 }
 
 // message is one of the document.
