@@ -50,7 +50,7 @@ const maxInput = 16 << 20
 const patience = 0.7
 
 // Answer reads the event of a hook from in, runs the hook, and writes its answer for the host to
-// out. It does nothing if $CTXFS_HOOK is "off", as it is for summarizers. It returns a
+// out. It does nothing if $CTXFS_HOOK is "off"; see [ctxabi.HookEnv]. It returns a
 // [locate.NoMountError] if no ctxfs is mounted, errors of the mount, and the error of an import
 // that ended within the time limit.
 func Answer(in io.Reader, out io.Writer, o Options) error {

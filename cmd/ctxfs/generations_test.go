@@ -209,7 +209,7 @@ func TestWhyHidesGenerations(t *testing.T) {
 	}
 }
 
-// The summary of compacted records has a block for each generation.
+// ctxfs why lists every summary block of the pack.
 func TestWhyHidesDerivedSummary(t *testing.T) {
 	s := newInspected(t)
 	var b explained

@@ -206,7 +206,8 @@ var objects = []object{
 			Doc: "A command or a model that summarizes compacted messages: " +
 				"see [A summary of your own](#a-summary-of-your-own).",
 			at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
-		{Key: "summary_request", Kind: text, Enum: []string{string(AskAuto), string(AskOn), string(AskOff)}, Default: string(AskAuto),
+		{Key: "summary_request", Kind: text, Enum: []string{string(AskAuto), string(AskOn), string(AskOff)},
+			Default: string(AskAuto),
 			Doc: "Whether the end of the pack asks the agent for a summary before a compaction: " +
 				"see [The request for a summary](abi.md#the-request-for-a-summary). `auto` asks agents that " +
 				"have delivered a summary or read `context/summary.request/`. A recipe with a `summarizer` never asks.",
@@ -252,8 +253,8 @@ var objects = []object{
 		{Key: "command", Kind: command, Must: true, Min: 1, Doc: "The program and its arguments; no shell parses them.", at: ofGenerator(func(g *Generator) any { return &g.Command })},
 		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000", Doc: "After this it is killed, with all that it started.", at: ofGenerator(func(g *Generator) any { return &g.Timeout })},
 	}},
-	{Name: "summarizer", Is: "a summarizer", Doc: "A program or a model that writes summaries: either `command` or `openai`. " +
-		"It runs as the owner of the session, in an empty directory.", Fields: []field{
+	{Name: "summarizer", Is: "a summarizer", Doc: "A program or a model that writes summaries: either `command` or " +
+		"`openai`. It runs as the owner of the session, in an empty directory.", Fields: []field{
 		{Key: "command", Kind: command, Min: 1, Doc: "The program and its arguments; no shell parses them.",
 			at: ofGenerator(func(g *Generator) any { return &g.Command })},
 		{Key: "openai", Kind: template, Doc: "Base URL of an OpenAI-compatible API, up to `/v1`: " +
@@ -261,8 +262,8 @@ var objects = []object{
 			at: ofGenerator(func(g *Generator) any { return &g.OpenAI })},
 		{Key: "model", Kind: template, Doc: "Name of the model. Required with `openai`.",
 			at: ofGenerator(func(g *Generator) any { return &g.Model })},
-		{Key: "api_key_env", Kind: text, Doc: "Variable that contains the API key. It is set in `env`, in `context/env`, " +
-			"or in the environment of a daemon that the owner of the session runs.",
+		{Key: "api_key_env", Kind: text, Doc: "Variable that contains the API key. It is set in `env`, in " +
+			"`context/env`, or in the environment of a daemon that the owner of the session runs.",
 			at: ofGenerator(func(g *Generator) any { return &g.KeyEnv })},
 		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000",
 			Doc: "Time after which ctxfs kills the program and its children. The default with `openai` is 300000.",

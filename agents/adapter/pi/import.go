@@ -109,7 +109,7 @@ func (r *reader) take(n *line) error {
 }
 
 // idsFrom returns the source record ids of the entry id and of all later entries before line at.
-// The result is nil if there is no such entry.
+// The result is nil if the entry does not exist.
 func (r *reader) idsFrom(id string, at int) (ids []string) {
 	for i := range r.lines[:at] {
 		if n := &r.lines[i]; len(ids) > 0 || id != "" && n.o.Text("id") == id {
