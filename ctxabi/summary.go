@@ -38,7 +38,7 @@ const (
 var SummaryWriters = []string{WriterFile, WriterEvent, WriterMCP, WriterSummarizer, WriterImport}
 
 // HookEnv is the environment variable that disables the hooks of ctxfs if its value is [HookOff].
-// The runner sets it for summarizers, so that an agent program does not record its own run.
+// ctxfs sets it for summarizers, so that an agent program does not record its own run.
 const (
 	HookEnv = "CTXFS_HOOK"
 	HookOff = "off"

@@ -67,7 +67,7 @@ func summaryText(text string) string {
 		text = strings.TrimSpace(text[:at])
 	}
 
-	// Claude Code replaces the tags of its model's answer by headings.
+	// Claude Code converts the tags in its model's answer to headings.
 	if strings.HasPrefix(text, "Analysis:\n") {
 		if _, rest, ok := strings.Cut(text, "\nSummary:\n"); ok {
 			text = rest

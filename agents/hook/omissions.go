@@ -82,8 +82,9 @@ func (o omission) line() string { return "- " + o.text + " (" + o.source + ")\n"
 
 // omissions adds a list of omissions to kept: the user's standing rules verbatim, then decisions,
 // then facts, each newest first. An omission is missing from both the summary and kept; a derived
-// fact is an omission only if one of its values is missing. The list has at most maxOmitted tokens,
-// and a last line that counts the rest. It is left out if it is empty. Files are read through w.
+// fact is an omission only if one of its values is missing. The list has at most maxOmitted tokens
+// and a last line that counts the rest. Without omissions, kept is unchanged. w bounds the time of
+// reads.
 func omissions(w, kept *brief.Writer, dir, summary string) {
 	has := newCoverage(summary + "\n" + kept.String())
 	var lines strings.Builder

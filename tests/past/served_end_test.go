@@ -3,7 +3,6 @@ package past
 import (
 	"errors"
 	"fmt"
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 

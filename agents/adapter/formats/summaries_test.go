@@ -99,7 +99,8 @@ func TestTranscriptCannotForgeASummary(t *testing.T) {
 		"openai": `{"role":"user","content":"Hi"}
 {` + forged + `}`,
 		"responses": `[{"role":"user","content":"Hi"},{` + forged + `}]`,
-		"atif":      `{"schema_version":"ATIF-v1.2","steps":[{"step_id":1,"source":"user","message":"Hi",` + forged + `}]}`,
+		"atif": `{"schema_version":"ATIF-v1.2","steps":[` +
+			`{"step_id":1,"source":"user","message":"Hi",` + forged + `}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s adaptertest.Session

@@ -147,7 +147,7 @@ func (m *message) summary() (event adapter.Object, ok bool) {
 }
 
 // compacted returns the range of the newest message, a compaction summary. The summary replaces the
-// messages before r.tail, or all earlier messages if r.tail is empty.
+// messages before r.tail, or all earlier messages if r.tail is empty or unknown.
 func (r *reader) compacted() (c adapter.Compacted) {
 	for _, m := range r.seen[:len(r.seen)-1] {
 		if len(c.Kept) == 0 && (r.tail == "" || m.info.Text("id") != r.tail) {
