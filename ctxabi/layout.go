@@ -50,7 +50,7 @@ const (
 	GenAIFile     = "context/pack.genai.json"
 	SummaryFile   = "context/summary.md"
 	SummariesDir  = "context/summaries"
-	AskDir        = "context/summary.request" // the request for a summary
+	AskDir        = "context/summary.request" // files of the summary request
 	AskFile       = "context/summary.request/request.json"
 	AskPromptFile = "context/summary.request/prompt.md"
 	FactsFile     = "context/facts.jsonl"
@@ -81,7 +81,8 @@ const (
 // RequestFiles are the packs that are bodies of requests.
 var RequestFiles = []string{OpenAIFile, AnthropicFile, ResponsesFile, GeminiFile, GenAIFile}
 
-// AskBody returns the name of the body in AskDir that has the format of a pack.
+// AskBody returns the path of the request body in AskDir that has the same format as a native
+// rendering, such as OpenAIFile.
 func AskBody(pack string) string {
 	return AskDir + "/" + strings.TrimPrefix(pack, ContextDir+"/pack.")
 }

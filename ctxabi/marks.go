@@ -77,8 +77,8 @@ func (m Marks) Quote(l Label, text string) string {
 	return m.Begin(l) + text + m.End()
 }
 
-// ReadMark parses a line of a prompt. It returns the label that the line opens, or ends as true if
-// the line closes labeled text. Other lines give Unlabeled and false.
+// ReadMark parses a line of a prompt. It returns the label of the text that the line opens. ends is
+// true if the line closes labeled text. For all other lines, the results are Unlabeled and false.
 func (m Marks) ReadMark(line string) (begins Label, ends bool) {
 	line = strings.TrimSuffix(line, "\n") + "\n"
 	if line == m.End() {

@@ -37,8 +37,8 @@ const (
 // SummaryWriters are all writers of a summary.
 var SummaryWriters = []string{WriterFile, WriterEvent, WriterMCP, WriterSummarizer, WriterImport}
 
-// HookEnv is a variable that turns the hooks of ctxfs off if its value is [HookOff]. It is set for
-// commands that write a summary, so that a program there records nothing.
+// HookEnv is the environment variable that disables the hooks of ctxfs if its value is [HookOff].
+// ctxfs sets it for summarizers, so that an agent program does not record its own run.
 const (
 	HookEnv = "CTXFS_HOOK"
 	HookOff = "off"
@@ -63,13 +63,13 @@ type Summary struct {
 // SummaryRequest is the content of context/summary.request/request.json.
 type SummaryRequest struct {
 	State    string `json:"state"`               // RequestOpen or RequestNone
-	Why      string `json:"why,omitempty"`       // why no request is open
-	N        int    `json:"n"`                   // number of the open request, from 1; 0: none is open
-	OpenedAt int    `json:"opened_at,omitempty"` // how many messages the session had when it opened
-	Upto     int    `json:"upto"`                // the last message that a summary covers now
-	Limit    int    `json:"limit_tokens"`        // up to which prompts show it in full
-	Base     int    `json:"base,omitempty"`      // the version in use; 0: none is
-	Path     string `json:"path"`                // of context/summary.md
+	Why      string `json:"why,omitempty"`       // reason, if no request is open
+	N        int    `json:"n"`                   // number of the open request, from 1; 0 if none is open
+	OpenedAt int    `json:"opened_at,omitempty"` // messages in the session when the request opened
+	Upto     int    `json:"upto"`                // last message of the requested range
+	Limit    int    `json:"limit_tokens"`        // prompts show a summary in full up to this size
+	Base     int    `json:"base,omitempty"`      // version in use; 0 if there is none
+	Path     string `json:"path"`                // absolute path of context/summary.md
 }
 
 // States of a [SummaryRequest].
@@ -151,14 +151,13 @@ func FormatSummaryFile(s Summary) []byte {
 	return []byte(frontMatterFence + head.String() + frontMatterFence + s.Text)
 }
 
-// DecodeSummaryEvent returns the summary, or the retraction, that an event delivers. ok is false if
-// the event is of another type; then why is "". If the event has the type but no text that a prompt
-// may show, why names the reason. A range that is not a number is ignored, which Summary.Why
-// reports.
+// DecodeSummaryEvent returns the summary or the retraction that an event delivers. It returns false
+// and an empty why for other events. If the text of a summary event is unusable, it returns false
+// and why contains the reason. A range that is not a number is ignored and reported in Summary.Why.
 //
-// An event with a field "import" delivers a summary only if its writer is [WriterImport]: imports
-// write both, and only for compaction summaries. They give every other event of a transcript a type
-// that names its format.
+// An event with a field "import" delivers a summary only if its writer is [WriterImport]. Imports
+// set both for compaction summaries only; the type of every other imported event contains the name
+// of its format.
 func DecodeSummaryEvent(line []byte) (s Summary, ok bool, why string) {
 	if !bytes.Contains(line, []byte(`"`+SummaryEventType+`"`)) {
 		return s, false, ""

@@ -59,8 +59,8 @@ func nativeRendering(f native.Format) func(*mountedSession, *pack.Build) ([]byte
 	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.Native(p.x, b, f) }
 }
 
-// The files of context/summary.request. They have the request for a summary that is open, or the
-// one that can be made at any time.
+// The files of context/summary.request describe the open request for a summary. If no request is
+// open, they contain a request that a program may send at any time.
 
 func requestState(_ *mountedSession, b *pack.Build) ([]byte, error) {
 	data, err := json.Marshal(b.Request)
@@ -71,7 +71,7 @@ func requestPrompt(_ *mountedSession, b *pack.Build) ([]byte, error) {
 	return []byte(b.RequestPrompt()), nil
 }
 
-// requestBody returns the body of a call in the format f that asks for a summary.
+// requestBody returns a function that renders the body of a summary request in the format f.
 func requestBody(f native.Format) func(*mountedSession, *pack.Build) ([]byte, error) {
 	return func(p *mountedSession, b *pack.Build) ([]byte, error) { return p.t.builder.RequestBody(p.x, b, f) }
 }

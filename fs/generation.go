@@ -218,12 +218,13 @@ func (n *builtFile) read(ctx context.Context, build *pack.Build) {
 	}
 }
 
-// opened records that the file rel of the present build was opened.
+// opened records that a caller opened the file rel of the present build. A file of the summary
+// request enables requests for the agent; any other file adds a row to packs.jsonl.
 func (p *mountedSession) opened(ctx context.Context, rel string, compiled *pack.Build) {
 	p.forgetRemoval(rel)
 	if path.Dir(rel) == ctxabi.AskDir {
 		p.t.builder.Asked(p.x, compiled)
-		return // nothing of it is a pack
+		return
 	}
 	who := callerOf(ctx)
 	p.t.builder.Opened(p.x, compiled, builder.Opening{File: rel, UID: who.Uid, PID: who.Pid, At: time.Now()})

@@ -62,7 +62,8 @@ func TestNodeIsRevivedByItsNumber(t *testing.T) {
 		return id
 	}
 	dirs := map[string]string{ // with a name that is in them, "" where they are empty
-		"": ctxabi.MessagesFile, ctxabi.ContextDir: "budget", ctxabi.PinnedDir: "", ctxabi.LineDir: "1", ctxabi.AtDir: "1", ctxabi.ServedDir: "", ctxabi.SummariesDir: "", ctxabi.AskDir: "request.json",
+		"": ctxabi.MessagesFile, ctxabi.ContextDir: "budget", ctxabi.PinnedDir: "", ctxabi.LineDir: "1",
+		ctxabi.AtDir: "1", ctxabi.ServedDir: "", ctxabi.SummariesDir: "", ctxabi.AskDir: "request.json",
 		ctxabi.SearchDir: "hi", ctxabi.ChildDir: "kid", ctxabi.SwapDir: "index.jsonl", ctxabi.SwapChunkDir: "", ctxabi.DedupDir: "blob", ctxabi.DedupBlobDir: "",
 	}
 	absent := map[string]bool{ctxabi.CwdFile: true, ctxabi.ProjectFile: true, ctxabi.RecipeFile: true, ctxabi.EnvFile: true, ctxabi.PlanFile: true, ctxabi.DiffFile: true, ctxabi.HandoffFile: true}

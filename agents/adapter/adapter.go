@@ -112,7 +112,7 @@ type Record struct {
 	Line  []byte // the record, one line without its newline, that ctxabi accepts
 	Where string // of the source in the transcript, for a Loss; "": its place counts records
 
-	Compacted *Compacted // of the event of a compaction summary; nil for all other records
+	Compacted *Compacted // range of a compaction summary; nil for all other records
 
 	stamp *readStamp // see stamped; nil as long as nobody asked
 }

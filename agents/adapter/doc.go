@@ -29,7 +29,7 @@
 //   - Damaged, large, or deeply nested input becomes an event: kept.go; a truncated document:
 //     mend.go; duplicate keys: twice.go. Import fails only if reading or writing fails.
 //   - Texts that no message contains are reported: unread.go.
-//   - Summaries by which a program compacted its conversation: summaries.go; their ranges: known.go.
+//   - Compaction summaries: summaries.go; the message range of each: known.go.
 //   - Order of messages for another format: dialogue.go, turns.go. Names and ids of calls, and the
 //     call that a result answers: package calls, as in the renderings of a pack.
 //   - Images and files that a provider refuses: accepted.go, for images by package picture.

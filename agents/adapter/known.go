@@ -10,10 +10,11 @@ type Known struct {
 	reading int32              // how many transcripts were begun
 	hit     int32              // the transcript of the last record that was asked for and is there, counted from 1
 	file    int                // the number of the transcript being read; -1: not decided
-	said    map[string]int32   // by chain: how many messages there are
+	count   map[string]int32   // by chain: number of messages
 }
 
-// knownID locates a source record; message is the number of the message that holds it.
+// knownID locates a source record. message is the number of the message that contains it, or 0 if
+// an event contains it.
 type knownID struct{ reading, file, message int32 }
 
 // Begin starts the next transcript: all records that were added before count as present.
@@ -40,12 +41,12 @@ func (k *Known) Add(r Record) { k.add(r, k.reading) }
 
 func (k *Known) add(r Record, reading int32) {
 	if k.ids == nil {
-		k.ids, k.lines, k.said = map[string]knownID{}, map[string]Counter{}, map[string]int32{}
+		k.ids, k.lines, k.count = map[string]knownID{}, map[string]Counter{}, map[string]int32{}
 	}
 	message := int32(0)
 	if !r.Event {
-		k.said[r.Chain]++
-		message = k.said[r.Chain]
+		k.count[r.Chain]++
+		message = k.count[r.Chain]
 	}
 	log := r.Chain + "\x00" + strconv.FormatBool(r.Event)
 	if k.lines[log] == nil {
@@ -75,14 +76,16 @@ func OwnID(event bool, id string) string {
 	return "message:" + id
 }
 
-// upto returns the number of the last message that a summary after the known records replaces.
+// upto returns the number of the last message in a chain that a compaction summary with the range c
+// replaces. The summary follows all known records. If c lists no replaced message, the range
+// extends to the last known one. It ends before the first kept message, and may be empty (0).
 func (k *Known) upto(chain string, c *Compacted) int32 {
 	upto := int32(0)
 	for _, id := range c.Replaced {
 		upto = max(upto, k.ids[chain+"\x00"+id].message)
 	}
 	if upto == 0 {
-		upto = k.said[chain]
+		upto = k.count[chain]
 	}
 	for _, id := range c.Kept {
 		if n := k.ids[chain+"\x00"+id].message; n > 0 {
@@ -92,10 +95,9 @@ func (k *Known) upto(chain string, c *Compacted) int32 {
 	return upto
 }
 
-// Place returns a new record the number of its transcript among those that the
-// session is made of, so that the places of several do not mix in [InOrder].
-// What goes on where the last known record stands is of the same transcript.
-// A compaction summary gets its range.
+// Place adds the number of its transcript to the stamp of a new record, so that [InOrder] keeps
+// positions in different transcripts apart. A record at or after the last known position of a
+// transcript belongs to that transcript. Place also sets the field "upto" of a compaction summary.
 func (k *Known) Place(r Record) Record {
 	if r.Compacted != nil {
 		o, _ := ParseObject(r.Line)

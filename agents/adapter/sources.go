@@ -30,7 +30,7 @@ type Emitter struct {
 	Also    []SourceRecord // what the next record may leave out beside what stands in it; these are imported
 	Earlier *Lifter        // what every record may leave out: source records that are imported; nil for nothing
 
-	compacted *Compacted // of the next record
+	compacted *Compacted // range of the next record if that is a compaction summary
 }
 
 func NewEmitter(in *Input, out Output, format string) *Emitter {

@@ -7,21 +7,22 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
-// A program that compacts its conversation replaces the beginning by a summary. An import makes
-// such a summary a version of the session's summary: an event of type "summary" with the writer
-// "import". No other record of a transcript becomes an event of that type, since all others have
-// the name of their format in it.
+// An agent program compacts its conversation by replacing older messages with a summary. An import
+// delivers this summary as a version of the session's summary: an event of type "summary" with the
+// writer "import". A transcript cannot forge such an event, because the type of every other
+// imported event contains the name of its format.
 
-// Compacted says which messages a program replaced by a summary: the zero value means all that are
-// before the summary.
+// Compacted is the range of messages that a compaction summary replaces. The zero value covers all
+// messages before the summary.
 type Compacted struct {
-	Replaced []string // source records that were replaced; the range ends with the last of them
-	Kept     []string // source records that were kept; the range ends before the first of them
+	Replaced []string // ids of replaced source records; the range ends at the last one
+	Kept     []string // ids of kept source records; the range ends before the first one
 }
 
-// SummaryEvent returns the event of a compaction summary, without its time and stamp. It removes
-// the program's additions for its own model: preambles, closing instructions, and scratchpads. ok
-// is false if no text is left, or no text that a prompt may show; the record is then an ordinary one.
+// SummaryEvent returns the event that delivers a compaction summary; the caller adds time and
+// stamp. It strips text that the program adds for its own model: preambles, closing instructions,
+// and scratchpads. It returns false if the remaining text is empty, contains a NUL byte, or exceeds
+// [ctxabi.MaxControl] bytes. The caller then imports an ordinary record.
 func SummaryEvent(text string) (event Object, ok bool) {
 	text = summaryText(text)
 	if text == "" || len(text) > ctxabi.MaxControl || strings.ContainsRune(text, 0) {
@@ -31,27 +32,28 @@ func SummaryEvent(text string) (event Object, ok bool) {
 		{"writer", Raw(ctxabi.WriterImport)}}, true
 }
 
-// Summary emits the event of a compaction summary that holds the sources. It returns the error of
-// the output.
+// Summary emits event, a compaction summary of the messages in c, with its source records. It
+// returns the error of the output.
 func (e *Emitter) Summary(chain string, event Object, c Compacted, sources ...SourceRecord) error {
 	e.compacted = &c
 	return e.emit(chain, true, event, sources)
 }
 
-// summaryPreamble matches the text of Claude Code and Codex before a summary.
+// summaryPreamble matches the introduction that Claude Code and Codex put before a summary.
 var summaryPreamble = lazy.Regexp(`^This session is being continued from a previous conversation[^.\n]*\.` +
 	`( The (conversation is summarized below|summary below covers [^.:\n]*)[.:])?\s*` +
 	`|^Another language model started to solve this problem and produced a summary of its thinking process\.` +
 	`[^\n]*?analysis:\s*`)
 
-// summaryClosing is the beginning of a last line that is addressed to the next model.
+// summaryClosing matches the start of a final line that instructs the next model.
 var summaryClosing = lazy.Regexp(`^(If you need specific details from before compaction|` +
 	`(Please c|C)ontinue the conversation from where (we|it) left|Recent messages are preserved verbatim)`)
 
-// summaryScratch is text that a model wrote for itself.
+// summaryScratch matches a model's notes to itself.
 var summaryScratch = lazy.Regexp(`(?s)<analysis>.*?</analysis>|<scratchpad>.*?</scratchpad>`)
 
-// summaryText returns the statements of a compaction summary.
+// summaryText strips preambles, scratchpads, closing instructions, and enclosing tags from a
+// compaction summary.
 func summaryText(text string) string {
 	text = strings.TrimSpace(text)
 	text = text[len(summaryPreamble().FindString(text)):]
@@ -65,7 +67,7 @@ func summaryText(text string) string {
 		text = strings.TrimSpace(text[:at])
 	}
 
-	// Claude Code replaces the tags of its model's answer by headings.
+	// Claude Code converts the tags in its model's answer to headings.
 	if strings.HasPrefix(text, "Analysis:\n") {
 		if _, rest, ok := strings.Cut(text, "\nSummary:\n"); ok {
 			text = rest
@@ -81,14 +83,15 @@ func summaryText(text string) string {
 	return text
 }
 
-// DeliversBlocks wraps the import of a format. The wrapped import delivers the summary of each
-// readable block {"type":"compaction"} in an answer, by which Anthropic's API replaces the
-// messages before that answer. The answer keeps the block. It returns the errors of read.
+// DeliversBlocks wraps read, the import of a format. Anthropic's API compacts a conversation with a
+// block {"type":"compaction"} in an answer. Before each answer with a readable block, the wrapped
+// import emits an event that delivers the block's summary of all earlier messages. The answer
+// itself is unchanged.
 func DeliversBlocks(format string, read func(*Input, Output) error) func(*Input, Output) error {
 	return func(in *Input, out Output) error { return read(in, blocks{out, in, format}) }
 }
 
-// blocks is an output that delivers compaction blocks.
+// blocks is an [Output] that adds an event for each compaction block; see [DeliversBlocks].
 type blocks struct {
 	Output
 	in     *Input
@@ -104,7 +107,8 @@ func (b blocks) Record(r Record) error {
 	return b.Output.Record(r)
 }
 
-// summaryIn returns the event of the last readable compaction block of an answer.
+// summaryIn returns the event that delivers the last compaction block of an answer. It returns
+// false if r is no answer, if the block has no readable text, or if the event already exists.
 func (b blocks) summaryIn(r Record) (event Record, ok bool) {
 	if r.Event || !strings.Contains(string(r.Line), `"compaction"`) {
 		return event, false
@@ -127,7 +131,7 @@ func (b blocks) summaryIn(r Record) (event Record, ok bool) {
 	}
 	mark := Mark(s.At[0], s.IDs[0], "summary")
 	if b.in.Seen(r.Chain, mark.ID) {
-		return event, false // an import was interrupted before the answer
+		return event, false // an interrupted import has already emitted it
 	}
 	stamp := Stamp{Format: b.format, IDs: []string{mark.ID}, At: []int{mark.At}}
 	line = append(AppendTime(line, o, "ts"), Field{StampKey, Raw(stamp)})

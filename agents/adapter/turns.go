@@ -224,7 +224,7 @@ func (r *turnReader) event(rec Record) {
 		t := Turn{Compaction: true, Ts: recordTime(rec)}
 		o, _ := ParseObject(rec.Line)
 		if kind == ctxabi.SummaryEventType && !o.Has(StampKey) {
-			break // it says nothing of this place
+			break // the session's own summary, not a compaction in a transcript
 		}
 		if s := cmp.Or(o.Text("summary"), o.Text("text")); s != "" {
 			t.Texts = []TurnPart{{Text: s}}

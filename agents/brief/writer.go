@@ -27,7 +27,7 @@ func (w *Writer) String() string { return w.b.String() }
 // Left returns how many characters fit in.
 func (w *Writer) Left() int { return w.left }
 
-// Over reports whether the context of w has ended.
+// Over reports whether the context of w is done.
 func (w *Writer) Over() bool { return w.ctx.Err() != nil }
 
 // Late returns the files that could not be read in time.

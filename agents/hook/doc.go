@@ -5,7 +5,7 @@
 //	JSON → readInput (input.go) → Answer (hook.go)
 //	  SessionStart                    → contextFor (context.go): the memory; after a resume only
 //	                                    the part that the conversation lacks (told.go), after a
-//	                                    compaction what its summary lacks (omissions.go)
+//	                                    compaction the omissions of its summary (omissions.go)
 //	  PreCompact, PostCompact, Stop   → keep (later.go): imports the transcript
 //	  PreCompress, AfterAgent         → the same for Gemini CLI
 //	  BeforeAgent                     → Gemini CLI: the memory, once per conversation (gemini.go)
@@ -17,7 +17,7 @@
 //     name.
 //   - Text and size of the memory: context.go (maxContext, sections), package brief. After a
 //     resume, only notes and pins that the conversation lacks: resumed (told.go).
-//   - After a compaction: which summary is the host's, and what counts as missing: omissions.go.
+//   - After a compaction: choice of the host's summary, and rules for an omission: omissions.go.
 //   - Time limit: a hook waits for part of Options.Time (patience in hook.go). An import that takes
 //     longer continues in its own process ([Work] in later.go, package jobs); the next hook reports
 //     its failure.
@@ -31,7 +31,7 @@
 //	hook.go       Answer, one case per event
 //	context.go    memory text for an agent
 //	told.go       memory text that the conversation already contains
-//	omissions.go  what the summary of a host lacks
+//	omissions.go  rules, decisions, and facts that the host's summary omits
 //	later.go      imports, also after the answer
 //	gemini.go     differences of Gemini CLI
 //	input.go      input of a host: program, event, session, transcript

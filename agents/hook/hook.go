@@ -49,10 +49,10 @@ const maxInput = 16 << 20
 // patience is how much of [Options.Time] a hook waits for imports; the rest is for its answer.
 const patience = 0.7
 
-// Answer does what the hook whose input is in asks for, and writes to out what its host is to read.
-// It returns a [locate.NoMountError] where there is no mount, the errors of the mount, and what went wrong
-// with an import that ended in time.
-// It does nothing if $CTXFS_HOOK is "off", as in a program that writes a summary for a session.
+// Answer reads the event of a hook from in, runs the hook, and writes its answer for the host to
+// out. It does nothing if $CTXFS_HOOK is "off"; see [ctxabi.HookEnv]. It returns a
+// [locate.NoMountError] if no ctxfs is mounted, errors of the mount, and the error of an import
+// that ended within the time limit.
 func Answer(in io.Reader, out io.Writer, o Options) error {
 	if os.Getenv(ctxabi.HookEnv) == ctxabi.HookOff {
 		return nil
@@ -131,7 +131,7 @@ func (h *input) start(out io.Writer, dir string, o Options) error {
 			return err
 		}
 	}
-	h.compacted(dir, o)
+	h.importCompaction(dir, o)
 	undone := h.missing(ctx, dir, o)
 	if h.asksLater() {
 		return nil

@@ -18,23 +18,24 @@ import (
 	"github.com/ctxfs/ctxfs/internal/mounts"
 )
 
-// After a compaction the model of a host has only the host's summary of what was said. The import
-// of the transcript makes it a version of the session's summary; the hook then compares it with
-// what the session knows.
+// After a compaction, the host's model sees only the host's summary of the conversation. The import
+// of the transcript delivers it as a version of the session's summary. The hook compares this
+// version with the rules, decisions, and facts of the session, and lists the omissions.
 
-// maxOmitted bounds the list of omissions, in the units of [ctxabi.Weight].
+// maxOmitted limits the list of omissions, in tokens as estimated by [ctxabi.Weight].
 const maxOmitted = 200
 
-// afterSummary is how many messages the host may have recorded since its compaction: Gemini CLI has
-// its model confirm the summary, and opencode asks its model to go on.
-const afterSummary = 2
+// maxAfterSummary is the number of messages that a host may record between its compaction and the
+// hook: Gemini CLI has its model confirm the summary, and opencode asks its model to continue.
+const maxAfterSummary = 2
 
 // omittedTitle is the title of the list of omissions.
 const omittedTitle = "Not in the summary of this conversation"
 
-// compacted starts the import of the transcript of a host that has just compacted its conversation,
-// which the summary is in. [input.missing] waits for it.
-func (h *input) compacted(dir string, o Options) {
+// importCompaction starts an import of the transcript, which contains the host's summary, if the
+// host has just compacted its conversation. [input.missing] waits for the import. An error is
+// passed to o.Warn.
+func (h *input) importCompaction(dir string, o Options) {
 	if h.Source != "compact" {
 		return
 	}
@@ -48,8 +49,9 @@ func (h *input) compacted(dir string, o Options) {
 	}
 }
 
-// summary returns the text by which the host replaced its conversation; ok is false if there was no
-// compaction, or if its summary is not in the session.
+// summary returns the newest imported summary of the session in dir. It returns false if the event
+// is not a compaction, if no such summary is readable, or if more than maxAfterSummary messages
+// follow it: it then belongs to an earlier compaction.
 func (h *input) summary(dir string) (text string, ok bool) {
 	if h.Source != "compact" {
 		return "", false
@@ -66,22 +68,23 @@ func (h *input) summary(dir string) (text string, ok bool) {
 
 	had, err := strconv.Atoi(mounts.Attr(name, "user.ctx.messages"))
 	has, _ := strconv.Atoi(mounts.Attr(filepath.Join(dir, ctxabi.MessagesFile), "user.ctx.lines"))
-	if name == "" || err != nil || has > had+afterSummary {
+	if name == "" || err != nil || has > had+maxAfterSummary {
 		return "", false
 	}
 	b, err := os.ReadFile(name)
 	return string(b), err == nil
 }
 
-// omission is a statement of the session that a summary lacks.
+// omission is a rule, a decision, or a fact that the host's summary lacks, and its source.
 type omission struct{ text, source string }
 
 func (o omission) line() string { return "- " + o.text + " (" + o.source + ")\n" }
 
-// omissions adds to kept the user's standing rules, the decisions, and the facts that the summary
-// lacks; a derived fact counts only for its values. The list has this order, the newest first, and
-// at most maxOmitted tokens. Rules are verbatim. It adds nothing if nothing is missing. What kept
-// has is not missing.
+// omissions adds a list of omissions to kept: the user's standing rules verbatim, then decisions,
+// then facts, each newest first. An omission is missing from both the summary and kept; a derived
+// fact is an omission only if one of its values is missing. The list has at most maxOmitted tokens
+// and a last line that counts the rest. Without omissions, kept is unchanged. w bounds the time of
+// reads.
 func omissions(w, kept *brief.Writer, dir, summary string) {
 	has := coverage(notes.Words(summary + "\n" + kept.String()))
 	var lines strings.Builder
@@ -115,8 +118,8 @@ func omissions(w, kept *brief.Writer, dir, summary string) {
 	}
 }
 
-// standingRules returns the standing rules in the user's messages that no later message changed,
-// oldest first. It stops when the context of w ends.
+// standingRules returns the standing rules in the user's messages, oldest first, without the rules
+// that a later message changed. If the context of w ends, later messages are ignored.
 func standingRules(w *brief.Writer, name string) (all []omission) {
 	var state notes.State
 	for line, m := range userMessages(w, name) {
@@ -135,7 +138,8 @@ func standingRules(w *brief.Writer, name string) (all []omission) {
 	return slices.DeleteFunc(all, func(o omission) bool { return changed[o] })
 }
 
-// userMessages yields the messages of the user in a log with their numbers.
+// userMessages yields the number and text of each message of the user in a log. It skips tool
+// results, and stops at a read error or when the context of w ends.
 func userMessages(w *brief.Writer, name string) func(yield func(int, string) bool) {
 	return func(yield func(int, string) bool) {
 		f, err := os.Open(name)
@@ -160,7 +164,8 @@ func userMessages(w *brief.Writer, name string) func(yield func(int, string) boo
 	}
 }
 
-// noteRows returns the rows of a note, oldest first.
+// noteRows returns the text in the given field of each row of a JSONL file, oldest first. Rows
+// without a source get the file's name as source. Rows that do not parse are skipped.
 func noteRows(w *brief.Writer, name, field string) (all []omission) {
 	for line := range strings.Lines(w.Read(name)) {
 		var row map[string]any
@@ -182,7 +187,7 @@ func noteRows(w *brief.Writer, name, field string) (all []omission) {
 // coverage is the set of words of a text.
 type coverage map[string]bool
 
-// lacksWords reports whether fewer than three of four words of a statement are in the text.
+// lacksWords reports whether the text contains fewer than three quarters of a statement's words.
 func (c coverage) lacksWords(statement string) bool {
 	words := notes.Words(statement)
 	has := 0

@@ -262,7 +262,7 @@ func bare(entry string) string {
 	return said
 }
 
-// sectionTitles are those of all sections but pins.
+// sectionTitles lists the titles of all sections except pins.
 var sectionTitles = []string{"Open", "Decided", "Known", "So far", "The last answer", omittedTitle}
 
 func pinTitle(name string) string { return "Pinned: " + name }

@@ -31,9 +31,9 @@ func Snippet(dir string) string {
 	return w.String()
 }
 
-// Ask lets prompts of the session in dir, and of all sessions of its agent, ask for summaries,
-// unless a recipe says otherwise. Call it for an agent that can answer. A session that ctxfs cannot
-// find stays as it is.
+// Ask enables requests for summaries in the prompts of the session in dir and of all other sessions
+// of its agent. Recipes with summary_request "on" or "off" are not affected. Call it for an agent
+// that can deliver summaries. Ask ignores errors.
 func Ask(dir string) {
-	os.ReadFile(filepath.Join(dir, ctxabi.AskFile)) // whoever has read the request knows of it
+	os.ReadFile(filepath.Join(dir, ctxabi.AskFile)) // opening the file enables requests
 }

@@ -101,7 +101,7 @@ func (s *server) pack(ctx context.Context, req *sdk.CallToolRequest, in packInpu
 	}
 	var id string
 	f, err := await(ctx, func() (file, error) {
-		Ask(x.Dir) // save_summary answers it
+		Ask(x.Dir) // the agent can answer with save_summary
 		f, err := x.read(rel, 0, s.MaxAnswer)
 		if err == nil {
 			id = attribute(f.Path, "user.ctx.pack_id")

@@ -14,31 +14,31 @@ import (
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
-// maxAnswer bounds the body of a response, in bytes.
+// maxAnswer limits the size of a response body in bytes.
 const maxAnswer = 4 << 20
 
-// maxShown bounds how much of an error's body a message shows, in bytes.
+// maxShown limits the part of a response body in an error message, in bytes.
 const maxShown = 300
 
-// Request is one question of Complete.
+// Request contains the arguments of Complete.
 type Request struct {
-	URL    string // of the API: "http://127.0.0.1:11434/v1", or of its endpoint for chats
+	URL    string // base URL of the API, such as http://127.0.0.1:11434/v1, or its chat endpoint
 	Model  string
-	Key    string // "": the request has no key
-	System string // the instructions
-	User   string // the input
+	Key    string // API key; if empty, no Authorization header is sent
+	System string // system message
+	User   string // user message
 }
 
-// Answer is the answer of a model.
+// Answer is the response of a model.
 type Answer struct {
-	Text   string // without the thoughts of the model
-	Input  int    // tokens of the request, as the server counts them; 0: it does not say
-	Output int    // likewise of the answer
+	Text   string // trimmed, without a leading <think> part
+	Input  int    // prompt tokens reported by the server, or 0
+	Output int    // completion tokens reported by the server, or 0
 }
 
-// Complete asks a model for an answer until ctx ends. It follows no redirect, so that a key goes to
-// no other host. It returns an error if the request fails, if the status is not 200, and if the
-// answer is empty, refused, or cut off.
+// Complete sends one chat request and returns the answer. It does not retry, and follows no
+// redirects, so that the key reaches no other host. It returns an error if ctx ends, if the status
+// is not 200, or if the answer is empty, refused, truncated, or larger than 4 MiB.
 func Complete(ctx context.Context, r Request) (a Answer, err error) {
 	at, err := endpoint(r.URL)
 	if err != nil {
@@ -65,7 +65,7 @@ func Complete(ctx context.Context, r Request) (a Answer, err error) {
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
-		return a, err // it names the URL
+		return a, err // a *url.Error, which names the URL
 	}
 	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
@@ -78,14 +78,14 @@ func Complete(ctx context.Context, r Request) (a Answer, err error) {
 	case len(data) > maxAnswer:
 		return a, fmt.Errorf("%s: the answer has more than %d bytes", at, maxAnswer)
 	}
-	if a, err = answerIn(data); err != nil {
+	if a, err = parseAnswer(data); err != nil {
 		return a, fmt.Errorf("%s: %w", at, err)
 	}
 	return a, nil
 }
 
-// endpoint returns the address of the chat endpoint of an API. An address without a path names
-// a server with an API below /v1.
+// endpoint returns the URL of the chat endpoint for the base URL of an API. The default path is
+// /v1. It returns an error if base is not an HTTP or HTTPS URL with a host.
 func endpoint(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -99,11 +99,12 @@ func endpoint(base string) (string, error) {
 	return u.String(), nil
 }
 
-// thought matches the thoughts that some servers leave before an answer.
+// thought matches reasoning that some servers include before the answer.
 var thought = lazy.Regexp(`(?s)^\s*<think>.*?</think>`)
 
-// answerIn reads the body of a response.
-func answerIn(data []byte) (a Answer, err error) {
+// parseAnswer parses a response body. It returns an error if the body is not a chat completion, or
+// if the answer is empty, refused, or truncated by the model's output limit.
+func parseAnswer(data []byte) (a Answer, err error) {
 	var body struct {
 		Choices []struct {
 			Finish  string `json:"finish_reason"`

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// answering is a server that answers every request with a status and a body, and records the
-// request.
-func answering(t *testing.T, status int, body string) (s *httptest.Server, asked func() (path, key, body string)) {
+// serve starts a server that responds to each request with the given status and body. asked returns
+// the path, the Authorization header, and the body of the last request.
+func serve(t *testing.T, status int, body string) (s *httptest.Server, asked func() (path, key, body string)) {
 	var path, key, got string
 	s = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -26,7 +26,8 @@ func answering(t *testing.T, status int, body string) (s *httptest.Server, asked
 	return s, func() (string, string, string) { return path, key, got }
 }
 
-func said(content, finish string) string {
+// completion returns a response body with one choice.
+func completion(content, finish string) string {
 	b, _ := json.Marshal(map[string]any{"choices": []any{map[string]any{"finish_reason": finish,
 		"message": map[string]any{"role": "assistant", "content": content}}},
 		"usage": map[string]any{"prompt_tokens": 12, "completion_tokens": 3}})
@@ -34,7 +35,7 @@ func said(content, finish string) string {
 }
 
 func TestCompleteAsksAndReadsTheAnswer(t *testing.T) {
-	s, asked := answering(t, 200, said("<think>\nHm.\n</think>\n\nThe port is 8443.\n", "stop"))
+	s, asked := serve(t, 200, completion("<think>\nHm.\n</think>\n\nThe port is 8443.\n", "stop"))
 	a, err := Complete(context.Background(),
 		Request{URL: s.URL, Model: "m1", Key: "k1", System: "Sum up.", User: "[messages:1 user]"})
 	if err != nil || a != (Answer{"The port is 8443.", 12, 3}) {
@@ -44,29 +45,31 @@ func TestCompleteAsksAndReadsTheAnswer(t *testing.T) {
 	if path != "/v1/chat/completions" || key != "Bearer k1" {
 		t.Errorf("asked at %s with the key %q", path, key)
 	}
-	want := `{"messages":[{"role":"system","content":"Sum up."},{"role":"user","content":"[messages:1 user]"}],"model":"m1","stream":false}`
+	want := `{"messages":[{"role":"system","content":"Sum up."},` +
+		`{"role":"user","content":"[messages:1 user]"}],"model":"m1","stream":false}`
 	if body != want {
 		t.Errorf("asked %s", body)
 	}
 }
 
 func TestCompleteReportsWhatIsNoAnswer(t *testing.T) {
+	const malformed = "not one of an OpenAI-compatible chat endpoint"
 	for name, c := range map[string]struct {
 		status     int
 		body, says string
 	}{
 		"an error":      {429, "{\"error\":\n\"slow down\"}", `429 Too Many Requests: {"error": "slow down"}`},
 		"a redirect":    {302, "", "302 Found"},
-		"no JSON":       {200, "<html>", "not one of an OpenAI-compatible chat endpoint"},
-		"no choice":     {200, `{"choices":[]}`, "not one of an OpenAI-compatible chat endpoint"},
-		"empty":         {200, said("<think>Hm.</think>", "stop"), "the answer is empty"},
-		"cut off":       {200, said("The port", "length"), "stopped before the end"},
+		"no JSON":       {200, "<html>", malformed},
+		"no choice":     {200, `{"choices":[]}`, malformed},
+		"empty":         {200, completion("<think>Hm.</think>", "stop"), "the answer is empty"},
+		"cut off":       {200, completion("The port", "length"), "stopped before the end"},
 		"a refusal":     {200, `{"choices":[{"message":{"content":null,"refusal":"No."}}]}`, "the model refused: No."},
 		"too long":      {200, strings.Repeat(" ", maxAnswer+1), "more than 4194304 bytes"},
-		"a wrong value": {200, `{"choices":[{"message":{"content":7}}]}`, "not one of an OpenAI-compatible chat endpoint"},
+		"a wrong value": {200, `{"choices":[{"message":{"content":7}}]}`, malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, _ := answering(t, c.status, c.body)
+			s, _ := serve(t, c.status, c.body)
 			_, err := Complete(context.Background(), Request{URL: s.URL + "/v1/", Model: "m"})
 			if err == nil || !strings.Contains(err.Error(), c.says) ||
 				!strings.Contains(err.Error(), s.URL+"/v1/chat/completions") {

@@ -1,8 +1,8 @@
-// Package chat asks a model at an OpenAI-compatible chat endpoint for one answer. [Complete]
-// makes one request; it keeps no state and never retries. Only `ctxfs summarize` uses it.
+// Package chat is a client for OpenAI-compatible chat endpoints. [Complete] sends one request; it
+// keeps no state and never retries. Only `ctxfs summarize` uses it.
 //
 //	Request → POST <base>/chat/completions → Answer: text, usage
 //
-// Decisions: path of the endpoint: endpoint. Bounds of an answer: maxAnswer. Which answers count as
-// errors: Complete. All are in chat.go.
+// Decisions, all in chat.go: URL of the endpoint: endpoint. Size limit of a response: maxAnswer.
+// Answers that are errors: parseAnswer.
 package chat

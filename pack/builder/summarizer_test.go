@@ -125,7 +125,8 @@ func TestASummaryEntersAtTheNextCompaction(t *testing.T) {
 		}
 	}
 	now := packs[len(packs)-1]
-	block := fmt.Sprintf("# Context Block: summary (messages:1-%d)\nVersion 1, by the recipe's summarizer, of messages:1-%d:\n%s\n", now.Backlog.To, last, text)
+	block := fmt.Sprintf("# Context Block: summary (messages:1-%d)\n"+
+		"Version 1, by the recipe's summarizer, of messages:1-%d:\n%s\n", now.Backlog.To, last, text)
 	if !strings.Contains(string(now.Markdown), block) {
 		t.Fatalf("no %q in\n%s", block, now.Markdown)
 	}
@@ -133,7 +134,8 @@ func TestASummaryEntersAtTheNextCompaction(t *testing.T) {
 	if it := accountOf(t, now).Items[i]; it.Trust != "agent" || it.Range != fmt.Sprintf("1-%d", now.Backlog.To) {
 		t.Errorf("%+v", it)
 	}
-	s.reports(fmt.Sprintf("- summary: version 1, by the recipe's summarizer, up to %d, derived from there on; the summarizer works on messages:1-%d\n", last, now.Backlog.To))
+	s.reports(fmt.Sprintf("- summary: version 1, by the recipe's summarizer, up to %d, derived from there on; "+
+		"the summarizer works on messages:1-%d\n", last, now.Backlog.To))
 	// What left since is given together with what was made.
 	if given := string(s.begun(2).command.Stdin); !strings.HasPrefix(given, fmt.Sprintf("[summary messages:1-%d]\n%s\n[messages:%d ", last, text, last+1)) {
 		t.Errorf("the second run is given\n%.300s", given)
@@ -160,7 +162,7 @@ func TestASummaryEntersAtTheNextCompaction(t *testing.T) {
 	if err != nil || b.ID != now.ID || !bytes.Equal(b.Markdown, now.Markdown) {
 		t.Errorf("a second builder: %v\n%s", err, b.Markdown)
 	}
-	// A version stays, whatever command made it.
+	// A change of the command keeps earlier versions.
 	s.write("../../context.yaml", strings.Replace(summarizing, "short", "long", 1))
 	if b := s.pack(); !strings.Contains(string(b.Markdown), text) {
 		t.Errorf("the version is not shown with another command:\n%s", b.Markdown)

@@ -45,10 +45,11 @@ func (r *reader) check(n *yaml.Node, name string, v any, get func(string) *yaml.
 	}
 }
 
-// apiTimeout is how long a summarizer with an API runs if the recipe says nothing.
+// apiTimeout is the default timeout of a summarizer with an API.
 const apiTimeout = 5 * time.Minute
 
-// summarizer checks that a summarizer is either a command or a model of an API.
+// summarizer reports a problem unless a summarizer has either a command or an API with a model. It
+// sets the default timeout of an API.
 func (r *reader) summarizer(n *yaml.Node, g *Generator, get func(string) *yaml.Node) {
 	r.oneOf(n, "a summarizer", get, "command", "openai")
 	for _, key := range []string{"model", "api_key_env"} {

@@ -203,8 +203,15 @@ var objects = []object{
 		{Key: "wait_ms", Kind: millis, Max: maxWait, Default: "500", Doc: "How long a read waits for the commands of optional sources before it uses their last output. It waits for those of required ones up to their `timeout_ms`.", at: ofRecipe(func(r *Recipe) any { return &r.Wait })},
 		{Key: "history", Kind: mapping, Of: "history", Doc: "When and how far the journal is compacted.", at: ofRecipe(func(r *Recipe) any { return &r.History })},
 		{Key: "summarizer", Kind: mapping, Of: "summarizer",
-			Doc: "A command or a model that summarizes what compactions take out: see [A summary of your own](#a-summary-of-your-own).", at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
-		{Key: "summary_request", Kind: text, Enum: []string{string(AskAuto), string(AskOn), string(AskOff)}, Default: string(AskAuto), Doc: "Whether the end of the pack asks the agent for a summary before a compaction: see [The request for a summary](abi.md#the-request-for-a-summary). `auto` asks where the agent has delivered a summary or read `context/summary.request/`. With a `summarizer` the agent is not asked.", at: ofRecipe(func(r *Recipe) any { return &r.SummaryRequest })},
+			Doc: "A command or a model that summarizes compacted messages: " +
+				"see [A summary of your own](#a-summary-of-your-own).",
+			at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
+		{Key: "summary_request", Kind: text, Enum: []string{string(AskAuto), string(AskOn), string(AskOff)},
+			Default: string(AskAuto),
+			Doc: "Whether the end of the pack asks the agent for a summary before a compaction: " +
+				"see [The request for a summary](abi.md#the-request-for-a-summary). `auto` asks agents that " +
+				"have delivered a summary or read `context/summary.request/`. A recipe with a `summarizer` never asks.",
+			at: ofRecipe(func(r *Recipe) any { return &r.SummaryRequest })},
 		{Key: "structural_variation", Kind: boolean, Default: "false", Doc: "Writes the goal at the end of the pack another way with each record: progress as a fraction, a percentage, a bar or a count, other labels, list marks and separators. What it says stays the same, and so does all before it.", at: ofRecipe(func(r *Recipe) any { return &r.Variation })},
 		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: ofRecipe(func(r *Recipe) any { return &r.Env })},
 		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Max: maxSources, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
@@ -246,13 +253,21 @@ var objects = []object{
 		{Key: "command", Kind: command, Must: true, Min: 1, Doc: "The program and its arguments; no shell parses them.", at: ofGenerator(func(g *Generator) any { return &g.Command })},
 		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000", Doc: "After this it is killed, with all that it started.", at: ofGenerator(func(g *Generator) any { return &g.Timeout })},
 	}},
-	{Name: "summarizer", Is: "a summarizer", Doc: "A program or a model that writes summaries, one of `command` and `openai`. It runs as the owner of the session, in an empty directory.", Fields: []field{
+	{Name: "summarizer", Is: "a summarizer", Doc: "A program or a model that writes summaries: either `command` or " +
+		"`openai`. It runs as the owner of the session, in an empty directory.", Fields: []field{
 		{Key: "command", Kind: command, Min: 1, Doc: "The program and its arguments; no shell parses them.",
 			at: ofGenerator(func(g *Generator) any { return &g.Command })},
-		{Key: "openai", Kind: template, Doc: "Address of an API with `/chat/completions`, up to `/v1`: OpenAI's, or that of Ollama, vLLM, llama-server.", at: ofGenerator(func(g *Generator) any { return &g.OpenAI })},
-		{Key: "model", Kind: template, Doc: "Name of the model there. Required with `openai`.", at: ofGenerator(func(g *Generator) any { return &g.Model })},
-		{Key: "api_key_env", Kind: text, Doc: "Variable that holds the key of the API: of `env`, of `context/env`, or of the environment of a daemon that the owner of the session runs.", at: ofGenerator(func(g *Generator) any { return &g.KeyEnv })},
-		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000", Doc: "After this it is killed, with all that it started. With `openai` the default is 300000.", at: ofGenerator(func(g *Generator) any { return &g.Timeout })},
+		{Key: "openai", Kind: template, Doc: "Base URL of an OpenAI-compatible API, up to `/v1`: " +
+			"OpenAI, Ollama, vLLM, or llama-server.",
+			at: ofGenerator(func(g *Generator) any { return &g.OpenAI })},
+		{Key: "model", Kind: template, Doc: "Name of the model. Required with `openai`.",
+			at: ofGenerator(func(g *Generator) any { return &g.Model })},
+		{Key: "api_key_env", Kind: text, Doc: "Variable that contains the API key. It is set in `env`, in " +
+			"`context/env`, or in the environment of a daemon that the owner of the session runs.",
+			at: ofGenerator(func(g *Generator) any { return &g.KeyEnv })},
+		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000",
+			Doc: "Time after which ctxfs kills the program and its children. The default with `openai` is 300000.",
+			at:  ofGenerator(func(g *Generator) any { return &g.Timeout })},
 	}},
 	{Name: "stage", Is: "a stage", Doc: "One command of a pipeline.", Fields: []field{
 		{Key: "generator", Kind: runs, Of: "generator", Must: true, Doc: "The command: a list of words, or a mapping.", at: ofStage(func(s *Stage) any { return &s.Generator })},

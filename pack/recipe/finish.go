@@ -185,7 +185,7 @@ func (r *Recipe) hash() string {
 	h.Name, h.Files, h.Origins, h.Hash = "", nil, nil, ""
 	h.Sources, h.Strategies = slices.Clone(r.Sources), slices.Clone(r.Strategies)
 	if h.SummaryRequest == AskAuto {
-		h.SummaryRequest = "" // recipes from before the key keep their hash
+		h.SummaryRequest = "" // the default keeps the hash of recipes that predate the key
 	}
 	for i := range h.Sources {
 		h.Sources[i].Origin, h.Sources[i].Origins = Origin{}, nil

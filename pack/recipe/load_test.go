@@ -30,9 +30,10 @@ func TestDefaultIsWhole(t *testing.T) {
 	}
 }
 
-// A summarizer with an API runs ctxfs, and its recipe is what its own YAML says.
+// A summarizer with an API runs ctxfs summarize. A recipe and its YAML export have the same hash.
 func TestSummarizerOfAnAPI(t *testing.T) {
-	h := home{"context.yaml": "summarizer: {openai: \"http://127.0.0.1:11434/v1\", model: qwen3, api_key_env: KEY}\nsources: [{type: journal}]\n"}
+	h := home{"context.yaml": "summarizer: {openai: \"http://127.0.0.1:11434/v1\", model: qwen3, api_key_env: KEY}\n" +
+		"sources: [{type: journal}]\n"}
 	r, err := Load("context.yaml", h.read)
 	if err != nil {
 		t.Fatal(err)

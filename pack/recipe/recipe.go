@@ -99,17 +99,17 @@ type Generator struct {
 	Command []string // with variables
 	Timeout time.Duration
 
-	// Of a summarizer without a command: the address of an API and a model, with variables, and the
-	// variable that holds the key; "": it needs none.
-	OpenAI string `json:",omitempty"`
-	Model  string `json:",omitempty"`
-	KeyEnv string `json:",omitempty"`
+	// OpenAI, Model, and KeyEnv belong to a summarizer without a command.
+	OpenAI string `json:",omitempty"` // base URL of an API, with variables
+	Model  string `json:",omitempty"` // name of the model, with variables
+	KeyEnv string `json:",omitempty"` // variable that contains the API key; "" if none is needed
 }
 
-// SummarizeProgram is the program of the words that Words returns for an API: ctxfs itself.
+// SummarizeProgram is the name of the ctxfs binary in the result of [Generator.Words].
 const SummarizeProgram = "ctxfs"
 
-// Words returns the command to run, with variables.
+// Words returns the program and the arguments of g, with unexpanded variables. For an API, the
+// program is [SummarizeProgram].
 func (g *Generator) Words() []string {
 	if g.OpenAI == "" {
 		return g.Command
@@ -251,14 +251,14 @@ const (
 	CacheNever    CacheStrategy = "never"     // not at all: each look at the pack runs it
 )
 
-// Asking decides whether packs ask the agent for a summary.
+// Asking selects the packs that ask the agent for a summary.
 type Asking string
 
-// Packs ask the agent if it has shown that it can answer, in any case, or never.
+// The values of summary_request.
 const (
-	AskAuto Asking = "auto"
-	AskOn   Asking = "on"
-	AskOff  Asking = "off"
+	AskAuto Asking = "auto" // ask agents that have delivered a summary or read a request
+	AskOn   Asking = "on"   // ask every agent
+	AskOff  Asking = "off"  // never ask
 )
 
 // Predicate is the elementary form of a condition.

@@ -16,7 +16,7 @@ import (
 type Logs struct {
 	Unread    record.Unread // records that are damaged
 	summaries *summaryTexts
-	mask      *mask // what packs must not show; nil: they show all
+	mask      *mask // redaction of secrets; nil if there is none
 }
 
 // NewLogs returns the logs of session id, without the secrets that r knows; a nil r: as they are.

@@ -135,7 +135,8 @@ func (v *mask) input(in *pack.Input, t *log.Timeline, u *record.Unread) error {
 	return nil
 }
 
-// summaries redacts the delivered summaries of in as in.Redaction says.
+// summaries applies in.Redaction to the delivered summaries of in and updates the hash of each
+// changed text. The caller's slice is not modified.
 func (v *mask) summaries(in *pack.Input) {
 	if v == nil || in.Redaction == nil {
 		return

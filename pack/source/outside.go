@@ -49,7 +49,7 @@ type Command struct {
 	Args    []string
 	Env     []string // NAME=value; all there is
 	Dir     string
-	Empty   bool // it runs in an empty directory of its own instead
+	Empty   bool // run in a new, empty directory instead of Dir
 	Stdin   []byte
 	Output  string // file that the command may write; "": standard output is the content
 	Timeout time.Duration

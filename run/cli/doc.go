@@ -1,6 +1,6 @@
-// Package cli has the verbs for the generators of recipes: trust, trust show, summarize, which the
-// summarizer of a recipe may run, and the hidden runner, which is the second process of a daemon.
-// It registers them with [Register].
+// Package cli implements the verbs for the generators of recipes: trust, trust show, summarize, and
+// the hidden runner. A summarizer with an API runs summarize; a daemon starts runner as its second
+// process. [Register] adds the verbs to the root command.
 //
 // It may not import fs, views, or cluster.
 //

@@ -133,7 +133,7 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 		if err != nil {
 			return outcome{Failed: "it cannot be started: " + err.Error()}, nil
 		}
-		defer os.RemoveAll(dir) // nothing of the command is left by then
+		defer os.RemoveAll(dir) // runs after all processes of the command have ended
 		j.Dir, j.Delta = []byte(dir), nil
 	}
 	pid, err := s.start(launch{j.Args, j.Env, j.Dir, limits(j.Timeout, threads), j.Delta}, stdin, stdout.w, stderr.w, status.w)
@@ -171,7 +171,7 @@ func (s *shim) run(j job, stdin []byte, threads uint64) (out outcome, data []byt
 	return out, data
 }
 
-// emptyDir makes a directory for the command of one run.
+// emptyDir creates a temporary directory that belongs to the command's user. The caller removes it.
 func (s *shim) emptyDir() (string, error) {
 	dir, err := os.MkdirTemp("", "ctxfs-run-")
 	if err == nil && os.Geteuid() == 0 && !s.who.UserNS {

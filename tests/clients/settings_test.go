@@ -158,7 +158,7 @@ func TestWhatTheAgentWritesAboutItsHistory(t *testing.T) {
 		s.Write(name, own)
 		harness.WantFile(t, s, name, own)
 		wantOrigin("agent")
-		wantInPack(t, s, "agent's own", name != ctxabi.SummaryFile) // that enters at a compaction
+		wantInPack(t, s, "agent's own", name != ctxabi.SummaryFile) // a summary enters at a compaction
 		if err := os.Remove(s.Path(name)); err != nil {
 			t.Errorf("rm %s: %v", name, err)
 		}

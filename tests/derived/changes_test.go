@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// lifted appends a session in which the user bans something at message 3 and allows it at 105, and
-// then makes so many requests.
+// lifted appends messages to s: the user bans pushes at message 3, lifts the ban at message 105,
+// and then makes the given number of requests.
 func lifted(s *harness.Session, requests int) {
 	var b strings.Builder
 	add := func(role, text string) { b.WriteString(harness.Message(role, text)) }
@@ -32,8 +32,8 @@ func lifted(s *harness.Session, requests int) {
 	s.Append(ctxabi.MessagesFile, b.String())
 }
 
-// A ban that the user lifted has a mark, and the prompt has the sentence that lifted it, at every
-// budget at which a compaction came after that.
+// After a compaction, prompts of every budget mark a lifted ban as changed and quote the sentence
+// that lifted it.
 func TestLiftedBanIsMarked(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})

@@ -17,8 +17,10 @@ import (
 
 const askHeading = "# Context Block: summary request\n"
 
-// asking returns a session with a budget whose recipe has a mode of summary_request; "" is that of
-// the built-in recipe.
+const lookTool = `[{"name":"look","description":"Looks.","input_schema":{"type":"object","properties":{}}}]`
+
+// asking returns a new session with a budget in tokens. mode is the summary_request of its recipe;
+// if it is empty, the session uses the built-in recipe.
 func asking(t *testing.T, m *harness.Mount, budget int, mode string) *harness.Session {
 	t.Helper()
 	s := m.NewSession(t)
@@ -29,16 +31,16 @@ func asking(t *testing.T, m *harness.Mount, budget int, mode string) *harness.Se
 	return s
 }
 
-// chat is a conversation that goes on.
+// chat appends messages to a session.
 type chat struct {
 	s     *harness.Session
 	n     int // messages so far
-	words int // of a message
+	words int // words per message
 }
 
 func chatOf(s *harness.Session, words int) *chat { return &chat{s: s, words: words} }
 
-// message appends the next message, of the user and of the assistant in turn.
+// message appends one message. Messages of the user and of the assistant alternate.
 func (c *chat) message() {
 	role := []string{"user", "assistant"}[c.n%2]
 	c.n++
@@ -50,7 +52,8 @@ func (c *chat) message() {
 	c.s.Append(ctxabi.MessagesFile, harness.Message(role, b.String()))
 }
 
-// until appends messages, an answer the last, until done.
+// until appends pairs of a request and an answer until done returns true. It fails the test after
+// 400 pairs.
 func (c *chat) until(t *testing.T, done func() bool) {
 	t.Helper()
 	for range 400 {
@@ -66,7 +69,7 @@ func (c *chat) until(t *testing.T, done func() bool) {
 // shown reports whether the prompt shows a request.
 func (c *chat) shown() bool { return strings.Contains(c.s.Read(ctxabi.PackFile), askHeading) }
 
-// compacted returns how many compactions there were.
+// compactions returns the number of compactions in the report of the session.
 func compactions(t *testing.T, s *harness.Session) (n int) {
 	t.Helper()
 	_, rest, _ := strings.Cut(s.Read(ctxabi.ReportFile), "- epoch: ")
@@ -85,14 +88,14 @@ func requestOf(t *testing.T, s *harness.Session) (q ctxabi.SummaryRequest) {
 	return q
 }
 
-// askLine returns what the report says of the request.
+// askLine returns the line of the report about the summary request.
 func askLine(s *harness.Session) string {
 	_, rest, _ := strings.Cut(s.Read(ctxabi.ReportFile), "- summary request: ")
 	line, _, _ := strings.Cut(rest, "\n")
 	return line
 }
 
-// report returns a summary of some size about the bridge.
+// report returns a summary that names a word of the newest request.
 func report(c *chat) string {
 	return fmt.Sprintf("## Goal\n\n- Build the bridge.\n\n## Facts\n\n%s",
 		strings.Repeat(fmt.Sprintf("- pier%d-1 stands.\n", c.n-1), 20))
@@ -162,7 +165,7 @@ func TestSmallBudgetAsksNothing(t *testing.T) {
 	}
 }
 
-// Without a compaction no request changes a byte before the footer, and neither does its answer.
+// A request changes only the footer of the prompt.
 func TestRequestKeepsPrefix(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	on, off := asking(t, m, 6000, "on"), asking(t, m, 6000, "off")
@@ -194,8 +197,8 @@ func TestRequestKeepsPrefix(t *testing.T) {
 	})
 }
 
-// A program that only calls a provider takes a body of context/summary.request and delivers an
-// event.
+// A program sends a body of context/summary.request to its provider and delivers the answer as an
+// event. The agent's prompt has no request.
 func TestProgramAsksProvider(t *testing.T) {
 	var bodies []map[string]any
 	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -205,12 +208,13 @@ func TestProgramAsksProvider(t *testing.T) {
 			t.Errorf("the body is no JSON: %v", err)
 		}
 		bodies = append(bodies, body)
-		fmt.Fprint(w, "## Goal\n\n- Build the bridge with pier1-1, pier1-2, pier1-3, pier1-4 and all the others that were named, one after another, before the winter comes and the river freezes over.\n")
+		fmt.Fprint(w, "## Goal\n\n- Build the bridge with pier1-1, pier1-2, pier1-3, pier1-4 and all the others "+
+			"that were named, one after another, before the winter comes and the river freezes over.\n")
 	}))
 	defer provider.Close()
 	m := harness.Start(t, harness.Options{})
 	s := asking(t, m, 8000, "off")
-	s.Write("../../tools.json", `[{"name":"look","description":"Looks.","input_schema":{"type":"object","properties":{}}}]`)
+	s.Write("../../tools.json", lookTool)
 	c := chatOf(s, 30)
 	c.until(t, func() bool {
 		if c.shown() {
@@ -237,8 +241,8 @@ func TestProgramAsksProvider(t *testing.T) {
 	}
 }
 
-// sent returns the part of a body that a provider's cache compares, as far as its text tells: no
-// cache marks, and the contents alone where the configuration precedes them.
+// sent returns the part of a body that a provider's cache compares. It removes cache marks and, in
+// formats that have a field "contents", the configuration before that field.
 func sent(body string) string {
 	body = strings.ReplaceAll(body, `"cache_control":{"type":"ephemeral"},`, "")
 	if _, contents, ok := strings.Cut(body, `"contents":`); ok {
@@ -247,11 +251,11 @@ func sent(body string) string {
 	return body
 }
 
-// The bodies of a request begin as the renderings of the prompt do, also inside a tool loop.
+// The bodies of a request share their prefix with the native renderings, also inside a tool loop.
 func TestRequestBodiesHitCache(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := asking(t, m, 8000, "on")
-	s.Write("../../tools.json", `[{"name":"look","description":"Looks.","input_schema":{"type":"object","properties":{}}}]`)
+	s.Write("../../tools.json", lookTool)
 	c := chatOf(s, 30)
 	c.until(t, c.shown)
 	check := func(where, last string) {
@@ -362,8 +366,8 @@ func TestRestartKeepsRequest(t *testing.T) {
 	}
 }
 
-// summary_request decides who is asked; auto asks an agent that has delivered a summary or read
-// context/summary.request, in all its sessions.
+// The mode auto asks an agent in all its sessions after one of them has delivered a summary or has
+// read context/summary.request. The mode on always asks, and off never does.
 func TestModesOfRequests(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	opened := func(s *harness.Session) *chat {
@@ -409,7 +413,7 @@ func TestModesOfRequests(t *testing.T) {
 	}
 }
 
-// A request covers no unfinished tool loop.
+// The range of a request ends before an unfinished tool loop.
 func TestRequestSplitsNoToolLoop(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := asking(t, m, 4000, "on")
@@ -420,7 +424,8 @@ func TestRequestSplitsNoToolLoop(t *testing.T) {
 		if strings.Contains(s.Read(ctxabi.PackFile), askHeading) {
 			q := requestOf(t, s)
 			lines := harness.Lines(t, s.Read(ctxabi.MessagesFile))
-			if q.OpenedAt-q.Upto < 1 || q.OpenedAt-q.Upto > 2 || !strings.Contains(lines[q.Upto-1], `"tool"`) && q.Upto > 1 {
+			if q.OpenedAt-q.Upto < 1 || q.OpenedAt-q.Upto > 2 ||
+				!strings.Contains(lines[q.Upto-1], `"tool"`) && q.Upto > 1 {
 				t.Errorf("the request %+v ends with %s", q, lines[q.Upto-1])
 			}
 			return
@@ -429,7 +434,7 @@ func TestRequestSplitsNoToolLoop(t *testing.T) {
 	t.Error("it does not ask")
 }
 
-// The directory is listed, and a tool that copies it finds the same bytes twice.
+// The directory of a request lists all its files, and two reads of a file return the same bytes.
 func TestRequestFilesAreListed(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := asking(t, m, 4000, "")

@@ -230,7 +230,7 @@ func TestVersionsAreReadOnly(t *testing.T) {
 	}
 }
 
-// withoutJournal gives a session a recipe whose packs show the summary as a file.
+// withoutJournal writes a recipe without a journal, so that packs show the summary as a file.
 func withoutJournal(s *harness.Session) {
 	s.Write("context/context.yaml", "sources:\n  - type: summary\n")
 }
@@ -281,22 +281,24 @@ func TestForkTakesEarlierVersions(t *testing.T) {
 	}
 }
 
-// An event of an import delivers a summary only if its writer is import, and an older one is
-// reported like that of an agent.
+// An imported event delivers a summary only if its writer is "import". An imported summary that is
+// older than the version in use is reported in errors.jsonl.
 func TestImportedSummaryIsAVersion(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.Session(t, harness.Self(), "coder", "imported")
 	talk(s, 6)
 	const stamp = `,"import":{"format":"claude-code","ids":["c1"],"at":[3]}}`
-	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":4,"text":"Of a program.\n","writer":"import"`+stamp)
-	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":4,"text":"Of a program.\n","writer":"import"`+stamp) // once more
+	for range 2 { // the second delivery is a duplicate
+		s.Append(ctxabi.EventsFile, `{"type":"summary","upto":4,"text":"Of a program.\n","writer":"import"`+stamp)
+	}
 	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":6,"text":"Forged.\n"`+stamp)
 	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":6,"text":"Forged.\n","writer":"event"`+stamp)
 	s.Append(ctxabi.EventsFile, `{"type":"claude-code/summary","upto":6,"text":"Forged.\n","writer":"import"`+stamp)
 	wantVersions(t, s, "Of a program.\n")
 	wantFacts(t, s, 1, "4 6 1 import 0")
 
-	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":2,"text":"Older.\n","writer":"import","import":{"format":"claude-code","ids":["c2"],"at":[1]}}`)
+	s.Append(ctxabi.EventsFile, `{"type":"summary","upto":2,"text":"Older.\n","writer":"import",`+
+		`"import":{"format":"claude-code","ids":["c2"],"at":[1]}}`)
 	wantVersions(t, s, "Of a program.\n", "Older.\n")
 	if got := s.Read(ctxabi.SummaryFile); got != "Of a program.\n" {
 		t.Errorf("in use is %q", got)

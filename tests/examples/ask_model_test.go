@@ -113,7 +113,8 @@ func TestAModelServerWritesTheSummary(t *testing.T) {
 	pack := s.Read("context/pack.md")
 	_, summary, _ := strings.Cut(pack, "# Context Block: summary (")
 	want := "- Import keeps the exit codes as they are (messages:1).\n- The key is the ISBN-13, an ISBN-10 is converted (messages:18-20, messages:4).\n"
-	if !strings.Contains(summary, want) || strings.Contains(summary, "never lent") || strings.Contains(pack, "time unknown") {
+	if !strings.Contains(summary, want) || strings.Contains(summary, "never lent") ||
+		strings.Contains(pack, "time unknown") {
 		t.Errorf("the pack is\n%s", pack)
 	}
 	if rows := s.Errors(); len(rows) > 0 {

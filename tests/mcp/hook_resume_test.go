@@ -83,7 +83,7 @@ func (k *talk) compact() {
 	k.compactTo("This session is being continued. Noted.")
 }
 
-// compactTo is a compaction that writes a summary.
+// compactTo records a compaction with the given summary in the transcript and runs its hooks.
 func (k *talk) compactTo(summary string) {
 	k.h.t.Helper()
 	k.h.fire("PreCompact", "pre-compact-auto")

@@ -14,7 +14,8 @@ import (
 const continued = "This session is being continued from a previous conversation that ran out of context. " +
 	"The summary below covers the earlier portion of the conversation.\n\n"
 
-// After a compaction the agent is told the rules, decisions, and values that the summary lacks.
+// After a compaction, the SessionStart hook lists the rules, decisions, and values that the summary
+// lacks.
 func TestHookListsOmissionsOfASummary(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	h := newHost(t, m)
@@ -50,7 +51,7 @@ func TestHookListsOmissionsOfASummary(t *testing.T) {
 		says(t, attr, mounts.Attr(version, "user.ctx."+attr), want)
 	}
 
-	// Hooks that see the same transcript again deliver nothing again.
+	// A second import of the same transcript delivers no second version.
 	h.fire("Stop", "stop")
 	h.fire("SessionEnd", "session-end")
 	if entries, err := os.ReadDir(filepath.Join(h.dir(sessionID), ctxabi.SummariesDir)); err != nil ||
@@ -58,17 +59,19 @@ func TestHookListsOmissionsOfASummary(t *testing.T) {
 		t.Errorf("%d versions, %v", len(entries), err)
 	}
 
-	// A summary that has all of it leaves nothing to list.
+	// A complete summary has no omissions.
 	k.turn("Go on.")
-	k.compactTo(continued + "Never push to main. Always run the linter. The staging port is 8443. The timeout is 250 ms.\n" +
-		"I decide: port 9001 is for service 1. Don't always run the linter any more. Read docs/style.md before you write.\n")
+	k.compactTo(continued + "Never push to main. Always run the linter. The staging port is 8443. " +
+		"The timeout is 250 ms.\nI decide: port 9001 is for service 1. Don't always run the linter any more. " +
+		"Read docs/style.md before you write.\n")
 	if told := k.start("compact"); !strings.Contains(told, "Your memory is files in ") ||
 		strings.Contains(told, "What this session keeps") {
 		t.Errorf("the context after a complete summary:\n%s", told)
 	}
 }
 
-// A summarizer may be a program with hooks: it must not record itself, nor be told of a memory.
+// With CTXFS_HOOK=off, hooks record nothing and print nothing. Summarizers run with this setting,
+// since they may be agent programs with hooks.
 func TestHookOffDoesNothing(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	h := newHost(t, m)

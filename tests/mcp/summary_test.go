@@ -36,7 +36,7 @@ func TestSaveSummaryDeliversVersion(t *testing.T) {
 	}
 }
 
-// An agent that reads its prompt with the tool pack is asked, and save_summary answers.
+// A call of the tool pack enables requests for summaries, and save_summary answers a request.
 func TestToolsAnswerRequest(t *testing.T) {
 	m := harness.Start(t, harness.Options{UID: harness.Self()})
 	s := m.Session(t, harness.Self(), "coder", "s1")

@@ -164,7 +164,7 @@ func (l *looker) open(path, where string) {
 		return
 	}
 	if path == ctxabi.SummaryPath(1) {
-		path = ctxabi.SummaryFile // its first version
+		path = ctxabi.SummaryFile // has the same text
 	}
 	want, ok := l.files[path]
 	if err != nil || !ok || string(got) != want {

@@ -3,7 +3,6 @@ package past
 import (
 	"errors"
 	"fmt"
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestCopiesAndWalksEnd(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	r := &reading{Session: m.NewSession(t), t: t}
-	r.Read(ctxabi.AskFile) // the walk reads it, too, which lets later packs ask for a summary
+	r.Read(ctxabi.AskFile) // enables requests now, because the walk below would enable them later
 	for range 5 {
 		r.next()
 	}

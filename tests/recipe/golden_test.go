@@ -36,7 +36,7 @@ func TestEachGoldenPackShowsItsSource(t *testing.T) {
 			name, heading = "testdata/golden/source-computed-stdout.txtar", "# Context Block: a\n"
 		case "pipeline":
 			heading = "# Context Block: piped\n"
-		case "summary": // it shows nothing itself: a compaction brings it into the journal
+		case "summary": // only the journal shows summaries, after a compaction
 			continue
 		case "journal":
 			name, heading = "testdata/golden/source-journal-step.txtar", "# Context Block: conversation\n"

@@ -12,11 +12,13 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// A summarizer has nothing around it: no workspace, and no hooks of its own program.
+// A summarizer runs in an empty, writable directory outside the workspace and with hooks disabled.
+// The directory is removed after the run.
 func TestSummarizerRunsInAnEmptyDirectory(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, harness.Start(t, harness.Options{}), owner())
-	s.putBytes("work/sum", "#!/bin/bash\n{ ls -A | wc -l; echo x > mine && cat mine; echo $CTXFS_HOOK; pwd; } > \"${0%/*}/around.new\"\n"+
+	s.putBytes("work/sum", "#!/bin/bash\n"+
+		"{ ls -A | wc -l; echo x > mine && cat mine; echo $CTXFS_HOOK; pwd; } > \"${0%/*}/around.new\"\n"+
 		"mv \"${0%/*}/around.new\" \"${0%/*}/around\"\ncat > /dev/null\necho '- Words are said (messages:1).'\n")
 	s.recipe(summaryRecipe)
 	s.compacted()
@@ -35,7 +37,7 @@ func TestSummarizerRunsInAnEmptyDirectory(t *testing.T) {
 	}
 }
 
-// A model behind an OpenAI-compatible endpoint writes the summary, without a program of the recipe.
+// ctxfs asks the model at an OpenAI-compatible endpoint for a summary, and delivers the answer.
 func TestModelOfAnEndpointWritesTheSummary(t *testing.T) {
 	t.Parallel()
 	type request struct {
@@ -45,7 +47,8 @@ func TestModelOfAnEndpointWritesTheSummary(t *testing.T) {
 	asked := make(chan request, 16)
 	var summary strings.Builder
 	for i := range 16 {
-		fmt.Fprintf(&summary, "- The model says that Word%d is said, and that a record says so (messages:%d).\n", i, i+1)
+		fmt.Fprintf(&summary, "- The model says that Word%d is said, and that a record says so (messages:%d).\n",
+			i, i+1)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body request
@@ -86,7 +89,7 @@ sources: [{type: journal}]
 	}
 }
 
-// A key that nobody has, and a server that refuses, are named in the report.
+// The report names an unset key variable, and the status and body of a failed request.
 func TestFailureOfAModelIsReported(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +99,8 @@ func TestFailureOfAModelIsReported(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	for keys, says := range map[string]string{
 		"model: small": "/v1/chat/completions: status 404 Not Found: no such model",
-		"model: small, api_key_env: NOBODY_HAS_THIS_KEY": "$NOBODY_HAS_THIS_KEY, which holds the key of the API, is not set",
+		"model: small, api_key_env: NOBODY_HAS_THIS_KEY": "$NOBODY_HAS_THIS_KEY, which holds the key of the API, " +
+			"is not set",
 	} {
 		s := newStage(t, m, owner())
 		s.recipe("total_max_tokens: 2500\nsummarizer: {openai: \"" + server.URL + "\", " + keys +

@@ -69,7 +69,8 @@ func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
 	s := newStage(t, m, owner())
-	s.putBytes("work/sum", "#!/bin/bash\ncd \"${0%/*}\"; id -u > uid; cat > given; env > env; echo run >> runs; "+s.gated()+
+	s.putBytes("work/sum", "#!/bin/bash\n"+
+		"cd \"${0%/*}\"; id -u > uid; cat > given; env > env; echo run >> runs; "+s.gated()+
 		"\necho \"- It was said that words are said (${CTX_RANGE%-*}-4).\"\n")
 	s.recipe(summaryRecipe)
 	s.compacted() // each read of it ends, though nobody opens the gate
@@ -107,7 +108,10 @@ func TestASummaryEntersAtACompactionOnly(t *testing.T) {
 			t.Fatalf("it stands there before the compaction:\n%s", b.md)
 		}
 	}
-	if !regexp.MustCompile(`(?m)^# Context Block: summary \(messages:1-\d+\)\nVersion 1, by the recipe's summarizer, of messages:1-\d+:\n- It was said that words are said \(messages:1-4\)\.\n`).MatchString(third.md) {
+	block := regexp.MustCompile(`(?m)^# Context Block: summary \(messages:1-\d+\)\n` +
+		`Version 1, by the recipe's summarizer, of messages:1-\d+:\n` +
+		`- It was said that words are said \(messages:1-4\)\.\n`)
+	if !block.MatchString(third.md) {
 		t.Fatalf("it does not stand there:\n%s\n%s", third.md, s.Read("context/pack.report.md"))
 	}
 	if !strings.Contains(s.Read("context/pack.report.md"), "- summary: version 1, by the recipe's summarizer, up to ") {
@@ -211,8 +215,8 @@ func TestABadSummaryIsDiscardedAndReported(t *testing.T) {
 	}
 }
 
-// An imported recipe's summarizer runs when the session's owner trusts it, and what it delivered
-// stays.
+// The summarizer of an imported recipe runs only if the session's owner trusts it. Its versions
+// remain after the trust ends.
 func TestASummarizerNeedsTrust(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})
@@ -244,7 +248,8 @@ func TestASummaryIsItsOwnersAlone(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s, o := newStage(t, m, dev), newStage(t, m, other)
 	for _, one := range []*stage{s, o} {
-		one.putBytes("work/sum", "#!/bin/bash\ncd \"${0%/*}\"\nid -u > uid\necho \"- The secret of $(id -u) (messages:1).\"\n")
+		one.putBytes("work/sum", "#!/bin/bash\ncd \"${0%/*}\"\nid -u > uid\n"+
+			"echo \"- The secret of $(id -u) (messages:1).\"\n")
 		one.recipe(summaryRecipe)
 		one.compacted()
 	}

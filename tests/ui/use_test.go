@@ -125,19 +125,21 @@ func TestPreviewsAndTravels(t *testing.T) {
 	}
 }
 
-// The page of notes shows each version of the summary, the one in use, and its changes.
+// The Notes page lists each version of the summary with its changes, and opens the one in use.
 func TestVersionsOfTheSummaryAreShown(t *testing.T) {
 	suite.Matrix(t, needsBrowser)
 	m := harness.Start(t, harness.Options{})
 	s := example(t, m, "s1")
 	s.Bash(`printf -- '---\nupto: 20\n---\n# Goal\nFind the bug.\n# Facts\nport 8080\n' > context/summary.md`).OK()
-	s.Bash(`printf -- '---\nupto: 40\n---\n# Goal\nFind the bug.\n# Facts\nport 9090 <script>alert(1)</script>\n' > context/summary.md`).OK()
+	s.Bash(`printf -- '---\nupto: 40\n---\n# Goal\nFind the bug.\n# Facts\nport 9090 <script>alert(1)</script>\n' ` +
+		`> context/summary.md`).OK()
 	b := browse(t, serve(t, m))
 	b.size(1280, 900)
 	b.open(viewPath("notes", s))
 	b.await(`document.querySelectorAll("details.summary").length === 2 && ` + settled)
 	const now = `document.querySelector("details.summary[open]")`
-	if got := eval[string](b, now+`.querySelector("summary").textContent`); !strings.Contains(got, "Version 2, up to message 40") ||
+	got := eval[string](b, now+`.querySelector("summary").textContent`)
+	if !strings.Contains(got, "Version 2, up to message 40") ||
 		!strings.Contains(got, "in use") || !strings.Contains(got, "written to summary.md") {
 		t.Errorf("the version in use is called %q", got)
 	}
@@ -145,7 +147,8 @@ func TestVersionsOfTheSummaryAreShown(t *testing.T) {
 		t.Errorf("its text is %q", got)
 	}
 	b.do(clickOn("details.summary[open] details summary"))
-	if got := eval[string](b, now+`.querySelector(".lines").textContent`); !strings.Contains(got, "gone: port 8080") || !strings.Contains(got, "new: port 9090") {
+	got = eval[string](b, now+`.querySelector(".lines").textContent`)
+	if !strings.Contains(got, "gone: port 8080") || !strings.Contains(got, "new: port 9090") {
 		t.Errorf("its changes are %q", got)
 	}
 	b.accessible("summaries")
@@ -153,6 +156,7 @@ func TestVersionsOfTheSummaryAreShown(t *testing.T) {
 
 	s.Bash(`rm context/summary.md`).OK()
 	b.open(viewPath("notes", s))
-	b.await(`[...document.querySelectorAll("details.summary .badge")].filter(x => x.textContent === "removed").length === 2 && ` + settled)
+	b.await(`[...document.querySelectorAll("details.summary .badge")]` +
+		`.filter(x => x.textContent === "removed").length === 2 && ` + settled)
 	b.quiet()
 }

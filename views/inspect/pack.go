@@ -30,7 +30,7 @@ type Pack struct {
 	PrefixBytes  int       `json:"prefix_bytes"`
 	Session      string    `json:"session"`
 	Tokens       int       `json:"tokens"`
-	// Request is the request for a summary that is open, or could be shown; nil: neither.
+	// Request is the state of the summary request in pack.json; nil if pack.json has none.
 	Request *ctxabi.SummaryRequest `json:"summary_request"`
 
 	counter *tokens.Counter

@@ -32,7 +32,7 @@ type StatsEpoch struct {
 	Reason      string `json:"epoch_reason"`
 	Compactions int    `json:"compactions"`
 	Tokens      int    `json:"tokens"`
-	// Request is the request for a summary as pack.json has it.
+	// Request is the state of the summary request in pack.json.
 	Request *ctxabi.SummaryRequest `json:"summary_request,omitempty"`
 }
 

@@ -19,7 +19,7 @@
 //	list.go    list of sessions
 //	row.go     one session as a row
 //	notes.go   notes of a session, and refusals
-//	summaries.go  versions of its summary
+//	summaries.go  delivered versions of the summary
 //	record.go  role and first words of a record
 //	files.go   bounded reads of files
 //	words.go   harmless text, numbers, times, errors

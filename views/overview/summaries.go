@@ -14,14 +14,15 @@ import (
 )
 
 const (
-	maxSummary  = 64 << 10 // bytes of a version that are read
-	maxVersions = 50       // newest versions that are read
+	maxSummary  = 64 << 10 // bytes read from a version
+	maxVersions = 50       // versions read from a session, newest first
 )
 
 // SummaryVersion is a delivered version of a session's summary.
 type SummaryVersion struct {
-	N, Upto   int // Upto: the last message that the text covers
-	Base      int // the version in use at the delivery; 0: none was
+	N         int // number of the version
+	Upto      int // last message that the text covers
+	Base      int // version in use at the time of delivery; 0 if there was none
 	Writer    string
 	When      time.Time
 	InUse     bool
@@ -30,8 +31,9 @@ type SummaryVersion struct {
 	Path      string
 }
 
-// Summaries returns the newest versions of the summary of the session in dir, the last delivered
-// first, and the number of older ones. It returns the error of reading context/summaries.
+// Summaries returns up to maxVersions versions of the summary of the session in dir, newest first,
+// and the number of older versions. If context/summaries does not exist, the list is empty. It
+// returns an error if the directory or a version cannot be read.
 func Summaries(dir string) (list []SummaryVersion, older int, err error) {
 	entries, err := os.ReadDir(filepath.Join(dir, ctxabi.SummariesDir))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -60,6 +62,7 @@ func Summaries(dir string) (list []SummaryVersion, older int, err error) {
 	return list, older, nil
 }
 
+// summaryVersion reads version n of a summary from its file and the file's attributes.
 func summaryVersion(path string, n int) (v SummaryVersion, err error) {
 	number := func(name string) int {
 		i, _ := strconv.Atoi(mounts.Attr(path, name))

@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/views/overview"
 )
 
-// notesView is what a session knows, and the refused operations.
+// notesView contains the notes, the summary versions, and the refused operations of a session.
 type notesView struct {
 	Ref     string
 	Files   []overview.NoteFile
@@ -18,20 +18,20 @@ type notesView struct {
 	Path    string // of errors.jsonl
 	Err     string
 
-	Summaries    []summaryView // the last delivered first
-	Older        int           // versions that are not shown
+	Summaries    []summaryView // newest first
+	Older        int           // number of versions omitted from Summaries
 	SummariesErr string
 }
 
-// summaryView is a version of the summary and its difference to the one before.
+// summaryView is a version of the summary and its changes since version Base.
 type summaryView struct {
 	overview.SummaryVersion
-	Lines []line // nil: there is no earlier version, or the page does not have it
-	Cut   bool   // the page does not show all of Lines
+	Lines []line // nil if version Base is not in the list
+	Cut   bool   // Lines is truncated
 }
 
-// notes shows facts, decisions, to-dos and refs with their records, versions of its
-// summary, and what was refused.
+// notes renders facts, decisions, to-dos, and refs with their records, the versions of the summary,
+// and the refused operations of a session.
 func (s *Server) notes(_ context.Context, dir string, r *http.Request) (_ string, _ any, err error) {
 	v := notesView{Ref: r.PathValue("ref"), Path: filepath.Join(dir, ctxabi.ErrorsFile), Files: overview.Notes(dir)}
 	if v.Refused, err = overview.Refusals(dir); err != nil {
@@ -54,7 +54,8 @@ func linkTo(source string) string {
 	return inspect.Address{Event: event, N: span.From}.String()
 }
 
-// changesOf compares each version with the version that it replaced.
+// changesOf adds to each version the lines that differ from version Base. Lines is nil if the list
+// does not contain that version.
 func changesOf(versions []overview.SummaryVersion) (list []summaryView) {
 	texts := map[int]string{}
 	for _, v := range versions {

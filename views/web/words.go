@@ -123,7 +123,7 @@ var functions = template.FuncMap{
 	"minus": func(a, b int) int { return a - b },
 }
 
-// writerWords describes the writer of a version of the summary.
+// writerWords describes how a version of the summary was delivered.
 func writerWords(writer string) string {
 	switch writer {
 	case ctxabi.WriterFile:

@@ -41,7 +41,7 @@ type claudeImport struct {
 	out   adapter.Output
 	tally adapter.Tally
 
-	compacted adapter.Compacted // by the summary that is emitted
+	compacted adapter.Compacted // range of the next compaction summary
 }
 
 // read reads all lines. Each gets its identity: a uuid is one where it first
@@ -202,8 +202,8 @@ func (r *claudeRecord) event() adapter.Record {
 	return adapter.Record{Chain: r.chain, Event: true, Line: append(b, '}')}
 }
 
-// summary is a compaction's summary: an event that delivers it, or a message if it has another
-// shape.
+// summary returns the event that delivers a compaction summary with the range c. If the record is
+// not a single text, or if no text remains, summary returns an ordinary message.
 func (r *claudeRecord) summary(c adapter.Compacted) adapter.Record {
 	event, ok := adapter.SummaryEvent(r.said())
 	if !ok || r.list && gjson.GetBytes(r.line.Bytes, "message.content.#").Int() != 1 {

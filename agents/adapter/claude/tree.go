@@ -84,8 +84,9 @@ func newClaudeTree(records []*claudeRecord, tally *adapter.Tally) *claudeTree {
 	return t
 }
 
-// compacted says which messages the summary at i replaces: all before it but the segment that its
-// boundary names.
+// compacted returns the range of the compaction summary at index i. The summary replaces all
+// earlier messages except the preserved segment that its compact_boundary record names. Without
+// such a record, the summary replaces all earlier messages.
 func (t *claudeTree) compacted(i int) (c adapter.Compacted) {
 	boundary := i - 1
 	if p, ok := t.byUUID[t.records[i].parent]; ok && p < i {

@@ -108,7 +108,7 @@ func Lines(r adapter.Record, o adapter.Object, s adapter.Stamp, lost *adapter.Ta
 			return nil
 		}
 		if len(s.Rest) == 0 {
-			return nil // a block of a message, which has it too
+			return nil // the answer itself exports its compaction block
 		}
 		if summary := o.Get("summary"); summary != nil && o.Text("type") == "compaction" {
 			line, _ := adapter.ParseObject(s.Rest)

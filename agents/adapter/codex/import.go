@@ -154,7 +154,8 @@ func (r *Reader) event(o adapter.Object, l codexLine, s adapter.Stamp) error {
 	return r.record(o, l, s, nil)
 }
 
-// record is event for one that may be a compaction summary.
+// record emits an event with the time of its line and a stamp, after the messages that are still
+// pending. compacted is the range of a compaction summary; it is nil for other events.
 func (r *Reader) record(o adapter.Object, l codexLine, s adapter.Stamp, compacted *adapter.Compacted) error {
 	o = adapter.AppendTime(o, l.whole, "timestamp")
 	line := adapter.Raw(append(o, adapter.Field{adapter.StampKey, adapter.Raw(s)}))

@@ -30,7 +30,7 @@ type message struct {
 	from   []adapter.SourceRecord
 	shared json.RawMessage // it stands in a line that brings several; nil for a line of its own
 	gone   bool            // a rewind took it back
-	kept   []*message      // earlier ones that stand in the same line
+	kept   []*message      // earlier messages that the same line repeats
 }
 
 // line is a line of the transcript that is no message of its own.

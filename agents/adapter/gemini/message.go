@@ -90,10 +90,11 @@ func (r *reader) message(m *message, role string, new said, src []adapter.Source
 	return r.emit(m, adapter.AppendTime(record, m.o, "timestamp"), "message", append(src, new.marks...))
 }
 
-// stateSnapshot begins the summary by which Gemini CLI replaces messages.
+// stateSnapshot is the opening tag of a compaction summary of Gemini CLI.
 const stateSnapshot = "<state_snapshot>"
 
-// snapshot returns the event of a compaction summary. ok is false for a message that is none.
+// snapshot returns the event that delivers a compaction summary. It returns false for all other
+// messages, including a summary that a rewind removed.
 func (r *reader) snapshot(m *message) (event adapter.Object, ok bool) {
 	if m.shared == nil || m.gone || m.o.Text("type") != "user" {
 		return nil, false
@@ -114,7 +115,8 @@ func (r *reader) snapshot(m *message) (event adapter.Object, ok bool) {
 	return adapter.SummaryEvent(text)
 }
 
-// compacted says which messages a compaction summary replaces: those that do not stand beside it.
+// compacted returns the range of a compaction summary. The line of the summary repeats the messages
+// that Gemini CLI kept; the summary replaces all other earlier messages.
 func (m *message) compacted() (c adapter.Compacted) {
 	for _, k := range m.kept {
 		for _, s := range k.from {

@@ -14,8 +14,8 @@ import (
 type reader struct {
 	*adapter.Emitter
 	counter adapter.Counter
-	read    []*message // in their order
-	tail    string     // the first message that the last compaction kept, by its id
+	seen    []*message // all messages so far, in their order
+	tail    string     // id of the first message that the last compaction kept
 }
 
 // message is one of the document.
@@ -84,7 +84,7 @@ func (r *reader) message(src adapter.SourceRecord) error {
 	if !r.Has("", src.ID) {
 		sources = append(sources, src)
 	}
-	r.read = append(r.read, &m)
+	r.seen = append(r.seen, &m)
 	for _, p := range m.parts {
 		if p.Text("type") == "compaction" {
 			r.tail = p.Text("tail_start_id")
@@ -128,7 +128,8 @@ func (r *reader) message(src adapter.SourceRecord) error {
 	return r.usage(&m)
 }
 
-// summary returns the event of a compaction summary. ok is false for a message that is none.
+// summary returns the event that delivers a compaction summary. It returns false for all other
+// messages, and for a summary with tool calls, files, or subtasks.
 func (m *message) summary() (event adapter.Object, ok bool) {
 	if m.info.Text("role") != "assistant" || string(m.info.Get("summary")) != "true" {
 		return nil, false
@@ -145,9 +146,10 @@ func (m *message) summary() (event adapter.Object, ok bool) {
 	return adapter.SummaryEvent(strings.Join(texts, "\n"))
 }
 
-// compacted says which messages the compaction summary that was read last replaces.
+// compacted returns the range of the newest message, a compaction summary. The summary replaces the
+// messages before r.tail, or all earlier messages if r.tail is empty or unknown.
 func (r *reader) compacted() (c adapter.Compacted) {
-	for _, m := range r.read[:len(r.read)-1] {
+	for _, m := range r.seen[:len(r.seen)-1] {
 		if len(c.Kept) == 0 && (r.tail == "" || m.info.Text("id") != r.tail) {
 			continue
 		}

@@ -200,17 +200,18 @@ func (h *openHandsReader) other(src adapter.SourceRecord, o adapter.Object, kind
 	return h.Event("", append(adapter.Object{{"type", adapter.Raw(h.Format + "/" + kind)}}, record...), src)
 }
 
-// compaction keeps an event that says that the model has a summary of what is before it.
-// of has the summary and the ids of events that the model forgot.
-func (h *openHandsReader) compaction(src adapter.SourceRecord, o, of adapter.Object) error {
+// compaction imports the condensation o. Its summary and the ids of the replaced events are fields
+// of details. The summary becomes a version of the session's summary; without a usable text,
+// compaction emits an event of type "compaction". It skips a record that is already imported.
+func (h *openHandsReader) compaction(src adapter.SourceRecord, o, details adapter.Object) error {
 	if h.Has("", src.ID) {
 		return nil
 	}
 
-	summary := of.Get("summary")
-	if event, ok := adapter.SummaryEvent(of.Text("summary")); ok {
+	summary := details.Get("summary")
+	if event, ok := adapter.SummaryEvent(details.Text("summary")); ok {
 		var c adapter.Compacted
-		for _, id := range append(of.Array("forgotten_event_ids"), of.Get("forgotten_events_end_id")) {
+		for _, id := range append(details.Array("forgotten_event_ids"), details.Get("forgotten_events_end_id")) {
 			if name := sourceName(id); name != "" {
 				c.Replaced = append(c.Replaced, cmp.Or(h.names[name], name))
 			}

@@ -101,8 +101,8 @@ func fileNumber(name string) int {
 type openHandsReader struct {
 	*adapter.Emitter
 	lines adapter.Counter
-	ids   map[string]bool   // that came in this transcript
-	names map[string]string // the source records of events by the ids there
+	ids   map[string]bool   // source record ids of this transcript
+	names map[string]string // source record id of each event, by the event's own id
 
 	group     []openHandsAction               // actions of one answer that are not emitted yet
 	response  string                          // its id

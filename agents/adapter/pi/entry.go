@@ -38,7 +38,8 @@ func recordOf(o adapter.Object) (record adapter.Object, event bool) {
 	return record, false
 }
 
-// summaryOf returns the event of a compaction summary. ok is false for other entries.
+// summaryOf returns the event that delivers a compaction summary. It returns false for all other
+// entries.
 func summaryOf(o adapter.Object) (event adapter.Object, ok bool) {
 	switch m := o.Object("message"); {
 	case o.Text("type") == "compaction":

@@ -85,7 +85,7 @@ func (r *reader) take(n *line) error {
 		if r.Has("", n.src.ID) {
 			return nil
 		}
-		kept := adapter.Compacted{Kept: r.from(n.o.Text("firstKeptEntryId"), n.src.At)}
+		kept := adapter.Compacted{Kept: r.idsFrom(n.o.Text("firstKeptEntryId"), n.src.At)}
 		return r.Summary("", adapter.AppendTime(summary, n.o, "timestamp"), kept, n.src)
 	}
 	if !r.Has("", n.src.ID) {
@@ -108,8 +108,9 @@ func (r *reader) take(n *line) error {
 	return r.usage(n)
 }
 
-// from returns the lines from the entry of an id on that are before the line at.
-func (r *reader) from(id string, at int) (ids []string) {
+// idsFrom returns the source record ids of the entry id and of all later entries before line at.
+// The result is nil if the entry does not exist.
+func (r *reader) idsFrom(id string, at int) (ids []string) {
 	for i := range r.lines[:at] {
 		if n := &r.lines[i]; len(ids) > 0 || id != "" && n.o.Text("id") == id {
 			ids = append(ids, n.src.ID)
