@@ -33,6 +33,7 @@ const answers = {
     [{ path: "context" }, /budget/], [{ path: "context/pinned" }, /lists no names/], [{ path: "cwd" }, /cwd is empty/],
     [{ path: "messages.jsonl", offset: 4000 }, /Bytes 4000 to 4000 of \d+/],
   ],
+  save_summary: [[{ text: "The staging port is 8443.", upto: 2 }, /saved as version 1/]],
   memory: [
     [{ command: "create", path: "/memories/port.md", file_text: "8443\n" }, /File created successfully/], [{ command: "view", path: "/memories/port.md" }, /8443/],
     [{ command: "create", path: "/memories/none.md", file_text: "" }, /File created successfully/], [{ command: "view", path: "/memories/none.md" }, /\/memories\/none\.md/],
@@ -63,7 +64,7 @@ const none = await fresh.call("why", { what: "messages:1" });
 assert.match(none.text, /\S/);
 
 // Messages that a recipe leaves out are recorded all the same.
-await fresh.call("append", { messages: [{ role: "user", content: said }] });
+await fresh.call("append", { messages: [{ role: "assistant", content: said }] });
 fs.writeFileSync(`${empty}/context/context.yaml`, "sources:\n  - {type: todo}\n");
 const left = await fresh.call("pack");
 assert.match(left.text, /the sources of its recipe have no content/);

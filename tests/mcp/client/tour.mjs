@@ -16,7 +16,7 @@ for (const t of tools) {
   assert.equal(t.inputSchema.type, "object");
   for (const [name, p] of Object.entries(t.inputSchema.properties)) assert.ok(p.description, `${t.name}.${name} teaches nothing`);
   assert.equal(t.annotations.openWorldHint, false, t.name);
-  assert.equal(t.annotations.readOnlyHint, !["append", "memory"].includes(t.name), t.name);
+  assert.equal(t.annotations.readOnlyHint, !["append", "memory", "save_summary"].includes(t.name), t.name);
 }
 assert.equal(tools.find((t) => t.name === "append").annotations.destructiveHint, false);
 
@@ -95,6 +95,11 @@ assert.match(r.text, /^messages:3  tool/);
 assert.match(r.text, /now  /);
 await refused("why", { what: "messages:99" }, /./);
 await refused("why", { what: "no such block" }, /./);
+
+// The agent's own summary.
+assert.match((await ok("save_summary", { text: "Goal: retry the token refresh on 503.\n", upto: 4 })).text, /^saved as version 1, which covers the messages up to 4/);
+assert.equal(fs.readFileSync(`${session}/context/summary.md`, "utf8"), "Goal: retry the token refresh on 503.\n");
+await refused("save_summary", { text: "Goal: none.", upto: 99 }, /upto is 99/);
 
 // The agent's memory.
 assert.match((await ok("memory", { command: "view", path: "/memories" })).text, /^Here're the files and directories up to 2 levels deep in \/memories/);
