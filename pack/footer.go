@@ -170,7 +170,7 @@ func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
 		all++
 	}
 	if current != nil {
-		next, _ = compress.HeadTail(blocks.TaskName(current), 40, ctxabi.PlanFile)
+		next = compress.ClipWords(blocks.TaskName(current), 40)
 	}
 	return done, all, record.OneLine(next)
 }
@@ -185,8 +185,7 @@ func progress(todo string) (done, all int, next string) {
 		case finished:
 			done++
 		case next == "":
-			next, _ = compress.HeadTail(record.OneLine(text), 40, ctxabi.TodoFile)
-			next = record.OneLine(next)
+			next = compress.ClipWords(record.OneLine(text), 40)
 		}
 		all++
 	}
@@ -211,8 +210,7 @@ func derivedProgress(items []derived.Item) (done, all int, next string) {
 	if done == all {
 		return 0, 0, ""
 	}
-	next, _ = compress.HeadTail(record.OneLine(next), 40, ctxabi.TodoFile)
-	return done, all, record.OneLine(next)
+	return done, all, compress.ClipWords(record.OneLine(next), 40)
 }
 
 // quoteWeight is how many tokens of the last request the footer repeats.
@@ -252,8 +250,7 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 	text := strings.TrimSpace(a.Text)
 	if text != "" {
 		at := record.AddressOf(m, a.Line)
-		text, _ = compress.Head(text, quoteWeight-20, at.Path())
-		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(text))
+		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(shownRequest(text, at.Path())))
 		room := journal.AnsweredBytes
 		if l.limit > 0 {
 			room = min(room, 2*(l.footer-quoteWeight)-64)
@@ -264,6 +261,21 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 	}
 	mm.quoted = quote{f.Last.Line, text}
 	return text, nil
+}
+
+// shownRequest returns a request of more than quoteWeight-20 tokens as its sentences that matter
+// most, with "…" for the others and the path of the whole.
+func shownRequest(text, path string) string {
+	if compress.Fits(text, quoteWeight-20) {
+		return text
+	}
+	parts, _ := derived.UserWords(text)
+	order := func() []int { return derived.Order(parts, derived.IsRule) }
+	if short, _ := derived.Shorten(parts, order, quoteWeight-32, ctxabi.Weight); strings.Trim(short, "[…] ") != "" {
+		return short + " · " + path
+	}
+	short, _ := compress.Head(text, quoteWeight-20, path)
+	return short
 }
 
 // quotation is text whose lines, but for the first, have the mark of a quotation.
