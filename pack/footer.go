@@ -250,7 +250,8 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 	text := strings.TrimSpace(a.Text)
 	if text != "" {
 		at := record.AddressOf(m, a.Line)
-		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(shownRequest(text, at.Path())))
+		text, _ = compress.Head(text, quoteWeight-20, at.Path())
+		text = fmt.Sprintf("Last request of the user, message %s:\n> %s\n", at, quotation(text))
 		room := journal.AnsweredBytes
 		if l.limit > 0 {
 			room = min(room, 2*(l.footer-quoteWeight)-64)
@@ -261,21 +262,6 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 	}
 	mm.quoted = quote{f.Last.Line, text}
 	return text, nil
-}
-
-// shownRequest returns a request of more than quoteWeight-20 tokens as its sentences that matter
-// most, with "…" for the others and the path of the whole.
-func shownRequest(text, path string) string {
-	if compress.Fits(text, quoteWeight-20) {
-		return text
-	}
-	parts, _ := derived.UserWords(text)
-	order := func() []int { return derived.Order(parts, derived.IsRule) }
-	if short, _ := derived.Shorten(parts, order, quoteWeight-32, ctxabi.Weight); strings.Trim(short, "[…] ") != "" {
-		return short + " · " + path
-	}
-	short, _ := compress.Head(text, quoteWeight-20, path)
-	return short
 }
 
 // quotation is text whose lines, but for the first, have the mark of a quotation.
