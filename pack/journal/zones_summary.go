@@ -12,16 +12,17 @@ import (
 
 // Limits of the derived sentences. The span is divided into stretches of equal length.
 const (
-	gistTokens  = 80 // tokens per stretch
-	gistLooked  = 3  // records read per stretch before the window of key lines
-	gistScanned = 64 // records per such stretch from which these are selected
-	minWorth    = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
-	endsWorth   = 4  // additional worth of a sentence in the last record of a turn
-	maxMisses   = 8  // sentences that may fail to fit before the selection stops
+	gistTokens   = 80 // tokens per stretch
+	gistLooked   = 3  // records read per stretch before the window of key lines
+	gistScanned  = 64 // records per such stretch from which these are selected
+	minWorth     = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
+	endsWorth    = 4  // additional worth of a sentence in the last record of a turn
+	answersWorth = 8  // likewise, of the best sentence of a turn that a quoted question began
+	maxMisses    = 8  // sentences that may fail to fit before the selection stops
 )
 
 // derivedHeading precedes the derived sentences.
-const derivedHeading = "The assistant's words, true when written; later messages may correct them:\n"
+const derivedHeading = "The assistant's words as of each message; later messages may correct them:\n"
 
 // gist is what an assistant's record says.
 type gist struct {
@@ -128,6 +129,9 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 				others++
 				if g.ends {
 					worth += endsWorth
+				}
+				if k == g.best() && said[g.asked] && b.isQuestion(g.asked) {
+					worth += answersWorth
 				}
 				rest = append(rest, point{g, p.Text, p.N, worth})
 			}
@@ -251,6 +255,12 @@ func (l *summaryLines) lines() (out []string) {
 		out = append(out, "- "+text+l.cited(s.at))
 	}
 	return out
+}
+
+// isQuestion reports whether the user's message at a place asks something.
+func (b *zoner) isQuestion(at int) bool {
+	one, ok := b.mm.digests.of(b.m, at)
+	return ok && one.said != nil && strings.ContainsAny(strings.Join(one.said.parts, " "), "?？")
 }
 
 // between returns what separates a sentence of a record from those before it in a line.
