@@ -286,7 +286,7 @@ func pointsOf(text string, n int) []Point {
 	if len(text) > proseRead {
 		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n# …\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
 	}
-	r := pointReader{most: n}
+	r := pointReader{most: n, indent: -1}
 	r.read(text)
 	return r.points
 }
@@ -313,8 +313,10 @@ func (r *pointReader) read(text string) {
 		if l.Blank {
 			continue
 		}
-		if l.Code || l.Level > 0 || isQuoted(s) || !l.Item && isLog(s) {
-			if r.cut = true; l.Level > 0 {
+		if isDiff := l.Item && s[0] == '+'; l.Code || l.Level > 0 || isQuoted(s) || isDiff || !l.Item && isLog(s) {
+			if r.cut = true; isDiff {
+				r.lead = "" // its items are lines of the diff
+			} else if l.Level > 0 {
 				r.endList()
 			}
 			r.n++
@@ -326,7 +328,11 @@ func (r *pointReader) read(text string) {
 		if !l.Item || l.Indent <= r.indent {
 			r.endList()
 		}
-		r.line(unmark(s), l, l.Item && isNested(lines, at+1, l.Indent))
+		leads := isNested(lines, at+1, l.Indent)
+		if !l.Item {
+			leads = at+1 < len(lines) && lines[at+1].Item && !EndsSentence(s)
+		}
+		r.line(unmark(s), l, leads)
 	}
 	r.endList()
 }
@@ -338,25 +344,27 @@ func endsParagraph(l *compress.MarkdownLine, s string) bool {
 
 // line reads a line of prose, or an item of a list. leads reports whether a nested list follows.
 func (r *pointReader) line(s string, l *compress.MarkdownLine, leads bool) {
-	if l.Item {
-		_, s = cutMark(s, l.Bullet)
+	if l.Item && l.Bullet {
+		s = unmark(strings.TrimSpace(s[1:])) // with the label of an option
+	} else if l.Item {
+		_, s = cutMark(s, false)
 		s = unmark(s)
 	}
 	if r.lead != "" {
 		r.item(s)
 		return
 	}
-	for body := s; body != ""; {
+	for body, first := s, true; body != ""; first = false {
 		var one string
 		one, body = cutSentence(body)
 		switch {
 		case body == "" && (leads || introduces(one)):
-			r.lead, r.indent, r.cut = one, -1, false
+			r.lead, r.indent, r.cut = asItem(one), -1, false
 			if l.Item {
-				r.lead, r.indent = asItem(one), l.Indent
+				r.indent = l.Indent
 			}
 		case isProse(one):
-			r.add(unmark(one))
+			r.add(unmark(one), !first || !l.Item)
 		default:
 			r.n++
 		}
@@ -381,22 +389,25 @@ func asItem(s string) string {
 
 // endList ends the current list.
 func (r *pointReader) endList() {
+	if r.lead == "" {
+		return
+	}
 	bare := introduces(r.lead)
 	if r.cut {
 		r.lead += " …"
 	}
-	if r.lead != "" && !bare && len(r.lead) <= r.most+len(" …") {
+	if !bare && len(r.lead) <= r.most+len(" …") {
 		r.points = append(r.points, Point{r.lead, worthOf(r.lead), r.n})
 	}
 	r.lead, r.indent = "", -1
 	r.n++
 }
 
-// add adds a sentence. It joins a sentence that refers back, or that tells of a repair, to the point
+// add adds a sentence. If it joins, and refers back or tells of a repair, it becomes part of the point
 // before it. If both are too long for one point, a repair replaces that point.
-func (r *pointReader) add(s string) {
+func (r *pointReader) add(s string, joins bool) {
 	last, repairs := len(r.points)-1, isRepair(s)
-	adjacent := last >= 0 && r.points[last].N == r.n-1 && r.points[last].Worth > 0
+	adjacent := joins && last >= 0 && r.points[last].N == r.n-1 && r.points[last].Worth > 0
 	switch {
 	case adjacent && (repairs || refersBack(s)) && len(r.points[last].Text)+1+len(s) <= r.most:
 		p := &r.points[last]

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,7 +15,7 @@ var (
 
 // Subject is what a sentence states the result or a number of.
 type Subject struct {
-	Measure string // the noun of a run ("test"), or the word next to the number
+	Measure string // the noun of a run ("test"), the word next to the number, or the sentence without its numbers
 	Object  string // the first identifier of the sentence; "": none
 	IsRun   bool
 }
@@ -25,10 +26,12 @@ func (s Subject) Covers(other Subject) bool {
 	return s == other || s.IsRun && other.IsRun && s.Measure == other.Measure && (s.Object == "" || other.Object == "")
 }
 
-// Subjects returns the subjects of a sentence: runs of tests and the like with a result, counts
-// "N/M" and "N of M", and numbers in sentences with an identifier. It ignores numbers that may be
-// names, such as #47.
-func Subjects(sentence string) (subjects []Subject) {
+// Subjects returns the subjects of the first sentence of a text: runs of tests and the like with a
+// result, counts "N/M" and "N of M", and numbers in sentences with an identifier; if there are none,
+// what a number in a sentence of the same words would replace. It ignores numbers that may be names,
+// such as #47.
+func Subjects(text string) (subjects []Subject) {
+	sentence, _ := cutSentence(strings.TrimPrefix(text, "… "))
 	object := ""
 	compress.EachWord(sentence, func(word string, kind compress.WordKind) {
 		if object == "" && kind == compress.IdentifierWord && strings.ContainsFunc(word, unicode.IsLetter) {
@@ -38,14 +41,17 @@ func Subjects(sentence string) (subjects []Subject) {
 	add := func(s Subject) { subjects = append(subjects, s) }
 
 	words := strings.Fields(strings.ToLower(sentence))
-	noun, result := "", false
+	noun, result, form := "", false, []string{}
 	for i, word := range words {
 		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 		result = result || resultWords.has(word)
 		if runWords.has(word) {
 			noun = strings.TrimSuffix(word, "s")
 		}
-		if isCount := isCount(words, i); isCount || object != "" && isFigure(words[i]) {
+		if form = append(form, word); isFigure(words[i]) {
+			form[i] = "#"
+		}
+		if isCount(words, i) || object != "" && isFigure(words[i]) {
 			if measure := measureAt(words, i); measure != "" {
 				add(Subject{Measure: measure, Object: object})
 			}
@@ -53,6 +59,9 @@ func Subjects(sentence string) (subjects []Subject) {
 	}
 	if noun != "" && result {
 		return []Subject{{noun, object, true}}
+	}
+	if len(subjects) == 0 && len(words) > 2 && slices.Contains(form, "#") {
+		add(Subject{Measure: strings.Join(form, " ")})
 	}
 	return subjects
 }
