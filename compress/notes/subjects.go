@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"slices"
 	"strings"
 	"unicode"
 
@@ -11,12 +10,13 @@ import (
 var (
 	runWords    = wordSet("runNouns")
 	resultWords = wordSet("runResults")
+	allWords    = wordSet("runQuantities")
 )
 
 // Subject is what a sentence states the result or a number of.
 type Subject struct {
-	Measure string // the noun of a run ("test"), the word next to the number, or the sentence without its numbers
-	Object  string // the first identifier of the sentence; "": none
+	Measure string // the noun of a run ("test"), or the word next to a number
+	Object  string // the first identifier of the sentence, or the word before the noun of a run; "": none
 	IsRun   bool
 }
 
@@ -26,68 +26,76 @@ func (s Subject) Covers(other Subject) bool {
 	return s == other || s.IsRun && other.IsRun && s.Measure == other.Measure && (s.Object == "" || other.Object == "")
 }
 
-// Subjects returns the subjects of the first sentence of a text: runs of tests and the like with a
-// result, counts "N/M" and "N of M", and numbers in sentences with an identifier; if there are none,
-// what a number in a sentence of the same words would replace. It ignores numbers that may be names,
-// such as #47.
+// Subjects returns the subjects of the first sentence of a text: a run of tests and the like with
+// its result; otherwise counts "N/M" and "N of M", and numbers if the sentence has an identifier. It
+// ignores numbers that may be names, such as #47.
 func Subjects(text string) (subjects []Subject) {
-	sentence, _ := cutSentence(strings.TrimPrefix(text, "… "))
+	text, _ = cutSentence(strings.TrimPrefix(text, "… "))
 	object := ""
-	compress.EachWord(sentence, func(word string, kind compress.WordKind) {
+	compress.EachWord(text, func(word string, kind compress.WordKind) {
 		if object == "" && kind == compress.IdentifierWord && strings.ContainsFunc(word, unicode.IsLetter) {
 			object = word
 		}
 	})
-	add := func(s Subject) { subjects = append(subjects, s) }
 
-	words := strings.Fields(strings.ToLower(sentence))
-	noun, result, form := "", false, []string{}
+	fields := strings.Fields(strings.ToLower(text))
+	words := make([]string, len(fields)) // without marks and digits
+	for i, field := range fields {
+		words[i] = strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	run, hasResult, isNumbered := -1, false, false
 	for i, word := range words {
-		word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
-		result = result || resultWords.has(word)
-		if runWords.has(word) {
-			noun = strings.TrimSuffix(word, "s")
+		hasResult = hasResult || resultWords.has(word)
+		if run < 0 && runWords.has(word) {
+			run = i
 		}
-		if form = append(form, word); isFigure(words[i]) {
-			form[i] = "#"
-		}
-		if isCount(words, i) || object != "" && isFigure(words[i]) {
-			if measure := measureAt(words, i); measure != "" {
-				add(Subject{Measure: measure, Object: object})
+		count := isCount(fields, i)
+		isNumbered = isNumbered || isFigure(fields[i]) && !count && !countsRuns(words, i)
+		if count || object != "" && isFigure(fields[i]) {
+			if measure := measureAt(words, i, count); measure != "" {
+				subjects = append(subjects, Subject{Measure: measure, Object: object})
 			}
 		}
 	}
-	if noun != "" && result {
-		return []Subject{{noun, object, true}}
+	if run < 0 || !hasResult || isNumbered {
+		return subjects
 	}
-	if len(subjects) == 0 && len(words) > 2 && slices.Contains(form, "#") {
-		add(Subject{Measure: strings.Join(form, " ")})
+	if object == "" && run > 0 && !compress.IsStopWord(words[run-1]) && !allWords.has(words[run-1]) {
+		object = words[run-1]
 	}
-	return subjects
+	return []Subject{{strings.TrimSuffix(words[run], "s"), object, true}}
 }
 
-// isFigure reports whether a word is a number of up to six digits, with a unit or marks around it.
-func isFigure(word string) bool {
-	word = strings.Trim(word, "*_`()[].,;:$€~≈+%")
-	return word != "" && len(word) <= 6 && strings.Trim(word, "0123456789.,") == ""
+// countsRuns reports whether the number at words[i] counts runs, as in "57 tests" or "2 failed", and
+// is not the name of something, as in "module 2 failed".
+func countsRuns(words []string, i int) bool {
+	if i+1 == len(words) || !runWords.has(words[i+1]) && !strings.HasSuffix(words[i+1], "ed") {
+		return false
+	}
+	return i == 0 || words[i-1] == "" || compress.IsStopWord(words[i-1]) || allWords.has(words[i-1]) ||
+		runWords.has(words[i-1]) || resultWords.has(words[i-1])
 }
 
-// isCount reports whether "N/M" or "N of M" begins at words[i].
-func isCount(words []string, i int) bool {
-	n, of, ok := strings.Cut(words[i], "/")
+// isFigure reports whether a field is a number of up to six digits, with a unit or marks around it.
+func isFigure(field string) bool {
+	field = strings.Trim(field, "*_`()[].,;:$€~≈+%")
+	return field != "" && len(field) <= 6 && strings.Trim(field, "0123456789.,") == ""
+}
+
+// isCount reports whether "N/M" or "N of M" begins at fields[i].
+func isCount(fields []string, i int) bool {
+	n, of, ok := strings.Cut(fields[i], "/")
 	return ok && isFigure(n) && isFigure(of) ||
-		i+2 < len(words) && words[i+1] == "of" && isFigure(words[i]) && isFigure(words[i+2])
+		i+2 < len(fields) && fields[i+1] == "of" && isFigure(fields[i]) && isFigure(fields[i+2])
 }
 
 // measureAt returns the word that tells what the number at words[i] counts: the next one, or if that
-// is none, the previous one.
-func measureAt(words []string, i int) string {
+// is none, the previous one. Behind a count "N of M" are two other fields.
+func measureAt(words []string, i int, isCount bool) string {
 	for _, at := range []int{i + 1, i + 3, i - 1} {
-		if at >= 0 && at < len(words) && (at != i+3 || isCount(words, i)) {
-			word := strings.TrimFunc(words[at], func(r rune) bool { return !unicode.IsLetter(r) })
-			if word != "" && word != "of" && !compress.IsStopWord(word) {
-				return word
-			}
+		if at >= 0 && at < len(words) && (at != i+3 || isCount) && words[at] != "" && words[at] != "of" &&
+			(at < i || !compress.IsStopWord(words[at])) {
+			return words[at]
 		}
 	}
 	return ""

@@ -22,7 +22,7 @@ const (
 )
 
 // derivedHeading precedes the derived sentences.
-const derivedHeading = "The assistant's words as of each message; later messages may correct them:\n"
+const derivedHeading = "As of each message, maybe corrected later:\n"
 
 // gist is what an assistant's record says.
 type gist struct {
