@@ -279,6 +279,9 @@ func Points(text string, n, limit int) []Point {
 	return best
 }
 
+// joinedWorth is the least worth of a sentence that is joined to the one that it refers to.
+const joinedWorth = 3
+
 // maxPoints is how many sentences of a message are looked at.
 const maxPoints = 64
 
@@ -403,13 +406,14 @@ func (r *pointReader) endList() {
 	r.n++
 }
 
-// add adds a sentence. If it joins, and refers back or tells of a repair, it becomes part of the point
-// before it. If both are too long for one point, a repair replaces that point.
+// add adds a sentence. If it joins, and tells of a repair or is worth a point that refers back, it
+// becomes part of the point before it. If both are too long for one point, a repair replaces that
+// point.
 func (r *pointReader) add(s string, joins bool) {
 	last, repairs := len(r.points)-1, isRepair(s)
 	adjacent := joins && last >= 0 && r.points[last].N == r.n-1 && r.points[last].Worth > 0
 	switch {
-	case adjacent && (repairs || refersBack(s)) && len(r.points[last].Text)+1+len(s) <= r.most:
+	case adjacent && (repairs || refersBack(s) && worthOf(s) >= joinedWorth) && len(r.points[last].Text)+1+len(s) <= r.most:
 		p := &r.points[last]
 		p.Text, p.Worth = p.Text+" "+s, max(p.Worth, worthOf(s))
 		return

@@ -22,7 +22,7 @@ const (
 )
 
 // derivedHeading precedes the derived sentences.
-const derivedHeading = "As of each message, maybe corrected later:\n"
+const derivedHeading = "Each as of its message:\n"
 
 // gist is what an assistant's record says.
 type gist struct {
