@@ -85,12 +85,8 @@ func TestSentenceRestatesSubject(t *testing.T) {
 		{"The loader reads 3 files.", "The printer writes 4 files.", false},
 		{"The cause is a race.", "The cause is a lock.", false},
 	} {
-		restated := false
-		for _, s := range Subjects(c.older) {
-			restated = restated || slices.ContainsFunc(Subjects(c.later), func(l Subject) bool { return l.Covers(s) })
-		}
-		if restated != c.want {
-			t.Errorf("%q, later %q: %v", c.older, c.later, restated)
+		if got := Restated(Subjects(c.older), Subjects(c.later)); got != c.want {
+			t.Errorf("%q, later %q: %v", c.older, c.later, got)
 		}
 	}
 }

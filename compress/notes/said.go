@@ -420,7 +420,7 @@ func (r *pointReader) add(s string, joins bool) {
 	case adjacent && repairs:
 		r.points = r.points[:last]
 		s = "… " + s
-	case refersBack(s):
+	case r.n > 0 && refersBack(s):
 		s = "… " + s
 	}
 	if len(s) <= r.most {

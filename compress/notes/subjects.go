@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -24,6 +25,13 @@ type Subject struct {
 // states. A run without an object is about all of them.
 func (s Subject) Covers(other Subject) bool {
 	return s == other || s.IsRun && other.IsRun && s.Measure == other.Measure && (s.Object == "" || other.Object == "")
+}
+
+// Restated reports whether a sentence has subjects, and later ones cover all of them.
+func Restated(subjects, later []Subject) bool {
+	return len(subjects) > 0 && !slices.ContainsFunc(subjects, func(s Subject) bool {
+		return !slices.ContainsFunc(later, func(l Subject) bool { return l.Covers(s) })
+	})
 }
 
 // Subjects returns the subjects of the first sentence of a text: a run of tests and the like with

@@ -147,39 +147,20 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 	return l.lines()
 }
 
-// dropRestated removes each point whose subjects all occur in points of later records, which take
-// over its worth, and each gist that has no points then. The records are in their order.
+// dropRestated removes each point whose subjects points of later records state again, and each gist
+// without points. The records are in their order.
 func dropRestated(stretches [][]gist) {
-	type stated struct {
-		subject derived.Subject
-		by      *derived.Point
-	}
-	var later []stated
+	var later []derived.Subject
 	for k, list := range slices.Backward(stretches) {
-		for i := range slices.Backward(list) {
-			g := &list[i]
-			points := make([]derived.Point, 0, len(g.points)) // the cached ones stay as they are
-			var own []stated
+		for i, g := range slices.Backward(list) {
+			var own []derived.Subject
+			list[i].points = nil // the cached ones stay as they are
 			for _, p := range g.points {
-				subjects := derived.Subjects(p.Text)
-				var by []*derived.Point
-				for _, s := range subjects {
-					if i := slices.IndexFunc(later, func(l stated) bool { return l.subject.Covers(s) }); i >= 0 {
-						by = append(by, later[i].by)
-					}
-				}
-				if len(by) > 0 && len(by) == len(subjects) {
-					for _, l := range by {
-						l.Worth = max(l.Worth, p.Worth)
-					}
-					continue
-				}
-				points = append(points, p)
-				for _, s := range subjects {
-					own = append(own, stated{s, &points[len(points)-1]})
+				if subjects := derived.Subjects(p.Text); !derived.Restated(subjects, later) {
+					list[i].points, own = append(list[i].points, p), append(own, subjects...)
 				}
 			}
-			g.points, later = points, append(later, own...)
+			later = append(later, own...)
 		}
 		stretches[k] = slices.DeleteFunc(list, func(g gist) bool { return len(g.points) == 0 })
 	}
