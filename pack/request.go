@@ -57,8 +57,9 @@ func (in *Input) asks() bool {
 // step alone, so that a tighter fold changes no request.
 func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 	number := func(place int) int { return place - record.ToolsUpTo(d.history, place) }
+	d.askedUpto = d.clock.Finished()
 	q := ctxabi.SummaryRequest{State: ctxabi.RequestNone, Path: cmp.Or(d.in.Asking.Path, ctxabi.SummaryFile),
-		Limit: cmp.Or(d.clock.Rules.SummaryLimit(), onDemandLimit), Upto: number(d.clock.Finished())}
+		Limit: cmp.Or(d.clock.Rules.SummaryLimit(), onDemandLimit), Upto: number(d.askedUpto)}
 	if v := d.memo.SummaryAfter(d.clock.N); v != nil {
 		q.Base = v.N
 	}
@@ -69,6 +70,7 @@ func (d *draft) summaryRequest() ctxabi.SummaryRequest {
 		q.Why = "it is not needed yet"
 	}
 	if q.Why == "" {
+		d.askedUpto = r.Upto
 		q.State, q.N, q.OpenedAt, q.Upto = ctxabi.RequestOpen, r.N, opened, number(r.Upto)
 	}
 	return q
@@ -158,14 +160,27 @@ func longRequest(q *ctxabi.SummaryRequest) string {
 }
 
 // RequestPrompt returns the request for a summary as the last turn of the user. It asks on demand
-// if no request is open.
-func (b *Build) RequestPrompt() string { return longRequest(&b.Request) }
+// if no request is open. If the pack omits or shortens too many of the records that the summary has
+// to cover, they and the version in use precede the request.
+// It returns ctxabi.ErrIO if a record cannot be read.
+func (b *Build) RequestPrompt(logs native.Logs) (string, error) {
+	if b.uncovered == nil {
+		return longRequest(&b.Request), nil
+	}
+	text, err := b.uncovered.text(logs)
+	return text + longRequest(&b.Request), err
+}
 
 // RequestBody returns the body of a call that asks for a summary: the rendering in a format without
-// its footer, then the request.
+// its footer, then [Build.RequestPrompt]. If that contains the records, the body omits the rest of
+// the conversation.
 // It returns errors as [Build.Native] does.
 func (b *Build) RequestBody(f native.Format, logs native.Logs) ([]byte, error) {
-	return b.native.RequestBody(f, b.RequestPrompt(), logs)
+	text, err := b.RequestPrompt(logs)
+	if err != nil {
+		return nil, err
+	}
+	return b.native.RequestBody(f, text, b.uncovered == nil, logs)
 }
 
 // askNote describes the request for the report of the pack: its range, or the reason why there is
