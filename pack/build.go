@@ -46,6 +46,7 @@ type Build struct {
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json
 	uncovered   *requestRecords
+	longRequest string
 }
 
 // HeadBlock is one block before the journal.
@@ -355,7 +356,7 @@ func (d *draft) render() *Build {
 	}
 	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
 	build.Request, build.Asks = d.ask, d.askBlock.text != ""
-	build.SummaryCut, build.uncovered = d.summaryCut(), d.uncovered()
+	build.SummaryCut, build.uncovered, build.longRequest = d.summaryCut(), d.uncovered(), longRequest(&d.ask, d.perToken())
 	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.EpochReason, build.Past = d.epochReason(), marks.past
 	build.Epoch, build.Major = d.epoch(md[:marks.head])

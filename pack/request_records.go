@@ -45,7 +45,7 @@ func (d *draft) uncovered() *requestRecords {
 	}
 	r.span = ctxabi.Span{From: from, To: d.askedUpto}
 
-	r.room = d.limits.limit - d.tokens.head - requestFrame - d.counter.CountCached(longRequest(&d.ask))
+	r.room = d.limits.limit - d.tokens.head - requestFrame - d.counter.CountCached(longRequest(&d.ask, d.perToken()))
 	if r.base != nil {
 		r.room -= r.base.Tokens
 	}
