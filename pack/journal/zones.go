@@ -180,9 +180,9 @@ type zoner struct {
 
 	own       *Summary // the delivered version that this compaction uses; nil: none
 	earlier   []*Summary
-	checks    string   // check lines of that version
-	ownTokens int64    // size of the summary block up to and including the check lines
-	unread    bool     // a record could not be read
+	checks    string // check lines of that version
+	ownTokens int64  // size of the summary block up to and including the check lines
+	unread    bool   // a record could not be read
 
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
