@@ -188,23 +188,28 @@ func longRequest(q *ctxabi.SummaryRequest, perToken float64) string {
 // to cover, they and the version in use precede the request.
 // It returns ctxabi.ErrIO if a record cannot be read.
 func (b *Build) RequestPrompt(logs native.Logs) (string, error) {
-	if b.uncovered == nil {
-		return b.longRequest, nil
-	}
-	text, err := b.uncovered.text(logs)
+	text, err := b.omittedRecords(logs)
 	return text + b.longRequest, err
 }
 
+// omittedRecords returns the version in use and the records that a request contains, or "".
+func (b *Build) omittedRecords(logs native.Logs) (string, error) {
+	if b.uncovered == nil {
+		return "", nil
+	}
+	return b.uncovered.text(logs)
+}
+
 // RequestBody returns the body of a call that asks for a summary: the rendering in a format without
-// its footer, then [Build.RequestPrompt]. If that contains the records, the body omits the rest of
-// the conversation.
+// its footer, then [Build.RequestPrompt]. If that contains records, the body omits the rest of the
+// conversation.
 // It returns errors as [Build.Native] does.
 func (b *Build) RequestBody(f native.Format, logs native.Logs) ([]byte, error) {
-	text, err := b.RequestPrompt(logs)
+	text, err := b.omittedRecords(logs)
 	if err != nil {
 		return nil, err
 	}
-	return b.native.RequestBody(f, text, b.uncovered == nil, logs)
+	return b.native.RequestBody(f, text+b.longRequest, text == "", logs)
 }
 
 // askNote describes the request for the report of the pack: its range, or the reason why there is

@@ -26,7 +26,7 @@ type requestRecords struct {
 
 const (
 	wellShown      = 900  // share of the uncovered records that a prompt shows at least, in thousandths
-	mostUncovered  = 5    // more uncovered records than so many times the free tokens are not listed
+	mostUncovered  = 30   // uncovered records beyond so many times the free tokens are not listed
 	requestFrame   = 200  // tokens of the marks and headings around the records
 	dialogueShare  = 700  // share of the tokens for records without calls and results, in thousandths
 	leastPerRecord = 40   // tokens
@@ -66,7 +66,7 @@ func (d *draft) uncovered() *requestRecords {
 }
 
 // text returns the version in use and the records, each within the marks of its label. It shortens the
-// longest records, results and calls first, until all of them fit.
+// longest records, results and calls first, until all of them fit. It returns "" if they do not fit.
 // It returns ctxabi.ErrIO if a record cannot be read.
 func (r *requestRecords) text(logs native.Logs) (string, error) {
 	messages, events, err := logs()
@@ -83,17 +83,18 @@ func (r *requestRecords) text(logs native.Logs) (string, error) {
 		base = r.marks.Begin(ctxabi.Notes) + record.Frame(id, ctxabi.Escape(r.base.Text)) + r.marks.End()
 	}
 
-	for room := r.room; ; room = room * 9 / 10 {
+	for room := r.room; room > r.room/4; room = room * 9 / 10 {
 		said, results := r.limits(m, room)
 		text, err := r.render(m, said, results)
 		if err != nil {
 			return "", err
 		}
-		if r.counter.Count(text) <= r.room || room < r.room/4 {
+		if r.counter.Count(text) <= r.room {
 			heading := record.BlockHeading + record.SourcesOf(m, r.span) + "\n"
 			return base + r.marks.Begin(ctxabi.OldRecords) + heading + text + r.marks.End(), nil
 		}
 	}
+	return "", nil
 }
 
 // isOutput reports whether a record is a result or has calls.
