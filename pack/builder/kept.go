@@ -102,9 +102,7 @@ func (b *Builder) foldAhead(e *entry, in *pack.Input) {
 	mm := e.memo
 	b.background(func(ctx context.Context) {
 		err := a.Make(ctx)
-		select {
-		case e.busy <- struct{}{}:
-		case <-ctx.Done():
+		if e.lock(ctx) != nil {
 			return
 		}
 		if e.ahead = false; err == nil {
