@@ -53,5 +53,4 @@
 //	computed.go    generators of one pack
 //	outputs.go     cache of generator outputs
 //	entries.go     state of one session, eviction
-//	summarizer.go  summaries by the recipe's command
 package builder

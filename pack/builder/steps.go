@@ -244,8 +244,9 @@ func (b *Builder) events(x *session.Session, e *entry, r *reused, in *pack.Input
 		r.memo.Finds = e.findsOf(x)
 		r.memo.Share(e.termsOf(x))
 		if r == &e.reused && !e.Redacts() {
-			r.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
-			r.memo.Near = keptFinds{x, nearName}
+			stored := func(name string) source.Derived { return source.Derived{Session: x, Name: name} }
+			r.memo.Store(stored(foldsName), stored(statesName), pack.RendererVersion)
+			r.memo.Near = stored(nearName)
 		}
 	}
 	e.persistCounts(r.memo, x, t, c.Encoding())
