@@ -170,8 +170,13 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
 	}
-	head := headOf(text, max(1, limit*2/3))
+	head := beforeWord(text, headOf(text, max(1, limit*2/3)))
 	tail := tailOf(text[head:], max(1, limit-limit*2/3))
+	if from := len(text) - tail; text[from-1] != ' ' {
+		if at := strings.IndexByte(text[from:], ' '); at >= 0 {
+			tail -= at + 1
+		}
+	}
 	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
 }
 

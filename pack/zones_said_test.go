@@ -148,7 +148,7 @@ func TestTheSummaryTellsOfItsWholeRange(t *testing.T) {
 	}
 	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
 	var parts [4]int
-	for _, line := range strings.Split(strings.TrimSpace(blockNamed(md, "summary (")), "\n")[1:] {
+	for _, line := range strings.Split(strings.TrimSpace(blockNamed(md, "summary (")), "\n")[2:] {
 		at, n := strings.Index(line, "I fixed module_"), 0
 		if at < 0 || !strings.Contains(line, "because its cache was never cleared. (messages:") {
 			t.Errorf("%q", line)

@@ -129,7 +129,7 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 			head, role = "user", "user"
 			one.said = saidBy(r)
 		} else if !record.AddressOf(m, at).Event {
-			one.points = derived.Points(r.Text, pointBytes, maxPoints)
+			one.points = derived.Points(textsOf(r.Text), pointBytes, maxPoints)
 		}
 		one.parts = append(one.parts, digestPart{Digest: d.digestQuotes(r.Text, role), head: head})
 	}
@@ -340,6 +340,18 @@ func walkTexts(v gjson.Result, key string, do func(key, value string)) {
 	default:
 		do(key, v.Raw)
 	}
+}
+
+// textsOf returns the texts of a message that is a JSON object, with a heading between them, or the
+// message itself.
+func textsOf(message string) string {
+	v := gjson.Parse(message)
+	if !v.IsObject() || !gjson.Valid(message) {
+		return message
+	}
+	var b strings.Builder
+	walkTexts(v, "", func(_, value string) { b.WriteString(value + "\n\n# …\n\n") })
+	return b.String()
 }
 
 // headOf names a call: the tool and what it works on, "read src/a.go".

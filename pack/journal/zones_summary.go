@@ -12,13 +12,17 @@ import (
 
 // Limits of the derived sentences. The span is divided into stretches of equal length.
 const (
-	gistTokens  = 80 // tokens per stretch
-	gistLooked  = 3  // records read per stretch before the window of key lines
-	gistScanned = 64 // records per such stretch from which these are selected
-	minWorth    = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
-	endsWorth   = 4  // additional worth of a sentence in the last record of a turn
-	maxMisses   = 8  // sentences that may fail to fit before the selection stops
+	gistTokens   = 80 // tokens per stretch
+	gistLooked   = 3  // records read per stretch before the window of key lines
+	gistScanned  = 64 // records per such stretch from which these are selected
+	minWorth     = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
+	endsWorth    = 4  // additional worth of a sentence in the last record of a turn
+	answersWorth = 2  // likewise, of the best sentence of a turn that a quoted question began
+	maxMisses    = 8  // sentences that may fail to fit before the selection stops
 )
+
+// derivedHeading precedes the derived sentences.
+const derivedHeading = "Each as of its message:\n"
 
 // gist is what an assistant's record says.
 type gist struct {
@@ -57,8 +61,10 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 		room -= max(0, b.c.CountCached(older)-fromLines)
 	}
 
-	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room, said)
-	if p.Version == 0 && len(lines) == 0 {
+	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room-b.c.CountCached(derivedHeading), said)
+	if len(lines) > 0 {
+		p.Text += derivedHeading
+	} else if p.Version == 0 {
 		return Part{}
 	}
 	p.Text += strings.Join(lines, "")
@@ -120,7 +126,7 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 			others := 0
 			for k, p := range g.points {
 				if i == 0 && k == g.best() && (g.ends || p.Worth >= minWorth) {
-					l.add(g.at, b.leadIn(g, said), p.Text, k, l.room)
+					l.add(g.at, b.leadIn(g, said), p.Text, p.N, l.room)
 					continue
 				}
 				worth := p.Worth - others // each further sentence of a record says less
@@ -128,7 +134,10 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 				if g.ends {
 					worth += endsWorth
 				}
-				rest = append(rest, point{g, p.Text, k, worth})
+				if k == g.best() && said[g.asked] && b.isQuestion(g.asked) {
+					worth += answersWorth
+				}
+				rest = append(rest, point{g, p.Text, p.N, worth})
 			}
 		}
 	}
@@ -140,6 +149,44 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 		}
 	}
 	return l.lines()
+}
+
+// dropRestated removes each point whose subjects all occur in points of later records, which take
+// over its worth, and each gist that has no points then. The records are in their order.
+func dropRestated(stretches [][]gist) {
+	type stated struct {
+		subject derived.Subject
+		by      *derived.Point
+	}
+	var later []stated
+	for k, list := range slices.Backward(stretches) {
+		for i := range slices.Backward(list) {
+			g := &list[i]
+			points := make([]derived.Point, 0, len(g.points)) // the cached ones stay as they are
+			var own []stated
+			for _, p := range g.points {
+				subjects := derived.Subjects(p.Text)
+				var by []*derived.Point
+				for _, s := range subjects {
+					if i := slices.IndexFunc(later, func(l stated) bool { return l.subject.Covers(s) }); i >= 0 {
+						by = append(by, later[i].by)
+					}
+				}
+				if len(by) > 0 && len(by) == len(subjects) {
+					for _, l := range by {
+						l.Worth = max(l.Worth, p.Worth)
+					}
+					continue
+				}
+				points = append(points, p)
+				for _, s := range subjects {
+					own = append(own, stated{s, &points[len(points)-1]})
+				}
+			}
+			g.points, later = points, append(later, own...)
+		}
+		stretches[k] = slices.DeleteFunc(list, func(g gist) bool { return len(g.points) == 0 })
+	}
 }
 
 // point is a sentence that the summary may have.
@@ -181,7 +228,7 @@ func (l *summaryLines) add(at int, lead, text string, number, room int) bool {
 	if i < 0 {
 		n = l.b.c.CountCached("- " + lead + text + l.cited(at))
 	} else {
-		n = l.b.c.CountCached(" " + text)
+		n = l.b.c.CountCached(" … " + text)
 	}
 	if n > room {
 		return false
@@ -207,14 +254,32 @@ func (l *summaryLines) lines() (out []string) {
 		slices.SortStableFunc(s.parts, func(a, b linePart) int { return a.number - b.number })
 		text := s.lead
 		for i, p := range s.parts {
-			if i > 0 {
-				text += " "
-			}
-			text += p.text
+			text += between(s.parts[:i], p) + p.text
 		}
 		out = append(out, "- "+text+l.cited(s.at))
 	}
 	return out
+}
+
+// isQuestion reports whether the user's message at a place asks something.
+func (b *zoner) isQuestion(at int) bool {
+	one, ok := b.mm.digests.of(b.m, at)
+	return ok && one.said != nil && strings.ContainsAny(strings.Join(one.said.parts, " "), "?？")
+}
+
+// between returns what separates a sentence of a record from those before it in a line.
+func between(before []linePart, p linePart) string {
+	switch n := len(before); {
+	case n == 0:
+		return ""
+	case strings.HasPrefix(p.text, "…") || strings.HasSuffix(before[n-1].text, "…"):
+		return " "
+	case p.number > before[n-1].number+1:
+		return " … "
+	case !strings.HasSuffix(before[n-1].text, ";") && !derived.EndsSentence(before[n-1].text):
+		return "; "
+	}
+	return " "
 }
 
 // leadIn is what stands before the sentences of a record: at the end of a turn also what the user had asked.
@@ -255,6 +320,10 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 				list = append(list, g)
 			}
 		}
+		out[k] = list
+	}
+	dropRestated(out)
+	for _, list := range out {
 		slices.SortStableFunc(list, func(a, b gist) int {
 			if a.ends != b.ends {
 				if a.ends {
@@ -267,7 +336,6 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 			}
 			return b.at - a.at
 		})
-		out[k] = list
 	}
 	return out
 }
