@@ -10,6 +10,10 @@ import (
 // the summary limit.
 const minUncovered = 1500
 
+// mostUnasked is the weight of uncovered records at which a request opens in any case, in thousandths
+// of the journal's tokens. One request can show about so many.
+const mostUnasked = 800
+
 // Request is a request for a summary. It opens before a compaction, while the prompt still shows
 // most of the covered records. A version that covers Upto closes it, and so does a compaction that
 // moves the boundary first.
@@ -88,12 +92,12 @@ func (f *Fold) ask(before int) {
 	}
 }
 
-// asks reports whether a request opens: the live records are pressed, and enough records are not
-// covered.
+// asks reports whether a request opens: enough records are not covered, and the live records are
+// pressed or the uncovered ones would nearly fill a prompt.
 func (f *Fold) asks() bool {
-	limit := int64(f.Rules.SummaryLimit())
-	return limit > 0 && f.Rules.zones.all() > 0 && f.isPressed() &&
-		f.Total.Weight-f.asked.weighs >= limit*minUncovered/1000
+	limit, uncovered := int64(f.Rules.SummaryLimit()), f.Total.Weight-f.asked.weighs
+	return limit > 0 && f.Rules.zones.all() > 0 && uncovered >= limit*minUncovered/1000 &&
+		(f.isPressed() || uncovered*1000 >= f.Rules.room*mostUnasked)
 }
 
 func (a *requests) code(c *coder.Coder) {

@@ -55,6 +55,10 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 	} else {
 		p.Text, p.Version, p.VersionCut = p.Text+text, b.own.N, cut
 		b.ownTokens = int64(b.c.CountCached(p.Text))
+		fromLines := int(rooms.lines) * olderFromLines / 1000
+		older := b.older(room*olderShare/1000 + fromLines)
+		p.Text += older
+		room -= max(0, b.c.CountCached(older)-fromLines)
 	}
 
 	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room-b.c.CountCached(derivedHeading), said)

@@ -76,16 +76,46 @@ func (p *oldPassage) words() []string {
 // lines are those of the passage.
 func (p *oldPassage) lines() []oldLine {
 	if p.read.lines == nil {
-		text, at := p.text(), 0
-		lines := []oldLine{}
-		compress.EachLine(text, func(_ int, line string) {
-			from := at + strings.Index(text[at:], line)
-			at = from + len(line)
-			lines = append(lines, oldLine{from, at})
-		})
-		p.read.lines = lines
+		p.read.lines = linesOf(p.text())
 	}
 	return p.read.lines
+}
+
+// linesOf returns the lines of a text that are not blank.
+func linesOf(text string) []oldLine {
+	at, lines := 0, []oldLine{}
+	compress.EachLine(text, func(_ int, line string) {
+		from := at + strings.Index(text[at:], line)
+		at = from + len(line)
+		lines = append(lines, oldLine{from, at})
+	})
+	return lines
+}
+
+// longestRun returns the longest part of a text without a line that is hidden. A short line is only
+// hidden if it is over.
+func longestRun(text string, lines []oldLine, hidden, over func(line string) bool) (from, to int) {
+	begin, end := -1, -1
+	finish := func() {
+		if begin >= 0 && end-begin > to-from {
+			from, to = begin, end
+		}
+		begin = -1
+	}
+	for _, l := range lines {
+		switch line := text[l.from:l.to]; {
+		case len(line) < LineBytes && !over(line):
+		case hidden(line):
+			finish()
+		default:
+			if begin < 0 {
+				begin = l.from
+			}
+			end = l.to
+		}
+	}
+	finish()
+	return from, to
 }
 
 // tellsFailure reports whether a line of the passage tells that something failed.

@@ -165,7 +165,6 @@ func (q *Query) joined(parts []Passage) (out []Passage) {
 // oldHit is a passage that answers what is asked.
 type oldHit struct {
 	oldPassage
-	doc   int
 	score float64
 	lines []oldLine
 	words []string // identifiers
@@ -205,7 +204,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
 	}
 	for _, doc := range best(scores, recallHits) {
-		h := oldHit{oldPassage: o.passages[doc], doc: doc, score: scores[doc]}
+		h := oldHit{oldPassage: o.passages[doc], score: scores[doc]}
 		h.words, h.lines = h.oldPassage.words(), h.oldPassage.lines()
 		hits = append(hits, h)
 	}
@@ -254,13 +253,14 @@ func (o *oldRecords) besides(scores []float64, share float64) {
 	}
 }
 
-// best returns the places of the n highest scores above 0, the highest first, of equal ones the newest.
-func best(scores []float64, n int) (places []int) {
-	for i, s := range scores {
-		if s <= 0 || len(places) == n && s < scores[places[n-1]] {
+// best returns the positions of the n highest scores above 0, the highest first, of equal ones the
+// newest.
+func best[T int32 | float64](scores []T, n int) (places []int) {
+	for i, s := range slices.Backward(scores) { // so that older ones with the same score are skipped at once
+		if s <= 0 || len(places) == n && s <= scores[places[n-1]] {
 			continue
 		}
-		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] <= s })
+		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] < s })
 		if places = slices.Insert(places, at, i); len(places) > n {
 			places = places[:n]
 		}

@@ -44,7 +44,7 @@ type termBlock struct {
 	terms    []byte // see termEntry; nil when a store has it
 	postings []byte // see appendPosting; likewise
 	count    int    // of terms
-	from     int64  // where the terms begin in what the store has
+	stored   int    // bytes of both in the file, which they end
 }
 
 // posting is how often a term stands in a record, by its place in the block from 0.
@@ -117,7 +117,7 @@ func (x *Terms) reset(from int) {
 		x.sizes -= x.sealed[n-1].bytes()
 		x.sealed = x.sealed[:n-1]
 		if x.store != nil {
-			x.store.Remove(n - 1)
+			x.store(n - 1).Remove()
 		}
 	}
 	x.open = openBlock{}

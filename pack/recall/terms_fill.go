@@ -27,7 +27,7 @@ func (x *Terms) FillBlock(ctx context.Context, m record.Records) (more bool, err
 	if x.store == nil || k >= blocks {
 		return false, nil
 	}
-	if last, err := x.store.Open(blocks - 1); err == nil { // they are kept in their order
+	if _, last, _, err := x.store(blocks - 1).Open(); err == nil { // they are stored in their order
 		x.stored.Store(int64(blocks * blockRecords))
 		return false, last.Close()
 	}
@@ -101,7 +101,7 @@ func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) er
 	all := make([]made, blocks)
 	var working sync.WaitGroup
 	for i := range all {
-		if i > 0 && x.store != nil && x.store.Load(first+i) != nil {
+		if i > 0 && x.store != nil && x.store(first+i).Load() != nil {
 			all = all[:i]
 			break
 		}

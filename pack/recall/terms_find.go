@@ -76,7 +76,7 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 			scores[at] += int32(gainOf(worth, int64(count), int64(length), int64(n), sum))
 		})
 	}
-	f.places = highest(scores, most)
+	f.places = best(scores, most)
 	for _, at := range f.places {
 		for k := max(1, at-1); k <= min(n, at+1); k++ {
 			f.scores[k] = int64(scores[k])
@@ -90,43 +90,6 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 func gainOf(worth, count, length, n, sum int64) int64 {
 	norm := 540 + 360*length*n/sum // k1 0.9, b 0.4, in thousandths
 	return worth * count * 1900 / (count*1000 + norm)
-}
-
-// highest returns the places of the most highest scores above 0, the highest first, of equal ones the newest.
-func highest(scores []int32, most int) (places []int) {
-	better := func(a, b int) bool { return scores[a] > scores[b] || scores[a] == scores[b] && a > b }
-	down := func(i int) { // the worst one is on top
-		for {
-			k := 2*i + 1
-			if k >= len(places) {
-				return
-			}
-			if k+1 < len(places) && better(places[k], places[k+1]) {
-				k++
-			}
-			if !better(places[i], places[k]) {
-				return
-			}
-			places[i], places[k] = places[k], places[i]
-			i = k
-		}
-	}
-	for at, s := range scores {
-		switch {
-		case s <= 0:
-		case len(places) < most:
-			if places = append(places, at); len(places) == most {
-				for i := most/2 - 1; i >= 0; i-- {
-					down(i)
-				}
-			}
-		case better(at, places[0]):
-			places[0] = at
-			down(0)
-		}
-	}
-	slices.SortFunc(places, func(a, b int) int { return cmp.Or(cmp.Compare(scores[b], scores[a]), b-a) })
-	return places
 }
 
 // sum is how many terms the first n records have; x.busy is held.

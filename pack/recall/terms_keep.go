@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,71 +8,63 @@ import (
 	"sort"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Store keeps the blocks of an index beyond this process, by their numbers from 0, and out of its memory.
-type Store interface {
-	// Load returns a block whole, as it was kept; nil where there is none.
-	Load(k int) []byte
-	// Open returns a block to be read in parts. It returns an error where there is none.
-	Open(k int) (Stored, error)
-	// Keep keeps a block. It returns an error when it is not kept.
-	Keep(k int, data []byte) error
-	// Remove forgets a block.
-	Remove(k int)
-	// Head returns what stands for the first at places of m. It returns an error when the history cannot be read.
-	Head(m record.Records, at int) (string, error)
+// Store returns the file of a block of an index, by the number of the block from 0.
+type Store func(block int) File
+
+// File is the place in which a block is stored.
+type File interface {
+	prefix.File
+
+	// Open opens the bytes of the last Keep and returns their number. It returns an error if there
+	// are none.
+	Open() (content io.ReaderAt, closer io.Closer, size int64, err error)
+
+	// Remove removes the block.
+	Remove()
 }
 
-// Stored is a block that is open to be read.
-type Stored interface {
-	io.ReaderAt
-	io.Closer
-}
+func stateOf(f prefix.File) *prefix.Store { return prefix.NewStore("terms", termsVersion(), f) }
 
-// A block as it is kept has a line of its form, then what stands for the history up to its end, in a line, then numbers of 4 bytes, the
-// lowest first: its tool events, terms and bytes of postings; the lengths of its records, of 2 bytes; its terms; its postings.
-var blockForm = fmt.Sprintf("ctxfs terms 1.%d\n", compress.TermsVersion)
+func termsVersion() string { return fmt.Sprintf("2.%d", compress.TermsVersion) }
 
-// keep writes the next block to the store, which has it instead of the memory then; x.busy is held.
+// keep stores the next block, so that only the file has its terms; x.busy is held. The stored state
+// has numbers of 4 bytes, the lowest first: its tool events, terms, and bytes of postings; the
+// lengths of its records, of 2 bytes; its terms; its postings.
 func (x *Terms) keep(m record.Records, b *termBlock) {
 	if x.store == nil || len(x.unread) > 0 {
 		return
 	}
-	k := len(x.sealed)
-	head, err := x.store.Head(m, (k+1)*blockRecords)
-	if err != nil {
-		return
-	}
-	data := append([]byte(blockForm), head+"\n"...)
+	var state []byte
 	for _, n := range []int{b.tools, b.count, len(b.postings)} {
-		data = binary.LittleEndian.AppendUint32(data, uint32(n))
+		state = binary.LittleEndian.AppendUint32(state, uint32(n))
 	}
 	for _, n := range b.lengths {
-		data = binary.LittleEndian.AppendUint16(data, n)
+		state = binary.LittleEndian.AppendUint16(state, n)
 	}
-	from := int64(len(data))
-	data = append(append(data, b.terms...), b.postings...)
-	if x.store.Keep(k, data) == nil {
-		b.terms, b.postings, b.from = nil, nil, from
+	state = append(append(state, b.terms...), b.postings...)
+	k := len(x.sealed)
+	if stateOf(x.store(k)).Save(m, (k+1)*blockRecords, state) == nil {
+		b.stored = len(b.terms) + len(b.postings)
+		b.terms, b.postings = nil, nil
 	}
 }
 
-// load takes the next block as an earlier process kept it, and reports whether there is one of m; x.busy is held.
+// load loads the next block if one of m is stored, and reports whether it did; x.busy is held.
 func (x *Terms) load(m record.Records) bool {
 	k := len(x.sealed)
 	end := (k + 1) * blockRecords
 	if x.store == nil || end > m.Len() {
 		return false
 	}
-	data := x.store.Load(k)
-	if data == nil {
-		return false
-	}
-	b, head, ok := readBlock(data)
-	if now, err := x.store.Head(m, end); !ok || err != nil || now != head || b.tools != record.ToolsUpTo(m, end) {
-		x.store.Remove(k)
+	file := x.store(k)
+	state, at, ok := stateOf(file).Load(m)
+	b, whole := readBlock(state)
+	if !ok || at != end || !whole {
+		file.Remove()
 		return false
 	}
 	x.sealed, x.open = append(x.sealed, b), openBlock{tools: b.tools}
@@ -81,12 +72,12 @@ func (x *Terms) load(m record.Records) bool {
 	return true
 }
 
-// readBlock reads what is kept in memory of a block that a store has, and what stands for the history up to its end.
-func readBlock(data []byte) (b *termBlock, head string, ok bool) {
-	rest, ok := bytes.CutPrefix(data, []byte(blockForm))
-	line, rest, found := bytes.Cut(rest, []byte("\n"))
-	if !ok || !found || len(rest) < 12+2*blockRecords {
-		return nil, "", false
+// readBlock decodes the part of a stored block that stays in memory; ok is false if state is
+// something else.
+func readBlock(state []byte) (b *termBlock, ok bool) {
+	rest := state
+	if len(rest) < 12+2*blockRecords {
+		return nil, false
 	}
 	next := func() int {
 		n := binary.LittleEndian.Uint32(rest)
@@ -94,58 +85,51 @@ func readBlock(data []byte) (b *termBlock, head string, ok bool) {
 		return int(n)
 	}
 	b = &termBlock{tools: next(), count: next(), lengths: make([]uint16, blockRecords)}
-	postings := next()
+	b.stored = termEntry*b.count + next()
 	for i := range b.lengths {
 		b.lengths[i] = binary.LittleEndian.Uint16(rest[2*i:])
 		b.sum += int64(b.lengths[i])
 	}
-	b.from = int64(len(data) - len(rest) + 2*blockRecords)
-	return b, string(line), len(data) == int(b.from)+termEntry*b.count+postings
+	return b, len(rest) == 2*blockRecords+b.stored
 }
 
-// CheckBlock returns an error when data is no block as a [Store] keeps it.
+// CheckBlock returns an error if data is not a block as a [Store] stores it.
 func CheckBlock(data []byte) error {
-	if _, _, ok := readBlock(data); !ok {
-		return errBlock
-	}
-	return nil
+	return prefix.Check("terms", termsVersion(), data, func(state []byte, _ int) bool {
+		_, ok := readBlock(state)
+		return ok
+	})
 }
 
 // blockReader reads the terms of a block.
 type blockReader struct {
 	*termBlock
-	Stored // nil: they are in memory
-	buf    []byte
+	io.Closer
+	content io.ReaderAt // terms and postings; nil: they are in memory
+	from    int64       // start of the terms in content
+	buf     []byte
 }
 
-// reader returns one of block k; x.busy is held. It returns an error where it is not kept any more.
+// reader returns one of block k, which the caller must close; x.busy is held. It returns an error
+// where the block is not stored any more.
 func (x *Terms) reader(k int, b *termBlock) (*blockReader, error) {
-	r := &blockReader{termBlock: b}
 	if b.terms != nil || b.count == 0 {
-		return r, nil
+		return &blockReader{termBlock: b, Closer: io.NopCloser(nil)}, nil
 	}
-	var err error
-	r.Stored, err = x.store.Open(k)
-	return r, err
-}
-
-// Close closes what it reads.
-func (r *blockReader) Close() {
-	if r.Stored != nil {
-		r.Stored.Close()
-	}
+	content, closer, size, err := x.store(k).Open()
+	return &blockReader{termBlock: b, Closer: closer, content: content, from: size - int64(b.stored)}, err
 }
 
 // at returns n entries of terms from the i-th on.
 func (r *blockReader) at(i, n int) ([]byte, error) {
-	if r.Stored == nil {
+	if r.content == nil {
 		return r.terms[termEntry*i:][:termEntry*n], nil
 	}
 	if cap(r.buf) < termEntry*n {
 		r.buf = make([]byte, termEntry*n)
 	}
 	b := r.buf[:termEntry*n]
-	_, err := io.ReadFull(io.NewSectionReader(r.Stored, r.from+int64(termEntry*i), int64(len(b))), b)
+	_, err := io.ReadFull(io.NewSectionReader(r.content, r.from+int64(termEntry*i), int64(len(b))), b)
 	return b, err
 }
 
@@ -206,10 +190,10 @@ func (r *blockReader) list(from, end uint32) ([]byte, error) {
 	if from > end {
 		return nil, errBlock
 	}
-	if r.Stored == nil {
+	if r.content == nil {
 		return r.postings[from:end], nil
 	}
 	b := make([]byte, end-from)
-	_, err := io.ReadFull(io.NewSectionReader(r.Stored, r.from+int64(termEntry*r.count)+int64(from), int64(len(b))), b)
+	_, err := io.ReadFull(io.NewSectionReader(r.content, r.from+int64(termEntry*r.count)+int64(from), int64(len(b))), b)
 	return b, err
 }
