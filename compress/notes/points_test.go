@@ -17,7 +17,7 @@ func TestPointIsNoFragment(t *testing.T) {
 			"I changed: " + strings.Repeat("a", 90) + "; …"},
 		{"a list with code", "I changed:\n- the loader\n```\nx\n```\n", "I changed: the loader; …"},
 		{"a list that is a diff", "Edits:\n- limit is set to 3\n+ limit is set to 4\n", ""},
-		{"a subject in the previous sentence", "Is it late?\nIt was fixed in v2 because users complained.", "… It was fixed in v2 because users complained."},
+		{"a subject in the previous sentence", "Is it late?\nIt was fixed in v2 because users complained.", "It was fixed in v2 because users complained."},
 		{"a time is no label", "- 1:00 the build is installed on the server", "1:00 the build is installed on the server"},
 		{"dots in a sentence", "Because C:/temp/... by mistake has four slashes, the parser strips one.",
 			"Because C:/temp/... by mistake has four slashes, the parser strips one."},

@@ -329,7 +329,7 @@ func (r *quoteReader) addSentences(from, to int) {
 			}
 		}
 		u.Under, u.Lead = r.heading, leads || idle
-		if r.last > 0 && refersBack(one) {
+		if r.last > 0 && RefersBack(one) {
 			u.Under = r.last
 		}
 		r.last = r.add(u)
@@ -354,8 +354,8 @@ var backRuns = []string{
 	"하지만", "그러나", "그것", "이것", "다만",
 }
 
-// refersBack reports whether a sentence begins with a word that refers to the previous sentence.
-func refersBack(s string) bool {
+// RefersBack reports whether a sentence begins with a word that refers to the previous sentence.
+func RefersBack(s string) bool {
 	s = strings.TrimLeft(s, "*_\"'(>- ")
 	first, rest, _ := strings.Cut(strings.ToLower(s), " ")
 	first = strings.TrimRight(first, ",:")

@@ -413,14 +413,12 @@ func (r *pointReader) add(s string, joins bool) {
 	last, repairs := len(r.points)-1, isRepair(s)
 	adjacent := joins && last >= 0 && r.points[last].N == r.n-1 && r.points[last].Worth > 0
 	switch {
-	case adjacent && (repairs || refersBack(s) && worthOf(s) >= joinedWorth) && len(r.points[last].Text)+1+len(s) <= r.most:
+	case adjacent && (repairs || RefersBack(s) && worthOf(s) >= joinedWorth) && len(r.points[last].Text)+1+len(s) <= r.most:
 		p := &r.points[last]
 		p.Text, p.Worth = p.Text+" "+s, max(p.Worth, worthOf(s))
 		return
 	case adjacent && repairs:
 		r.points = r.points[:last]
-		s = "… " + s
-	case r.n > 0 && refersBack(s):
 		s = "… " + s
 	}
 	if len(s) <= r.most {

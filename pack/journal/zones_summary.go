@@ -207,7 +207,7 @@ func (l *summaryLines) add(at int, lead, text string, number, room int) bool {
 	i := slices.IndexFunc(l.list, func(s summaryLine) bool { return s.at == at && s.lead == lead })
 	n := 0
 	if i < 0 {
-		n = l.b.c.CountCached("- " + lead + text + l.cited(at))
+		n = l.b.c.CountCached("- " + lead + between(nil, linePart{number, text}) + text + l.cited(at))
 	} else {
 		n = l.b.c.CountCached(" … " + text)
 	}
@@ -251,6 +251,8 @@ func (b *zoner) isQuestion(at int) bool {
 // between returns what separates a sentence of a record from those before it in a line.
 func between(before []linePart, p linePart) string {
 	switch n := len(before); {
+	case n == 0 && p.number > 0 && derived.RefersBack(p.text):
+		return "… "
 	case n == 0:
 		return ""
 	case strings.HasPrefix(p.text, "…") || strings.HasSuffix(before[n-1].text, "…"):
