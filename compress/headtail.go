@@ -85,6 +85,21 @@ func beforeWord(text string, n int) int {
 	return n
 }
 
+// FromWord returns the part of text that begins with the first whole word at or after text[n]. If no
+// blank follows, as in scripts without spaces, the part begins with the character there.
+func FromWord(text string, n int) string {
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	if n == 0 || text[n-1] == ' ' {
+		return text[n:]
+	}
+	if _, rest, ok := strings.Cut(text[n:], " "); ok {
+		return rest
+	}
+	return text[n:]
+}
+
 // maxBlanks is the longest run of spaces, tabs, and line ends in a shortened text, in bytes.
 const maxBlanks = 1024
 

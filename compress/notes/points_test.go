@@ -101,6 +101,12 @@ func TestQuestionHasItsCommands(t *testing.T) {
 	}
 }
 
+func TestQuestionBeforeItsExplanation(t *testing.T) {
+	if got := Question("Shall I keep the cache? It is large, and nobody reads it.", 40); got != "Shall I keep the cache? …" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestSlashAloneSaysNothing(t *testing.T) {
 	for text, want := range map[string]Sense{"/": Idle, "/mode": Idle, "好的": Reply, "はい": Reply, "/etc/hosts": Request} {
 		if got := SenseOf(text); got != want {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -126,15 +127,14 @@ func Question(text string, n int) string {
 			found = longer
 		}
 	}
-	if len(found) > n {
-		found = strings.ToValidUTF8(found[len(found)-n+len("… "):], "")
-		_, rest, ok := strings.Cut(found, " ")
-		if ok {
-			found = rest
-		}
-		found = "… " + found
+	end := ""
+	if i := strings.LastIndexByte(found, '?'); len(found) > n && i >= 0 && i+1 < len(found) {
+		found, end = found[:i+1], " …"
 	}
-	return found
+	if len(found) > n {
+		found = "… " + compress.FromWord(found, len(found)-n+len("… "))
+	}
+	return found + end
 }
 
 // phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help or confirm.
