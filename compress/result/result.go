@@ -1,7 +1,6 @@
 package result
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -81,7 +80,7 @@ type result struct {
 	path  string
 }
 
-// shorten shows the result as one of kind k; ok is false if it is none, or if there is no room.
+// shorten shows the result as one of kind k; ok is false if it is none, or if the limit is too small.
 func (r *result) shorten(k Kind) (short string, ok bool) {
 	switch k {
 	case KindBinary:
@@ -90,37 +89,6 @@ func (r *result) shorten(k Kind) (short string, ok bool) {
 		return r.json()
 	case KindHTML:
 		return r.html()
-	case KindSearch:
-		if start := strings.TrimSpace(r.text[:min(len(r.text), sniffed)]); mayBeJSON(start) && isJSON(r.text) {
-			return r.jsonSearch()
-		}
-		return r.search()
-	case KindMatches:
-		return r.matches()
-	case KindFile:
-		return r.file()
-	case KindLog:
-		return r.log()
-	case KindDiff:
-		return r.diff()
-	case KindTable:
-		return r.table()
-	case KindListing:
-		return r.listing()
 	}
-	return r.prose()
-}
-
-// prose shows the first and the last lines, and those between them that cover the most
-// identifiers and words.
-func (r *result) prose() (string, bool) {
-	s, ok := r.newSheet(r.text)
-	if !ok {
-		return "", false
-	}
-	s.showAll(0, len(s.lines), 0.15)
-	s.showAll(len(s.lines), 0, 0.12)
-	s.cover(s.all(), 1, nil)
-	s.rest()
-	return s.write("")
+	return r.lines(k, "")
 }

@@ -30,6 +30,7 @@ type requests struct {
 	covered  int   // place up to which the version in use covers the history
 	weighs   int64 // weight of the records up to there
 	calls    int   // first record of the open tool loop; 0: no loop is open
+	before   int64 // weight of the records before that loop
 	answered bool  // a result of that loop came
 }
 
@@ -59,7 +60,7 @@ func (f *Fold) noteLoop(e ctxabi.Entry) {
 		a.answered = true
 	case e.Flags&ctxabi.HasCalls != 0:
 		if a.calls == 0 || a.answered {
-			a.calls, a.answered = f.N, false
+			a.calls, a.before, a.answered = f.N, f.Total.Weight-int64(e.Weight), false
 		}
 	case e.Role == ctxabi.Assistant:
 		a.calls, a.answered = 0, false
@@ -92,10 +93,14 @@ func (f *Fold) ask(before int) {
 	}
 }
 
-// asks reports whether a request opens: enough records are not covered, and the live records are
-// pressed or the uncovered ones would nearly fill a prompt.
+// asks reports whether a request opens: enough records before an open tool loop are not covered, and
+// the live records are pressed or the uncovered ones would nearly fill a prompt.
 func (f *Fold) asks() bool {
-	limit, uncovered := int64(f.Rules.SummaryLimit()), f.Total.Weight-f.asked.weighs
+	finished := f.Total.Weight
+	if f.asked.calls > 0 {
+		finished = f.asked.before
+	}
+	limit, uncovered := int64(f.Rules.SummaryLimit()), finished-f.asked.weighs
 	return limit > 0 && f.Rules.zones.all() > 0 && uncovered >= limit*minUncovered/1000 &&
 		(f.isPressed() || uncovered*1000 >= f.Rules.room*mostUnasked)
 }
@@ -103,6 +108,6 @@ func (f *Fold) asks() bool {
 func (a *requests) code(c *coder.Coder) {
 	r := &a.newest
 	coder.Number(c, &r.N, &r.Opened, &r.Upto, &a.covered, &a.calls)
-	coder.Number(c, &a.weighs)
+	coder.Number(c, &a.weighs, &a.before)
 	c.Flag(&r.Open, &a.answered)
 }
