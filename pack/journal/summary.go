@@ -194,14 +194,20 @@ func (f *Fold) enter(e ctxabi.Entry) bool {
 		return false
 	}
 
-	before := f.weight()
+	before, why := f.weight(), bySummary
+	if !f.isPressed() {
+		why = byLateSummary
+	}
 	undo := f.age(f.Rules.tool, f.turn())
 	for i := f.startAfter(d.to); i > 0 && i < len(f.starts); i++ {
 		s := f.starts[i]
 		kept := f.keptRecords(1, s)
-		z := f.Rules.zonesWith(f.Rules.room-kept, d.tokens)
-		if kept+f.shown-s.shown+z.least() <= min(f.low(kept), before-f.leastGain(s)) {
-			if f.major(i, before, bySummary) {
+		most := min(f.low(kept), before-f.leastGain(s))
+		if why == byLateSummary {
+			most = max(f.low(kept), before)
+		}
+		if kept+f.shown-s.shown+f.Rules.zonesWith(f.Rules.room-kept, d.tokens).least() <= most {
+			if f.major(i, before, why) {
 				return true
 			}
 			break

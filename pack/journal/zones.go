@@ -397,7 +397,10 @@ func (b *zoner) room() (room, words int64, err error) {
 		}
 		before += b.f.held
 	}
-	most := before - b.f.settled().leastGain(b.f.starts[0])
+	most := before
+	if b.f.Moved != byLateSummary {
+		most -= b.f.settled().leastGain(b.f.starts[0])
+	}
 	room = max(0, min(b.f.settledWeight-b.f.settledWords, most)-shown)
 	return room, max(0, min(b.f.settledWeight, most)-shown-room), nil
 }
