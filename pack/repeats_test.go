@@ -99,7 +99,7 @@ func TestRepeats(t *testing.T) {
 			short[it.Source+it.Range] = it.Shortened
 		}
 	}
-	if fmt.Sprint(short) != "map[events2:repeat messages11:repeat messages5:repeat messages7:repeat]" {
+	if fmt.Sprint(short) != "map[events2:repeat messages11:repeat messages5:repeat messages7:repeat messages9:log]" {
 		t.Errorf("shortened are %v", short)
 	}
 	if !strings.Contains(string(b.Report), "| 5 | a reference to what it repeats |") {

@@ -82,11 +82,11 @@ func featureByte(c byte) bool {
 	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c >= 0x80 || strings.IndexByte("_./:@#-", c) >= 0
 }
 
-// makeOf returns a hash of a line without what differs between lines of one make: its numbers, ids of
-// hexadecimal digits, how its blanks are, and of a progress bar all but its label.
-func makeOf(line string) uint64 {
+// patternOf returns a hash of a line without its numbers, hexadecimal ids, and the width of its blanks. Of a
+// progress bar, only the label before the first number counts.
+func patternOf(line string) uint64 {
 	if compress.IsProgress(line) {
-		line = progressLabel(line) + "%"
+		line = line[:strings.IndexAny(line, "0123456789")] + "%"
 	}
 	h := uint64(14695981039346656037)
 	last := byte(' ')

@@ -93,8 +93,7 @@ func TestShortenedTextFillsItsLimit(t *testing.T) {
 					t.Fatalf("cut: %v, of %d tokens where the limit is %d", cut, whole, limit.Tokens)
 				case n > limit.Tokens:
 					t.Fatalf("%d tokens where the limit is %d", n, limit.Tokens)
-				case form == "rows" && !strings.Contains(short, "…"): // all of it, as a table
-				case cut && n*10 < limit.Tokens*9 && whole > limit.Tokens*13/10:
+				case cut && n*20 < limit.Tokens*17 && whole > limit.Tokens*13/10:
 					t.Fatalf("%s, shortened as %s: %d tokens of %d where the limit is %d:\n%s", kind, used, n, whole, limit.Tokens, short)
 				}
 			})

@@ -22,7 +22,7 @@ const (
 
 // Fold summarizes a result in one line of about limit tokens (by ctxabi.Weight). For JSON, the
 // line contains ids and the status; for a file, its path, size, and outline; for a log, the error
-// and the end; for a search, the best titles. [compress.Fold] handles all other text. size is the
+// and the end; for a search, the first titles. [compress.Fold] handles all other text. size is the
 // size of the result in bytes; text may contain only its head and tail. The line is empty only if
 // text is blank.
 func Fold(text string, about Hint, size, limit int) string {
@@ -33,7 +33,7 @@ func Fold(text string, about Hint, size, limit int) string {
 		return line
 	}
 	text = plainText(WithoutData(text, "the whole"))
-	if line := FoldSearch(text, about.Tool, about.Args, 2*limit); line != "" {
+	if line := FoldSearch(text, about.Tool, 2*limit); line != "" {
 		return line
 	}
 	if path := readPath(about, kind); path != "" && !about.IsError {
@@ -44,8 +44,10 @@ func Fold(text string, about Hint, size, limit int) string {
 	}
 	line := ""
 	switch kind {
-	case KindMatches, KindListing, KindTable, KindDiff:
-		line = foldLines(text, size, limit)
+	case KindText:
+		if tool, command := toolOf(about); isQuery(tool, command, sampleOf(text)) {
+			line = foldLines(text, size, limit)
+		}
 	case KindLog:
 		line = foldLog(text, limit)
 	}
@@ -189,7 +191,7 @@ func foldLog(text string, limit int) string {
 	for i, line := range lines {
 		switch classes[i] = classify(line); classes[i] {
 		case classMessage:
-			if rank := foldRank(line); rank > best {
+			if rank := messageRank(line); rank > best {
 				best, wrong = rank, i
 			}
 		case className:
@@ -225,9 +227,9 @@ func foldLog(text string, limit int) string {
 	return strings.Join(parts, compress.FoldJoin)
 }
 
-// foldRank returns how much a line says about what went wrong. The name of an exception says most,
+// messageRank returns how much a line says about what went wrong. The name of an exception says most,
 // the head of a traceback nothing.
-func foldRank(line string) int {
+func messageRank(line string) int {
 	line = strings.TrimSpace(line)
 	word, _, _ := strings.Cut(line, " ")
 	low := strings.ToLower(line)

@@ -5,21 +5,17 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Kind is what a tool's result is made of, which decides how it is shortened.
+// Kind is the form of a tool's result. It decides how the result is shortened.
 type Kind string
 
 const (
-	KindSearch  Kind = "search"  // titles and snippets, of the web or of a knowledge base
-	KindMatches Kind = "matches" // lines that were found, with their files
-	KindFile    Kind = "file"    // a file that was read
-	KindLog     Kind = "log"     // what a command, a build or a test run printed
-	KindJSON    Kind = "json"    // a response of an API
-	KindDiff    Kind = "diff"
-	KindTable   Kind = "table"   // rows below a header
-	KindListing Kind = "listing" // paths, or the entries of directories
-	KindHTML    Kind = "html"
-	KindBinary  Kind = "binary" // bytes, or base64 of them
-	KindText    Kind = "text"   // all else
+	KindSearch Kind = "search" // titles and snippets of a web search or a knowledge base
+	KindFile   Kind = "file"   // a file that was read
+	KindLog    Kind = "log"    // output of a command, a build, or a test run
+	KindJSON   Kind = "json"   // a response of an API
+	KindHTML   Kind = "html"
+	KindBinary Kind = "binary"
+	KindText   Kind = "text" // everything else, including matches, tables, listings, and diffs
 )
 
 // Hint is what is known of the call that a result answers; any of it may be empty.

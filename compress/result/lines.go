@@ -1,6 +1,10 @@
 package result
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
 
 // class is what a line of a log says, the more telling ones last.
 type class uint8
@@ -57,10 +61,11 @@ var lineRules = []lineRule{
 
 // classify returns what a line of a log says.
 func classify(line string) class {
-	if r := ruleOf(line); r != nil {
-		return r.class
+	r := ruleOf(line)
+	if r == nil || r.class == classSummary && compress.IsNoise(strings.TrimSpace(line)) { // "test_12 passed"
+		return classNone
 	}
-	return classNone
+	return r.class
 }
 
 // ruleOf returns the first of lineRules that a line is of; nil if it is of none.
@@ -129,4 +134,10 @@ func numberedFailure(s, _ string) bool {
 		n++
 	}
 	return n > 0 && n < 4 && strings.HasPrefix(s[n:], ") ") && len(s) < 160
+}
+
+// FailureLine reports whether a line of a log names what failed, or tells what went wrong.
+func FailureLine(line string) (names, tells bool) {
+	c := classify(line)
+	return c == className, c == classMessage
 }

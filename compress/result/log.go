@@ -1,209 +1,163 @@
 package result
 
 import (
-	"math"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// Of lines of one make about failures this many are looked at; of others the first.
+// Numbers of lines that repeat a pattern.
 const (
-	manyNames    = 120
-	manyMessages = 12
+	alikeFrom    = 6  // lines of one pattern from which they are counted
+	constantFrom = 8  // likewise, from which a rare number makes a line unusual
+	constantOf   = 80 // percent of the lines that have the usual number
+	maxNumbers   = 12 // numbers of a line that are compared
+	maxMessages  = 12 // messages of one pattern that are not counted
 )
 
-// log shows the first lines, every line about a failure with what stands around it, how it ended
-// and the last lines. Lines that differ in digits only are shown once, with a count.
-func (r *result) log() (string, bool) {
-	s, ok := r.newSheet(r.text)
-	if !ok {
-		return "", false
-	}
-	n := len(s.lines)
-	classes := make([]class, n)
-	leader := make([]int, n) // the first line of its make
-	first := map[uint64]int{}
-	members := map[int]int{}
-	exact := map[uint64]int{}
-	byClass := map[class][]int{}
-	var plain []int
+// classes returns the class of each line.
+func (s *sheet) classes() []class {
+	classes := make([]class, len(s.lines))
+	known := map[uint64]class{}
 	for i, line := range s.lines {
-		h := compress.Hash(line)
-		same, seen := exact[h]
-		m := makeOf(line)
-		lead, known := first[m]
-		if !known {
-			lead = i
-			first[m], classes[i] = i, classify(line)
+		pattern := patternOf(line)
+		c, ok := known[pattern]
+		if !ok {
+			c = classify(line)
+			known[pattern] = c
 		}
-		leader[i] = lead
-		if strings.TrimSpace(line) == "" {
-			leader[i] = i
+		if i > 0 && c < classMessage && strings.Contains(s.lines[i-1], " panicked at ") {
+			c = classMessage // Rust prints the message below the place
+		}
+		classes[i] = c
+	}
+	return classes
+}
+
+// countAlike marks the lines that repeat a pattern, to be counted instead of shown: of alikeFrom
+// lines or more, all but the first and the last; of progress bars, all but the last; of messages,
+// all but the first maxMessages. It marks no names of failures, no line after a failure, and no
+// line in which a number differs from nearly all others.
+func (s *sheet) countAlike(classes []class) {
+	s.like = make([]int, len(s.lines))
+	members, first := map[int][]int{}, map[uint64]int{}
+	for i, line := range s.lines {
+		s.like[i] = -1
+		explains := i > 0 && classes[i-1] > classWarning && classes[i-1] != classSummary && !compress.IsNoise(line)
+		if strings.TrimSpace(line) == "" || s.glued[i] || classes[i] >= className || explains && classes[i] <= classWarning {
 			continue
 		}
-		members[lead]++
-		classes[i] = classes[lead]
-		if seen {
-			leader[i] = same
+		pattern := patternOf(line)
+		if _, ok := first[pattern]; !ok {
+			first[pattern] = i
+		}
+		s.like[i] = first[pattern]
+		members[s.like[i]] = append(members[s.like[i]], i)
+	}
+
+	for at, list := range members {
+		keep := 1
+		if classes[at] > classWarning {
+			keep = maxMessages
+		}
+		if len(list) < max(alikeFrom, keep+1) {
+			for _, i := range list {
+				s.like[i] = -1
+			}
 			continue
 		}
-		exact[h] = i
-		most := 1
-		switch classes[i] {
-		case className, classSummary:
-			most = manyNames
-		case classMessage, classTrace, classDetail:
-			most = manyMessages
+		last := list[len(list)-1]
+		for k, i := range list {
+			s.alike[i] = k >= keep && (i != last || s.lines[i] == s.lines[at])
 		}
-		if members[lead] <= most {
-			if classes[i] == classNone {
-				plain = append(plain, i)
-			} else {
-				byClass[classes[i]] = append(byClass[classes[i]], i)
+		if compress.IsProgress(s.lines[at]) {
+			s.alike[at], s.alike[last] = true, false
+		} else {
+			s.keepUnusual(list)
+		}
+	}
+}
+
+// keepUnusual unmarks the lines of one pattern with a number that differs from the usual one at its
+// place.
+func (s *sheet) keepUnusual(list []int) {
+	if len(list) < constantFrom {
+		return
+	}
+	var counts [maxNumbers]map[string]int
+	for _, i := range list {
+		eachNumber(s.lines[i], func(k int, number string) {
+			if counts[k] == nil {
+				counts[k] = map[string]int{}
+			}
+			counts[k][number]++
+		})
+	}
+	var usual [maxNumbers]string
+	for k := range counts {
+		for number, n := range counts[k] {
+			if n*100 >= len(list)*constantOf {
+				usual[k] = number
 			}
 		}
 	}
-
-	makes := make([]int, n)
-	for i := range makes {
-		explains := i > 0 && classes[i-1] > classWarning && classes[i-1] != classSummary // a failure
-		if makes[i] = -1; strings.TrimSpace(s.lines[i]) != "" && classes[i] <= classWarning && !s.glued[i] && !explains {
-			makes[i] = rootOf(leader, i)
-		}
-	}
-	plain = append(plain, s.markAlike(makes)...)
-
-	notes := 2 * r.limit.of(again(n))
-	s.left -= notes
-	failed := len(byClass[className])+len(byClass[classMessage]) > 0
-	ends := 0.12
-	if !failed {
-		ends = 0.3
-	}
-	s.showAll(0, min(n, 2), 0.1)
-	s.last(ends, leader)
-	summaries := byClass[classSummary]
-	for k := len(summaries) - 1; k >= 0 && k >= len(summaries)-6; k-- {
-		if s.novelty(summaries[k]) > 0 {
-			s.show(summaries[k])
-		}
-	}
-	before := s.failures(classes)
-	s.failed(byClass[classMessage], 0.8)
-	s.failed(byClass[classDetail], 0.6)
-	if failed {
-		s.around(classes)
-		s.cover(byClass[classTrace], 0.6, nil)
-	}
-	s.cover(byClass[classWarning], 0.5, nil)
-	s.cover(append(append([]int{}, byClass[classMessage]...), byClass[className]...), 1, nil)
-	s.cover(plain, 1, s.apart(plain))
-	s.fill()
-
-	s.noted = func() { s.left = s.count(leader, members, s.left+notes); notes = 0 }
-	return s.write(before)
-}
-
-// apart returns what lines are worth: the more of them begin with the same two words, the less.
-// What a program does stands in a series of lines, what it found in lines of their own.
-func (s *sheet) apart(lines []int) func(i int) float64 {
-	openings, counts := make([]string, len(s.lines)), map[string]int{}
-	for _, i := range lines {
-		openings[i] = opening(s.lines[i])
-		counts[openings[i]]++
-	}
-	return func(i int) float64 {
-		return 1 / math.Sqrt(float64(max(1, counts[openings[i]])))
-	}
-}
-
-// opening returns a line up to its second blank.
-func opening(line string) string {
-	line = strings.TrimSpace(line)
-	end := strings.IndexByte(line, ' ') + 1
-	if n := strings.IndexByte(line[end:], ' '); n >= 0 {
-		return line[:end+n]
-	}
-	return line
-}
-
-// count notes for each make how many of its lines are not shown, where there is room for that, and
-// returns what is left of the room.
-func (s *sheet) count(leader []int, members map[int]int, room int) int {
-	shown, last := map[int]int{}, map[int]int{}
-	root := func(i int) int { return rootOf(leader, i) }
-	for i := range s.lines {
-		if s.more[i] > 0 {
-			room += s.r.limit.of(again(s.more[i]))
-			s.more[i] = 0
-		}
-		if s.shown[i] {
-			shown[root(i)]++
-			last[root(i)] = i
-		}
-	}
-	for i := range s.lines {
-		if !s.shown[i] || last[root(i)] != i || s.glued[i] {
-			continue
-		}
-		if more := members[root(i)] - shown[root(i)]; more > 0 {
-			if cost := s.r.limit.of(again(more)); cost <= room {
-				room -= cost
-				s.more[i] = more
+	for _, i := range list {
+		eachNumber(s.lines[i], func(k int, number string) {
+			if usual[k] != "" && usual[k] != number {
+				s.alike[i] = false
 			}
-		}
+		})
 	}
-	return room
 }
 
-// rootOf returns the first line of the make of line i.
-func rootOf(leader []int, i int) int {
-	for leader[i] != i {
-		i = leader[i]
-	}
-	return i
-}
-
-// last shows the last lines, of each make only one.
-func (s *sheet) last(share float64, leader []int) {
-	floor := s.left - int(float64(s.left)*share)
-	seen := map[int]bool{}
-	for i, tries := len(s.lines)-1, 0; i >= 0 && tries < 200; i, tries = i-1, tries+1 {
-		if strings.TrimSpace(s.lines[i]) == "" || seen[leader[i]] || s.repeats(i) {
-			continue
-		}
-		seen[leader[i]] = true
-		if s.left-s.cost(i) < floor || !s.show(i) {
+// eachNumber calls do with the first maxNumbers numbers of a line and their places.
+func eachNumber(line string, do func(k int, number string)) {
+	isDigit := func(c rune) bool { return '0' <= c && c <= '9' }
+	for k := 0; k < maxNumbers; k++ {
+		at := strings.IndexFunc(line, isDigit)
+		if at < 0 {
 			return
 		}
+		rest := strings.TrimLeftFunc(line[at:], isDigit)
+		do(k, line[at:len(line)-len(rest)])
+		line = rest
 	}
 }
 
-// failed shows lines about failures in their order, if they say something new.
-func (s *sheet) failed(lines []int, share float64) {
-	floor := s.left - int(float64(s.left)*share)
-	for _, i := range lines {
-		if s.left-s.cost(i) >= floor && s.novelty(i) > 0.34 {
-			s.show(i)
+// counts returns, for the last shown line of each pattern, the number of lines of the pattern that
+// are not shown.
+func (s *sheet) counts() map[int]int {
+	hidden, last := map[int]int{}, map[int]int{}
+	for i, at := range s.like {
+		switch {
+		case at < 0:
+		case s.shown[i]:
+			last[at] = i
+		default:
+			hidden[at]++
 		}
 	}
+	more := map[int]int{}
+	for at, i := range last {
+		more[i] = hidden[at]
+	}
+	return more
 }
 
-// around shows what stands beside the lines about failures: what follows first, then what is
-// before.
-func (s *sheet) around(classes []class) {
-	var told []int
-	for i := range s.lines {
-		if s.shown[i] && (classes[i] == classMessage || classes[i] == className) {
-			told = append(told, i)
-		}
+// Repeats reports whether more than half of a log consists of lines that are counted.
+func Repeats(text string, kind Kind) bool {
+	if kind != KindLog {
+		return false
 	}
-	for _, step := range []int{1, -1, 2} {
-		for _, i := range told {
-			if k := i + step; k >= 0 && k < len(s.lines) && strings.TrimSpace(s.lines[k]) != "" && classes[k] != classWarning && s.novelty(k) > 0.2 {
-				s.show(k)
+	seen := map[uint64]int{}
+	bytes := 0
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && classify(line) == classNone {
+			pattern := patternOf(line)
+			if seen[pattern]++; seen[pattern] >= alikeFrom {
+				bytes += len(line) + 1
 			}
 		}
 	}
+	return bytes*2 > len(text)
 }

@@ -1,8 +1,12 @@
 package result
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
@@ -11,40 +15,38 @@ import (
 const (
 	repeatShare = 600       // thousandths of the bytes that must be the same
 	repeatText  = 700       // thousandths of the bytes that may be shown
-	repeatEdits = 400       // lines that came or went, at most
-	repeatBytes = 512 << 10 // a longer content is only known as a repeat when it is one exactly
+	repeatBytes = 512 << 10 // a longer content is only compared as a whole
 )
 
-// Repeat shows a content that repeats an earlier one, which its reader has before him: a
-// reference, and what is new. name is how the reader knows the earlier one, path where the whole
-// of new stands, kind what new was recognised as.
+// Repeat shows a content that repeats an earlier one of the same prompt: a reference, and what is
+// new. name is how the prompt names the earlier one, path names the whole of new, and kind is the
+// kind of new.
 //
 //	[the same as 41 above: 212 lines, 8123 bytes, all of it in context/line/57.txt]
 //
-// If some of it differs, the lines that are new follow as they stand there, under their numbers
-// and those that they stand for, with "…" for what is the same. In a log, lines that differ in a
-// time or an address are the same, in a file with numbered lines those that differ in their
-// number; the reference tells that. JSON stays JSON: the fields and items that are new are
-// shown.
+// If some lines differ, the new ones follow, each run below its numbers and those of the lines that
+// it replaces, with "…" for equal lines. JSON is compared in its indented form. In a log, lines
+// that differ in a time or an address are equal, and in a file with numbered lines those that
+// differ in their number; the reference says so.
 //
 // ok is false if less than 60 % of new is the same, or if text would not be clearly shorter.
 func Repeat(old, new string, kind Kind, name, path string) (text string, ok bool) {
 	r := repeat{old: old, new: new, bytes: len(new), kind: kind, name: name, path: path}
-	json := len(new) <= repeatBytes && isJSON(new) && strings.ContainsAny(new[:min(1, len(new))], "{[")
 	switch {
 	case old == new:
 		text = r.reference("the same as "+name+" above", "")
-		if json {
-			text = "[" + quote(text[1:len(text)-1]) + "]"
-		}
 	case len(old) > repeatBytes || len(new) > repeatBytes:
 		return "", false
-	case json:
-		text = r.json()
+	case mayBeJSON(new) && isJSON(new):
+		if !isJSON(old) {
+			return "", false
+		}
+		r.old, r.new = gjson.Get(old, "@pretty").Raw, gjson.Get(new, "@pretty").Raw
+		text = r.lines(" as indented JSON")
 	default:
 		r.old, r.new = plainText(old), plainText(new)
 		if text = r.part(); text == "" {
-			text = r.lines()
+			text = r.lines("")
 		}
 	}
 	return text, text != "" && len(text)*1000 <= len(new)*repeatText
@@ -57,7 +59,7 @@ type repeat struct {
 	name, path string
 }
 
-// reference returns the line for what it is the same as. some is how much of it: "209 of ".
+// reference returns the line that names what new repeats. some is how much of it: "209 of ".
 func (r *repeat) reference(what, some string) string {
 	lines := strings.Count(strings.TrimSuffix(r.new, "\n"), "\n") + 1
 	s := "s"
@@ -67,9 +69,10 @@ func (r *repeat) reference(what, some string) string {
 	return fmt.Sprintf("[%s: %s%d line%s, %d bytes, all of it in %s]", what, some, lines, s, r.bytes, r.path)
 }
 
-// part returns the reference if new is whole lines of old, read again; else "".
+// part returns the reference if new is a run of whole lines of old, else "".
 func (r *repeat) part() string {
-	old, new := "\n"+strings.TrimSuffix(r.old, "\n")+"\n", "\n"+strings.TrimSuffix(r.new, "\n")+"\n"
+	old := "\n" + strings.TrimSuffix(r.old, "\n") + "\n"
+	new := "\n" + strings.TrimSuffix(r.new, "\n") + "\n"
 	at := strings.Index(old, new)
 	switch {
 	case at < 0:
@@ -89,35 +92,34 @@ func span(from, to int) string {
 	return fmt.Sprintf("lines %d-%d", from, to)
 }
 
-// lines returns the reference and the lines that old does not have; "" if new is too different.
-func (r *repeat) lines() string {
+// lines returns the reference, followed by how, and the lines that old does not have; "" if new is
+// too different.
+func (r *repeat) lines(how string) string {
 	a, b := splitLines(r.old), splitLines(r.new)
 	key, but := r.keyOf(a, b)
-	of, ok := matchLines(a, b, key, repeatEdits)
-	if !ok {
-		return ""
-	}
-	same, bytes, exact := 0, 0, true
+	of := matchLines(a, b, key)
+	same, size, exact := 0, 0, true
 	for i, at := range of {
 		if at >= 0 {
 			same++
-			bytes += len(b[i]) + 1
+			size += len(b[i]) + 1
 			exact = exact && a[at] == b[i]
 		}
 	}
-	if bytes*1000 < len(r.new)*repeatShare {
+	if !exact {
+		how = but
+	}
+	switch {
+	case size*1000 < len(r.new)*repeatShare:
 		return ""
+	case same == len(b) && same == len(a):
+		return r.reference("the same as "+r.name+" above"+how, "")
 	}
-	if exact {
-		but = ""
-	}
-	if same == len(b) && same == len(a) {
-		return r.reference("the same as "+r.name+" above"+but, "")
-	}
+
 	var w strings.Builder
-	w.WriteString(r.reference("mostly the same as "+r.name+" above"+but, fmt.Sprintf("%d of ", same)))
-	shown, next := 0, 0 // of b: up to which line it is told; of a
-	for i := 0; i <= len(b); {
+	w.WriteString(r.reference("mostly the same as "+r.name+" above"+how, fmt.Sprintf("%d of ", same)))
+	shown := 0 // end of the last run of new lines
+	for i, next := 0, 0; i <= len(b); {
 		j := i
 		for j < len(b) && of[j] < 0 {
 			j++
@@ -126,34 +128,32 @@ func (r *repeat) lines() string {
 		if j < len(b) {
 			until = of[j]
 		}
-		if j > i || until > next {
+		gone := ""
+		if until > next {
+			gone = span(next+1, until) + " of " + r.name
+		}
+		if j > i || gone != "" {
 			if i > shown {
 				w.WriteString("\n…")
 			}
-			w.WriteByte('\n')
-			gone := ""
-			if until > next {
-				gone = span(next+1, until) + " of " + r.name
-			}
 			switch {
 			case j == i:
-				w.WriteString("[" + gone + " gone]")
+				gone += " gone"
 			case gone == "":
-				w.WriteString("[" + span(i+1, j) + " new]")
+				gone = span(i+1, j) + " new"
 			default:
-				w.WriteString("[" + span(i+1, j) + " for " + gone + "]")
+				gone = span(i+1, j) + " for " + gone
 			}
+			if j > i && how != "" && how != but {
+				gone += identity(b, i)
+			}
+			w.WriteString("\n[" + gone + "]")
 			for _, line := range b[i:j] {
-				w.WriteByte('\n')
-				w.WriteString(line)
+				w.WriteString("\n" + line)
 			}
 			shown = j
 		}
-		if j == len(b) {
-			break
-		}
-		next = of[j] + 1
-		i = j + 1
+		next, i = until+1, j+1
 	}
 	if shown < len(b) {
 		w.WriteString("\n…")
@@ -161,9 +161,67 @@ func (r *repeat) lines() string {
 	return w.String()
 }
 
+var idLine = lazy.Regexp(`^ *("(?:\w*_?id|name|key|path|number)": [^n{\[].{0,60}?),?$`)
+
+// identity returns the first id or name of the innermost object around line i of indented JSON that
+// has one: `, in "id": "ord_40042"`.
+func identity(lines []string, i int) (in string) {
+	depth := len(lines[i])
+	for ; i >= 0; i-- {
+		indent := len(lines[i]) - len(strings.TrimLeft(lines[i], " "))
+		if indent < depth {
+			if in != "" {
+				break
+			}
+			depth = indent
+		}
+		if m := idLine().FindStringSubmatch(lines[i]); m != nil && indent == depth {
+			in = ", in " + m[1]
+		}
+	}
+	return in
+}
+
 // splitLines returns the lines of a text without their ends.
 func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// matchLines returns, for each line of b, the index of the line of a with the same key that it
+// repeats, or -1. Indexes ascend.
+func matchLines(a, b []string, key func(string) string) []int {
+	keyed := func(lines []string) []byte {
+		var out bytes.Buffer
+		for _, line := range lines {
+			out.WriteString(key(line) + "\n")
+		}
+		return out.Bytes()
+	}
+	of := make([]int, len(b))
+	x, y := 0, 0
+	equal := func(end int) {
+		for ; y < end; x, y = x+1, y+1 {
+			of[y] = x
+		}
+	}
+	for n, line := range splitLines(string(diff.Diff("", keyed(a), "", keyed(b)))) {
+		switch {
+		case n < 3 || line == "": // the heads of both texts
+		case line[0] == '@':
+			var old, oldLines, new int
+			fmt.Sscanf(line, "@@ -%d,%d +%d", &old, &oldLines, &new)
+			equal(new - 1)
+		case line[0] == '-':
+			x++
+		case line[0] == '+':
+			of[y] = -1
+			y++
+		default:
+			equal(y + 1)
+		}
+	}
+	equal(len(b))
+	return of
 }
 
 var (
@@ -172,29 +230,18 @@ var (
 	numbered = lazy.Regexp(`^\s*\d+(:|\t|\s*[|→│])`)
 )
 
-// keyOf returns what makes two lines the same, and in which words lines of one key may differ.
+// keyOf returns the key by which lines are equal, and what may differ between lines of one key.
 func (r *repeat) keyOf(a, b []string) (key func(string) string, but string) {
-	count := func(lines []string) (n int) {
-		for _, l := range lines {
-			if numbered().MatchString(l) {
-				n++
-			}
-		}
-		return n
-	}
-	if r.kind != KindLog && count(b)*10 >= len(b)*9 && count(a)*10 >= len(a)*9 {
-		return func(l string) string { return numbered().ReplaceAllString(l, "") }, " but for the numbers of lines"
-	}
 	if r.kind == KindLog {
 		return func(l string) string {
-			if !strings.ContainsAny(l, "0123456789") {
-				return l
-			}
 			if c := classify(l); c == classMessage || c == classDetail {
 				return l // how long it waited may be why it failed
 			}
 			return volatile().ReplaceAllString(l, "0")
 		}, " but for times"
+	}
+	if share(a, numbered().MatchString) > 0.9 && share(b, numbered().MatchString) > 0.9 {
+		return func(l string) string { return numbered().ReplaceAllString(l, "") }, " but for the numbers of lines"
 	}
 	return func(l string) string { return l }, ""
 }

@@ -1,7 +1,6 @@
 package result
 
 import (
-	"strings"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -11,16 +10,14 @@ import (
 // shown.
 const resultFloor = 48
 
-// Shorten shortens the result of a tool, of the kind that [Recognise] found, to limit. It
-// returns a text within the limit as it is, with cut == false. Otherwise short holds lines of
-// the text as they stand there, in their order, and lines of its own, which begin with one of
-// "[" and "…": what was found in them, how often a line came again, and at the end how much is
-// left out and the path where all of it stands. Any other line is a part of a line of the text
-// or, of kinds json and html and of a search's response in JSON, a value or words of it. JSON
-// stays JSON, and its note is a value in it.
+// Shorten shortens the result of a tool, of the kind that [Recognise] returned, to limit. It returns
+// a text within the limit unchanged, with cut == false, unless [Repeats] reports true. Otherwise
+// short consists of lines of the text, or parts of long ones, in their order, and of lines that begin
+// with "[" or "…": what replaces omitted lines, how often a line was repeated, and at the end the size
+// of the omission and the path of the whole. Of KindHTML, the lines are those of the page's text. JSON
+// stays JSON, and the note is a value in it.
 //
-// used is the kind by which it was shortened: KindText where the text turned out to be none of
-// kind.
+// used is the kind by which the result was shortened: KindText if it turned out not to be of kind.
 func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
 	if limit.Holds(text) && !Repeats(text, kind) {
 		return text, kind, false
@@ -81,7 +78,7 @@ type result struct {
 	path  string
 }
 
-// shorten shows the result as one of kind k; ok is false if it is none, or if there is no room.
+// shorten shows the result as one of kind k; ok is false if it is none, or if the limit is too small.
 func (r *result) shorten(k Kind) (short string, ok bool) {
 	switch k {
 	case KindBinary:
@@ -90,37 +87,6 @@ func (r *result) shorten(k Kind) (short string, ok bool) {
 		return r.json()
 	case KindHTML:
 		return r.html()
-	case KindSearch:
-		if start := strings.TrimSpace(r.text[:min(len(r.text), sniffed)]); mayBeJSON(start) && isJSON(r.text) {
-			return r.jsonSearch()
-		}
-		return r.search()
-	case KindMatches:
-		return r.matches()
-	case KindFile:
-		return r.file()
-	case KindLog:
-		return r.log()
-	case KindDiff:
-		return r.diff()
-	case KindTable:
-		return r.table()
-	case KindListing:
-		return r.listing()
 	}
-	return r.prose()
-}
-
-// prose shows the first and the last lines, and those between them that cover the most
-// identifiers and words.
-func (r *result) prose() (string, bool) {
-	s, ok := r.newSheet(r.text)
-	if !ok {
-		return "", false
-	}
-	s.showAll(0, len(s.lines), 0.15)
-	s.showAll(len(s.lines), 0, 0.12)
-	s.cover(s.all(), 1, nil)
-	s.rest()
-	return s.write("")
+	return r.lines(k, "")
 }

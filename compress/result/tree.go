@@ -3,6 +3,7 @@ package result
 import (
 	"container/heap"
 	"fmt"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -12,292 +13,224 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// tree is a JSON value of which the leaves are chosen that say the most for what they take.
+// tree is a JSON value whose leaves are selected by what they add for their tokens.
 type tree struct {
 	r       *result
-	nodes   []treeNode
-	leaves  []string        // by node: what is shown of a leaf; "" of others
-	longer  map[int]int     // code points that are shown of a leaf, where they are more than leafChars
-	covered map[uint64]bool // features that are shown
-	waiting gains           // leaves that are not shown
-	order   []step          // what was shown one after the other
-}
-
-// step is a leaf with what it is in: nodes that are shown since it is.
-type step struct {
-	nodes []int
-	cost  int // in tokens
+	nodes   []treeNode      // node 0 is the root
+	leaves  []string        // shown text of each leaf, by node; "" for objects and lists
+	chars   int             // bytes of a string that are shown
+	covered map[uint64]bool // features of the selected leaves
 }
 
 type treeNode struct {
 	value  gjson.Result
-	key    string // raw, "" in a list
+	key    string // raw; "" in a list
+	place  int    // index in its list
 	kids   []int
 	parent int
 	rank   int
-	listed bool // it is, or is in, an item of a list
-	all    int  // items or fields, those that are not among kids included
+	listed bool // the node is in an item of a list
+	all    int  // items or fields, including those that are not among kids
 	shown  bool
-	costs  [2]int // tokens of it without its kids, and what that weighs; 0: not known yet
-	skips  []int  // of a list: how many items stand between the kid and the one before it that are not kids
+	weight int // of the node without its kids
 }
 
-// Bounds of a tree: of longer lists and larger objects a part is looked at.
+// Limits of a tree. Of longer lists and larger objects, a sample is read.
 const (
-	treeNodes = 20000
-	treeItems = 400
+	maxNodes  = 20000
+	maxItems  = 400
+	leafChars = 160 // bytes of a string while other leaves are not shown
 )
 
-// add adds a value below the node parent, and returns its number. rank is how much it says, less
-// for more; depth counts the levels above it.
-func (t *tree) add(v gjson.Result, key string, parent, rank, depth int) int {
+// json shows a response as JSON: the leaves that add the most, up to the limit. Remaining tokens go
+// to long strings.
+func (r *result) json() (best string, ok bool) {
+	root := gjson.Parse(r.text)
+	if !root.IsObject() && !root.IsArray() || !isJSON(r.text) {
+		return "", false
+	}
+	t := &tree{r: r, chars: leafChars}
+	t.add(root, treeNode{parent: -1, rank: rankPlain}, 0)
+
+	// Tokens of parts do not add up to the tokens of the whole, so the room is searched.
+	const steps = 32
+	try := func(step int) bool {
+		t.choose(r.limit.Tokens * step / (steps / 2))
+		out, fits := t.write()
+		if fits {
+			best = out
+		}
+		return fits
+	}
+	room := sort.Search(steps, func(i int) bool { return !try(i + 1) })
+	if room == 0 {
+		return "", false
+	}
+
+	if t.choose(r.limit.Tokens * room / (steps / 2)); r.limit.of(best)*fullFrom < r.limit.Tokens*(fullFrom-1) {
+		sort.Search(2*steps, func(i int) bool {
+			t.chars = leafChars + r.limit.Tokens*8*(i+1)/(2*steps)
+			out, fits := t.write()
+			if fits {
+				best = out
+			}
+			return !fits
+		})
+	}
+	return best, true
+}
+
+// add appends a node for v and the nodes below it, and returns its index.
+func (t *tree) add(v gjson.Result, n treeNode, depth int) int {
 	at := len(t.nodes)
-	t.nodes = append(t.nodes, treeNode{value: v, key: key, parent: parent, rank: rank, listed: parent >= 0 && (t.nodes[parent].listed || t.nodes[parent].value.IsArray())})
-	if depth >= deepest || at > treeNodes {
+	n.value = v
+	if n.parent >= 0 {
+		up := &t.nodes[n.parent]
+		n.listed = up.listed || up.value.IsArray()
+	}
+	t.nodes = append(t.nodes, n)
+	if depth >= maxJSONDepth || at > maxNodes {
 		return at
 	}
-	var kids, skips []int
+
+	var kids []int
 	all := 0
 	switch {
 	case v.IsArray():
-		var items []gjson.Result
-		v.ForEach(func(_, item gjson.Result) bool {
-			items = append(items, item)
-			return true
-		})
+		items := v.Array()
 		all = len(items)
-		show := sampled(items, treeItems)
-		skipped := 0
+		var show map[int]bool
+		if all > maxItems {
+			show = sampleItems(items, maxItems)
+		}
 		for i, item := range items {
-			if show != nil && !show[i] {
-				skipped++
+			if show != nil && !show[i] || len(t.nodes) > maxNodes {
 				continue
 			}
-			if len(t.nodes) > treeNodes {
-				break
+			kid := treeNode{parent: at, place: i, rank: n.rank}
+			switch {
+			case isHit(item) && i >= bestHits:
+				kid.rank = rankEmpty
+			case isHit(item), item.IsObject() && reportsError(item.Raw):
+				kid.rank = rankFirst
 			}
-			boost := rank
-			if tellsOfError(item.Raw) && item.IsObject() {
-				boost = -1
-			}
-			if isHit(item) {
-				if boost = -1; i >= bestHits {
-					boost = 3
-				}
-			}
-			kids = append(kids, t.add(item, "", at, boost, depth+1))
-			skips = append(skips, skipped)
-			skipped = 0
+			kids = append(kids, t.add(item, kid, depth+1))
 		}
 	case v.IsObject():
 		v.ForEach(func(k, value gjson.Result) bool {
-			all++
-			if len(kids) < treeItems && len(t.nodes) <= treeNodes {
-				next := fieldRank(k.String(), value)
-				if rank < 0 && next < 2 {
-					next = -1
-				}
-				if rank == 3 { // of an object that says little
-					next = 3
-				}
-				kids = append(kids, t.add(value, k.Raw, at, next, depth+1))
+			if all++; len(kids) >= maxItems || len(t.nodes) > maxNodes {
+				return true
 			}
+			rank := fieldRank(k.String(), value)
+			switch {
+			case n.rank == rankFirst && rank < rankLong:
+				rank = rankFirst
+			case n.rank == rankEmpty:
+				rank = rankEmpty
+			}
+			kids = append(kids, t.add(value, treeNode{parent: at, key: k.Raw, rank: rank}, depth+1))
 			return true
 		})
 	}
-	t.nodes[at].kids, t.nodes[at].skips, t.nodes[at].all = kids, skips, all
+	t.nodes[at].kids, t.nodes[at].all = kids, all
 	return at
 }
 
-// isHit reports whether an item is a search result.
-func isHit(item gjson.Result) bool {
-	return item.IsObject() && item.Get("title").Exists() && (item.Get("url").Exists() || item.Get("link").Exists())
-}
-
-// leafChars is how much of a string is shown, in code points, while there are others to show.
-const leafChars = 160
-
-// text returns what node i takes without its kids.
-func (t *tree) text(i int) string {
-	n := &t.nodes[i]
-	head := n.key
-	if head != "" {
-		head += ":"
-	}
-	switch {
-	case n.value.IsArray():
-		return head + "[],"
-	case n.value.IsObject():
-		return head + "{},"
-	}
-	return head + t.leaf(i) + ","
-}
-
-// leaf returns what is shown of leaf i.
-func (t *tree) leaf(i int) string { return leafText(t.nodes[i].value, max(leafChars, t.longer[i])) }
-
-// leafText returns a value of which at most chars code points of a string are shown: its beginning, and
-// where they are more than leafChars its end, too.
+// leafText returns a value; of a string longer than chars bytes, its head and its tail.
 func leafText(v gjson.Result, chars int) string {
-	if v.Type != gjson.String || len(v.Raw) <= chars+2 {
+	if v.Type != gjson.String || len(v.Str) <= chars {
 		return v.Raw
 	}
-	s := v.String()
-	if chars > leafChars && utf8.RuneCountInString(s) > chars {
-		head := s[:runesIn(s, chars*2/3)]
-		tail := []rune(s[len(head):])
-		end := string(tail[len(tail)-chars/3:])
-		return quote(fmt.Sprintf("%s… [%d bytes left out] …%s", head, len(s)-len(head)-len(end), end))
+	head := compress.Clip(v.Str, chars*2/3)
+	tail := len(v.Str) - chars/3
+	for tail < len(v.Str) && !utf8.RuneStart(v.Str[tail]) {
+		tail++
 	}
-	head := []rune(s[:min(len(s), 4*chars)])
-	shown := string(head[:min(len(head), chars)])
-	if len(shown) == len(s) {
-		return v.Raw
+	omitted := tail - (len(head) - len("…"))
+	if short := quote(fmt.Sprintf("%s [%d bytes left out] …%s", head, omitted, v.Str[tail:])); len(short) < len(v.Raw) {
+		return short
 	}
-	if at := strings.LastIndexAny(shown, " \n,;"); at > len(shown)/2 {
-		shown = shown[:at]
-	}
-	return quote(fmt.Sprintf("%s… [%d bytes more]", shown, len(s)-len(shown)))
+	return v.Raw
 }
 
-// runesIn returns how many bytes the first n code points of s are.
-func runesIn(s string, n int) int {
-	for at := range s {
-		if n == 0 {
-			return at
-		}
-		n--
-	}
-	return len(s)
-}
-
-// ownWorth is what the leaf of one of ownFields that is in no list is worth beside what it says.
+// ownWorth is added to a leaf of ownFields that is in no list.
 const ownWorth = 0.4
 
 var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
 
-// begin weighs the leaves, with none shown.
-func (t *tree) begin() {
+// choose selects leaves whose weights add up to room.
+func (t *tree) choose(room int) {
 	t.covered = map[uint64]bool{}
 	eachFeature(t.r.about.Args, t.cover) // the reader has them in the call
 	t.leaves = make([]string, len(t.nodes))
-	t.waiting, t.order = nil, nil
+	var h gains
 	for i := range t.nodes {
 		n := &t.nodes[i]
 		n.shown = false
-		if len(n.kids) == 0 {
-			if !n.value.IsArray() && !n.value.IsObject() {
-				t.leaves[i] = t.leaf(i)
-			}
-			t.waiting = append(t.waiting, gained{i, t.gain(i)})
+		if len(n.kids) > 0 {
+			continue
 		}
+		if !n.value.IsArray() && !n.value.IsObject() {
+			t.leaves[i] = leafText(n.value, leafChars)
+		}
+		h = append(h, gained{i, t.gain(i)})
 	}
-}
 
-// choose shows leaves within so many tokens, and reports whether there was one.
-func (t *tree) choose(room int) (some bool) {
-	h := t.waiting
-	var missed gains
 	heap.Init(&h)
-	for misses := 0; h.Len() > 0 && room > 0 && misses < 64; {
+	for misses := 0; h.Len() > 0 && room > 0 && misses < maxMisses; {
 		i := h[0].line
-		// Gains fall as features are covered, and rise as what is around a leaf is shown: then it comes up a little late.
 		if g := t.gain(i); g < h[0].gain*0.999 {
 			h[0].gain = g
 			heap.Fix(&h, 0)
 			continue
 		}
-		best := heap.Pop(&h).(gained)
-		c := t.cost(i)
-		if c > room {
-			missed = append(missed, best)
+		heap.Pop(&h)
+		if cost := t.cost(i); cost > room {
 			misses++
 			continue
+		} else {
+			room -= cost
 		}
-		room -= c
-		some = true
-		if t.show(i, c) > 1 { // what stands beside it has become cheaper
+		if t.show(i) > 1 { // its siblings have become cheaper
 			for k := range h {
-				if p := t.nodes[h[k].line].parent; p >= 0 && p == t.nodes[i].parent {
+				if t.nodes[h[k].line].parent == t.nodes[i].parent {
 					h[k].gain = t.gain(h[k].line)
 				}
 			}
 			heap.Init(&h)
 		}
 	}
-	t.waiting = append(h, missed...)
-	return some
 }
 
-// lengthen shows more of the leaves whose ends are not shown, by about so many tokens together, and
-// reports whether there was one.
-func (t *tree) lengthen(room int) bool {
-	var cut []int
-	for i := range t.nodes {
-		if v := t.nodes[i].value; t.nodes[i].shown && v.Type == gjson.String && len(v.Raw) > max(leafChars, t.longer[i])+2 {
-			cut = append(cut, i)
-		}
-	}
-	if len(cut) == 0 {
-		return false
-	}
-	if t.longer == nil {
-		t.longer = map[int]int{}
-	}
-	for _, i := range cut[:min(len(cut), max(1, room/4))] {
-		t.longer[i] = max(leafChars, t.longer[i]) + max(4, room*3/len(cut))
-	}
-	return true
-}
-
-// show shows node i with what it is in, which takes so many tokens, and returns how many nodes that are
-// new.
-func (t *tree) show(i, cost int) (fresh int) {
+// show selects node i and the nodes around it, and returns how many nodes that adds.
+func (t *tree) show(i int) (added int) {
 	eachFeature(t.leaves[i], t.cover)
-	var nodes []int
 	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
 		t.nodes[i].shown = true
 		eachFeature(t.nodes[i].key, t.cover)
-		nodes = append(nodes, i)
+		added++
 	}
-	t.order = append(t.order, step{nodes, cost})
-	return len(nodes)
-}
-
-// hide takes back the last steps, of at least so many tokens. It reports whether one is left.
-func (t *tree) hide(tokens int) bool {
-	for tokens > 0 && len(t.order) > 1 {
-		last := t.order[len(t.order)-1]
-		t.order = t.order[:len(t.order)-1]
-		for _, i := range last.nodes {
-			t.nodes[i].shown = false
-		}
-		tokens -= max(1, last.cost)
-	}
-	return tokens <= 0
+	return added
 }
 
 func (t *tree) cover(feature uint64, _ float64) { t.covered[feature] = true }
 
-// cost returns the tokens that it takes to show node i, with what it is in.
-func (t *tree) cost(i int) int { return t.sum(i, 0, t.r.limit.of) }
-
-// sum adds up what of takes node i for, and all that it is in that is not shown.
-func (t *tree) sum(i, kind int, of func(string) int) (sum int) {
+// cost returns the weight of node i and of the nodes around it that are not selected yet.
+func (t *tree) cost(i int) (sum int) {
 	for ; i >= 0 && !t.nodes[i].shown; i = t.nodes[i].parent {
 		n := &t.nodes[i]
-		if n.costs[kind] == 0 {
-			n.costs[kind] = of(t.text(i))
+		if n.weight == 0 {
+			n.weight = ctxabi.Weight(n.key+`:[],`) + ctxabi.Weight(t.leaves[i])
 		}
-		sum += n.costs[kind]
+		sum += n.weight
 		if p := n.parent; p >= 0 && !t.nodes[p].shown && len(t.nodes[p].kids) > 1 {
-			sum += 3 // a mark of what is left out of it
+			sum += 3 // a mark for its siblings
 		}
 	}
 	return sum
 }
 
-// gain returns what node i says that is not shown yet, for what it takes.
+// gain returns what node i adds per token.
 func (t *tree) gain(i int) float64 {
 	n := &t.nodes[i]
 	sum := 0.02
@@ -311,16 +244,88 @@ func (t *tree) gain(i int) float64 {
 			sum += 0.3 * w
 		}
 	})
-	if !n.listed && t.leaves[i] != "" && ownFields[n.key] { // what a response says of itself, once
+	if !n.listed && t.leaves[i] != "" && ownFields[n.key] {
 		sum += ownWorth
 	}
 	switch n.rank {
-	case -1:
+	case rankFirst:
 		sum = sum*4 + 0.5
-	case 0:
+	case rankKey:
 		sum *= 1.7
-	case 3:
+	case rankEmpty:
 		sum *= 0.3
 	}
-	return sum / float64(t.sum(i, 1, ctxabi.Weight[string]))
+	return sum / float64(t.cost(i))
+}
+
+// write returns the selected nodes with a note on what is omitted, and whether they fit the limit.
+func (t *tree) write() (out string, fits bool) {
+	var b strings.Builder
+	left := quote(compress.LeftOut(0, t.r.bytes, t.r.path))
+	t.writeNode(&b, 0, left)
+	omitted := t.r.bytes - b.Len() + len(left)
+	if b.Len() > t.r.bytes {
+		return "", false
+	}
+	out = strings.Replace(b.String(), left, quote(compress.LeftOut(0, omitted, t.r.path)), 1)
+	return out, t.r.limit.Holds(out)
+}
+
+// writeNode writes node i. note, if not "", becomes its last item or field.
+func (t *tree) writeNode(b *strings.Builder, i int, note string) {
+	n := &t.nodes[i]
+	list := n.value.IsArray()
+	if !list && !n.value.IsObject() {
+		b.WriteString(leafText(n.value, t.chars))
+		return
+	}
+	sep := "{"
+	if list {
+		sep = "["
+	}
+	put := func(s string) {
+		b.WriteString(sep + s)
+		sep = ","
+	}
+	skipped := func(count int) {
+		if count > 0 {
+			put(fmt.Sprintf(`"… %d more"`, count))
+		}
+	}
+	shown, next := 0, 0
+	for _, k := range n.kids {
+		kid := &t.nodes[k]
+		if !kid.shown {
+			continue
+		}
+		shown++
+		if list {
+			skipped(kid.place - next)
+			next = kid.place + 1
+			put("")
+		} else {
+			put(kid.key + ":")
+		}
+		t.writeNode(b, k, "")
+	}
+	switch {
+	case list:
+		skipped(n.all - next)
+	case n.all > shown:
+		put(fmt.Sprintf(`"…":%d`, n.all-shown))
+	}
+	if note != "" && !list {
+		note = `"[left out]":` + note
+	}
+	if note != "" {
+		put(note)
+	}
+	if sep != "," {
+		b.WriteString(sep)
+	}
+	if list {
+		b.WriteByte(']')
+	} else {
+		b.WriteByte('}')
+	}
 }
