@@ -3,9 +3,7 @@ package compress
 import (
 	"cmp"
 	"math"
-	"math/bits"
 	"slices"
-	"sync/atomic"
 )
 
 // Constants of BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009), as Lucene's
@@ -31,21 +29,6 @@ type Index struct {
 	ends     []int32   // of each term's postings
 	postings []posting // by term, then by document
 	lengths  []int32   // of the documents, in terms
-	may      []uint64  // a bit for some terms each: one of which it is not set is none of these
-	ranked   atomic.Pointer[ranked]
-}
-
-// mayHave reports whether t may be a term of x.
-func (x *Index) mayHave(t termID) bool {
-	bit := uint64(t) & uint64(64*len(x.may)-1)
-	return x.may[bit>>6]&(1<<(bit&63)) != 0
-}
-
-// ranked is what stands in an index of the query that it was ranked for last, which mostly is
-// asked again when one of many files changed, or one record came.
-type ranked struct {
-	query   string
-	matches []match
 }
 
 // match is a term of a query, by its place in it, and where its postings stand in an index.
@@ -56,7 +39,7 @@ type posting struct{ doc, count int32 }
 
 // Size returns about how many bytes an index takes.
 func (x *Index) Size() int {
-	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4 + len(x.may)*8
+	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4
 }
 
 // NewIndex returns the index of docs, by the terms that [Terms] finds in them.
@@ -92,11 +75,6 @@ func NewIndex(docs []string) *Index {
 		})
 	}
 	slices.Sort(x.terms)
-	x.may = make([]uint64, 1<<bits.Len(uint(len(x.terms)/4))) // sixteen bits for each term, or more
-	for _, t := range x.terms {
-		bit := uint64(t) & uint64(64*len(x.may)-1)
-		x.may[bit>>6] |= 1 << (bit & 63)
-	}
 	x.ends = make([]int32, len(x.terms))
 	next := last // where the next posting of each term goes
 	end := int32(0)
@@ -120,9 +98,6 @@ func (x *Index) match(q *query, found []match) []match {
 	i := 0
 	for _, k := range q.sorted {
 		t := q.terms[k]
-		if !x.mayHave(t) {
-			continue
-		}
 		step := 1
 		for i+step < len(x.terms) && x.terms[i+step] < t {
 			i, step = i+step, 2*step
@@ -146,26 +121,11 @@ func (x *Index) match(q *query, found []match) []match {
 	return found
 }
 
-// matchAgain is match for a query that may be the one of the last time, too.
-func (x *Index) matchAgain(q *query) []match {
-	r := x.ranked.Load()
-	if r == nil || r.query != q.text {
-		r = &ranked{q.text, x.match(q, nil)}
-		x.ranked.Store(r)
-	}
-	return r.matches
-}
-
 // Corpus is documents that are ranked against each other. It is safe for concurrent use.
 type Corpus struct {
 	indexes []*Index
 	norms   []float64 // of each document; see normOf
-	few     []few     // likewise
 }
-
-// few is what a term adds to a document in which it stands once, twice and so on, as a share of
-// the term's worth. Nearly all do.
-type few [4]float64
 
 // JoinIndexes returns one corpus of several indexes: the documents of the second are numbered on
 // from those of the first, and so on. It costs next to nothing.
@@ -178,15 +138,10 @@ func JoinIndexes(indexes ...*Index) *Corpus {
 		}
 	}
 	mean := float64(max(1, total)) / float64(max(1, docs))
-	c := &Corpus{indexes: indexes, norms: make([]float64, 0, docs), few: make([]few, 0, docs)}
+	c := &Corpus{indexes: indexes, norms: make([]float64, 0, docs)}
 	for _, x := range indexes {
 		for _, n := range x.lengths {
-			norm := normOf(int(n), mean)
-			var f few
-			for i := range f {
-				f[i] = saturated(i+1, norm)
-			}
-			c.norms, c.few = append(c.norms, norm), append(c.few, f)
+			c.norms = append(c.norms, normOf(int(n), mean))
 		}
 	}
 	return c
@@ -200,7 +155,7 @@ func (c *Corpus) Rank(query string) []Hit {
 	q := newQuery(query)
 	found := make([][]match, len(c.indexes))
 	for i, x := range c.indexes {
-		found[i] = x.matchAgain(q)
+		found[i] = x.match(q, nil)
 	}
 	c.eachGain(q.terms, 1, found, func(doc int, gain float64) { scores[doc] += gain })
 	var hits []Hit
@@ -231,15 +186,11 @@ func (c *Corpus) eachGain(terms []termID, weight float64, found [][]match, add f
 	first := 0
 	for i, x := range c.indexes {
 		end := first + len(x.lengths)
-		few := c.few[first:end]
 		for _, m := range found[i] {
 			worth := worth[m.term]
 			for _, p := range x.postings[m.from:m.to] {
-				if n := uint(p.count - 1); n < uint(len(few[0])) {
-					add(first+int(p.doc), float64(worth*few[p.doc][n]))
-				} else {
-					add(first+int(p.doc), float64(worth*saturated(int(p.count), c.norms[first+int(p.doc)])))
-				}
+				doc := first + int(p.doc)
+				add(doc, float64(worth*saturated(int(p.count), c.norms[doc])))
 			}
 		}
 		first = end
@@ -259,29 +210,6 @@ func Gain(worth float64, count, length int, mean float64) float64 {
 	return float64(worth * saturated(count, normOf(length, mean)))
 }
 
-// Gains is [Gain] for documents of which many have the same length, for one mean.
-type Gains struct {
-	mean  float64
-	norms []float64 // of documents, by their length
-}
-
-// NewGains returns what terms add where documents have mean terms.
-func NewGains(mean float64) *Gains {
-	g := &Gains{mean: mean, norms: make([]float64, 256)}
-	for n := range g.norms {
-		g.norms[n] = normOf(n, mean)
-	}
-	return g
-}
-
-// Of is [Gain].
-func (g *Gains) Of(worth float64, count, length int) float64 {
-	if length < len(g.norms) {
-		return float64(worth * saturated(count, g.norms[length]))
-	}
-	return Gain(worth, count, length, g.mean)
-}
-
 // normOf returns after how many repetitions a term adds half of the most that it can add to a
 // document of so many terms.
 func normOf(length int, mean float64) float64 {
@@ -297,7 +225,6 @@ func saturated(count int, norm float64) float64 {
 
 // query is what is asked of indexes. It is not safe for concurrent use.
 type query struct {
-	text   string
 	terms  []termID // distinct ones, in the order of the text
 	sorted []int32  // places of these, sorted by term
 	at     []int32  // for match: where in an index each is, from 1; 0: nowhere
@@ -312,12 +239,12 @@ func newQuery(text string) *query {
 			terms = append(terms, t)
 		}
 	})
-	return queryOf(text, terms)
+	return queryOf(terms)
 }
 
 // queryOf returns a query for terms, which must be distinct.
-func queryOf(text string, terms []termID) *query {
-	q := &query{text: text, terms: terms, sorted: make([]int32, len(terms)), at: make([]int32, len(terms))}
+func queryOf(terms []termID) *query {
+	q := &query{terms: terms, sorted: make([]int32, len(terms)), at: make([]int32, len(terms))}
 	for i := range q.sorted {
 		q.sorted[i] = int32(i)
 	}

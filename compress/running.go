@@ -65,7 +65,7 @@ func (r *Running) add(terms []termID, unit float64) {
 	if len(terms) == 0 {
 		return
 	}
-	c, q := r.corpus, queryOf("", terms)
+	c, q := r.corpus, queryOf(terms)
 	found := make([][]match, len(c.indexes))
 	for i, x := range c.indexes {
 		found[i] = x.match(q, nil)

@@ -23,25 +23,12 @@ const maxWhole = 128
 // refreshToken have the same three terms. Scripts written without spaces, and Hangul, have
 // overlapping pairs of characters.
 func eachTerm(text string, emit func(termID)) {
-	memo := memos.Get().(*wordMemo)
-	defer memos.Put(memo)
-	r := termReader{emit: emit, buf: make([]byte, 0, maxWhole), memo: memo}
+	r := termReader{emit: emit, buf: make([]byte, 0, maxWhole)}
 	r.read(text)
 }
 
 func (r *termReader) read(text string) {
 	for at := 0; at < len(text); {
-		if class[text[at]] == apart {
-			at++
-			continue
-		}
-		if end := plainWord(text, at); end > 0 {
-			r.plain(text[at:end])
-			if at = end; at < len(text) && text[at] == '\'' {
-				at += apostrophe(text[at:])
-			}
-			continue
-		}
 		c, size := runeAt(text, at)
 		if !wordRune(c) {
 			at += size
@@ -101,7 +88,6 @@ type termReader struct {
 	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
 	words bool      // without wholes
-	memo  *wordMemo // of words, where terms are emitted alone; nil: none
 
 	finder *Finder // if it is set, terms that it has not are counted alone
 	count  int     // of terms
@@ -177,9 +163,6 @@ func (r *termReader) parts(s string) (n int) {
 
 // word emits the term of one part.
 func (r *termReader) word(s string) {
-	if r.memo != nil && len(s) <= memoLen && r.remembered(s) {
-		return
-	}
 	if first, _ := runeAt(s, 0); spaceless(first) {
 		r.pairs(s)
 		return
@@ -187,12 +170,8 @@ func (r *termReader) word(s string) {
 	if len(s) == 1 || len(s) > maxWhole {
 		return
 	}
-	if r.memo != nil && len(s) <= memoLen && isASCII(s) {
-		r.plain(s)
-		return
-	}
 	if r.finder != nil && !r.finder.mayHave(s) {
-		if !r.isStopWord(s) {
+		if r.lower(s); !r.stops() {
 			r.count++
 		}
 		return
@@ -203,37 +182,8 @@ func (r *termReader) word(s string) {
 	}
 }
 
-// isASCII reports whether a text has ASCII characters alone.
-func isASCII(s string) bool {
-	any := byte(0)
-	for i := range len(s) {
-		any |= s[i]
-	}
-	return any < utf8.RuneSelf
-}
-
-// isStopWord reports whether a word is one in lower case.
-func (r *termReader) isStopWord(s string) bool {
-	if c := s[0] | 0x20; isASCII(s) && (len(s) >= len(stopStarts) || c < 'a' || stopStarts[len(s)]>>(c-'a')&1 == 0) {
-		return false
-	}
-	r.lower(s)
-	return r.stops()
-}
-
 // stops reports whether the word in the buffer is a stop word.
-func (r *termReader) stops() bool {
-	n, first := len(r.buf), r.buf[0]
-	return n < len(stopStarts) && first >= 'a' && stopStarts[n]>>(first-'a')&1 != 0 && stopWords[string(r.buf)]
-}
-
-// stopStarts has a bit for each letter that stop words of a length begin with.
-var stopStarts = func() (all [16]uint32) {
-	for word := range stopWords {
-		all[len(word)] |= 1 << (word[0] - 'a')
-	}
-	return all
-}()
+func (r *termReader) stops() bool { return stopWords[string(r.buf)] }
 
 // whole emits the term of an identifier.
 func (r *termReader) whole(s string) {

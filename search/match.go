@@ -64,9 +64,8 @@ type matcher struct {
 	worth   []float64 // of the query's terms
 	records int       // of all
 	mean    float64   // terms of a record
-	gains   *compress.Gains
-	having  int // records with the term that stands in most
-	sum     int // of the records of all terms
+	having  int       // records with the term that stands in most
+	sum     int       // of the records of all terms
 }
 
 // countAll is up to how many postings every record is looked at, so that their number is exact. Beyond it
@@ -110,7 +109,6 @@ func newMatcher(ctx context.Context, q *Query, of *snapshot) (*matcher, error) {
 	m.sources = append(m.sources, events...)
 	m.sources = slices.DeleteFunc(m.sources, func(src source) bool { return !src.look.All && len(src.look.Spans) == 0 })
 	m.mean = float64(max(1, total)) / float64(max(1, m.records))
-	m.gains = compress.NewGains(m.mean)
 	for _, n := range having {
 		m.having = max(m.having, n)
 		m.sum += n

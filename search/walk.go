@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/search/segment"
 )
@@ -105,7 +106,7 @@ func (w *walk) passes(doc uint32) bool {
 
 // gain is at most what a term gives to a record that has it count times and is so long.
 func (w *walk) gain(term int, count, length uint32) float64 {
-	return w.m.gains.Of(w.m.worth[term], int(count), int(length))
+	return compress.Gain(w.m.worth[term], int(count), int(length), w.m.mean)
 }
 
 // slack covers that sums differ in their last bits by their order.
