@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -88,7 +89,7 @@ func readPath(about Hint, kind Kind) string {
 			}
 		}
 	}
-	if script := commandOf(about.Args); !strings.ContainsAny(script, "\n|;&<>") {
+	if script, ok := toolcall.Script(compress.BareName(about.Tool), about.Args); ok && !strings.ContainsAny(script, "\n|;&<>") {
 		if words := strings.Fields(script); len(words) > 1 {
 			return clipPath(strings.Trim(words[len(words)-1], `"'`))
 		}
