@@ -3,6 +3,7 @@ package compress
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -31,5 +32,30 @@ func TestConclusion(t *testing.T) {
 	}
 	if got := Conclusion(" \n", 9); got != "" {
 		t.Errorf("%q of nothing", got)
+	}
+}
+
+func TestLongConclusionBeginsWithAWord(t *testing.T) {
+	lines := ConclusionLines(strings.Repeat("internal/transport/client ", 60)+"holds the lock", 12)
+	if len(lines) != 1 || !strings.HasPrefix(lines[0], "… internal/") || !strings.HasSuffix(lines[0], "holds the lock") {
+		t.Errorf("%q", lines)
+	}
+}
+
+func TestLongTextIsCutBetweenWords(t *testing.T) {
+	path := "/srv/data/internal/transport/client.go"
+	text := strings.TrimSpace(strings.Repeat(path+" ", 40))
+	short, _ := ClipTokens(text, 60)
+	head, _ := Head(text, 60, "context/line/1.txt")
+	head, _, _ = strings.Cut(head, "\n")
+	for _, s := range []string{short, head} {
+		if !strings.Contains(s, "…") {
+			t.Errorf("not marked: %q", s)
+		}
+		for word := range strings.FieldsSeq(s) {
+			if word != path && word != "…" {
+				t.Errorf("%q in %q", word, s)
+			}
+		}
 	}
 }

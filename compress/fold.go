@@ -170,14 +170,14 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
 	}
-	head := headOf(text, max(1, limit*2/3))
-	tail := tailOf(text[head:], max(1, limit-limit*2/3))
-	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(text[len(text)-tail:], " "), true
+	head := beforeWord(text, headOf(text, max(1, limit*2/3)))
+	tail := FromWord(text, len(text)-tailOf(text[head:], max(1, limit-limit*2/3)))
+	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(tail, " "), true
 }
 
 // ConclusionLines returns the lines with which the report of another agent ends, verbatim: those
 // of its last paragraph, from the end as many as fit in limit tokens (by ctxabi.Weight); of a
-// single line that is too long, its last sentences.
+// single line that is too long, its last sentences, or its end behind "…".
 func ConclusionLines(text string, limit int) (lines []string) {
 	for line := range strings.SplitSeq(lastParagraph(text), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -191,7 +191,7 @@ func ConclusionLines(text string, limit int) (lines []string) {
 		if end := Conclusion(lines[0], limit); strings.HasSuffix(lines[0], end) {
 			lines[0] = end
 		} else {
-			lines[0] = lines[0][len(lines[0])-tailOf(lines[0], limit):]
+			lines[0] = "… " + FromWord(lines[0], len(lines[0])-tailOf(lines[0], limit))
 		}
 	}
 	return lines

@@ -43,7 +43,8 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 }
 
 // Head shortens text to at most limit tokens (by ctxabi.Weight): its first lines, and a last
-// line for what is left out and where the whole stands (path), as [HeadTail] writes it. It
+// line for what is left out and where the whole stands (path), as [HeadTail] writes it. A line that
+// is cut ends in "…" behind a word. It
 // closes a code fence that is open there. It returns a text within the limit as it is, with cut
 // == false.
 func Head(text string, limit int, path string) (short string, cut bool) {
@@ -56,16 +57,47 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 		if room < 2 {
 			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 		}
-		head := headOf(text[:blanks], room)
+		head, mark := headOf(text[:blanks], room), ""
+		if head > 0 && head < blanks && text[head-1] != '\n' && text[head] != '\n' { // inside a line
+			head, mark = beforeWord(text, head), "…"
+		}
 		last := LeftOut(wholeLines(text, head, len(text)), len(text)-head, path)
 		if open := openFence(text[:head]); open != "" {
 			last = open + "\n" + last
 		}
-		short = JoinLeftOut(text[:head], last, "")
+		short = JoinLeftOut(text[:head]+mark, last, "")
 		if ctxabi.Weight(short) <= limit {
 			return short, true
 		}
 	}
+}
+
+// beforeWord returns the last place up to text[:n] that is in no word, behind a blank; n if the line
+// of that place has no earlier blank, as in scripts without spaces.
+func beforeWord(text string, n int) int {
+	if n == len(text) || text[n] == ' ' {
+		return n
+	}
+	from := strings.LastIndexByte(text[:n], '\n') + 1
+	if at := strings.LastIndexByte(text[from:n], ' '); at > 0 {
+		return from + at + 1
+	}
+	return n
+}
+
+// FromWord returns the part of text that begins with the first whole word at or after text[n]. If no
+// blank follows, as in scripts without spaces, the part begins with the character there.
+func FromWord(text string, n int) string {
+	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
+		n++
+	}
+	if n == 0 || text[n-1] == ' ' {
+		return text[n:]
+	}
+	if _, rest, ok := strings.Cut(text[n:], " "); ok {
+		return rest
+	}
+	return text[n:]
 }
 
 // maxBlanks is the longest run of spaces, tabs, and line ends in a shortened text, in bytes.

@@ -121,6 +121,9 @@ func (d *Digest) Numbers() []int32 {
 	return out
 }
 
+// Line returns the text of a unit in one line.
+func (d *Digest) Line(unit int) string { return quoteOf(d.text, &d.lines[unit]) }
+
 // serial is the number of lines of the same form from which Digest ignores their counters.
 const serial = 8
 

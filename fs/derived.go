@@ -67,8 +67,8 @@ func requestState(_ *mountedSession, b *pack.Build) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-func requestPrompt(_ *mountedSession, b *pack.Build) ([]byte, error) {
-	return []byte(b.RequestPrompt()), nil
+func requestPrompt(p *mountedSession, b *pack.Build) ([]byte, error) {
+	return p.t.builder.RequestPrompt(p.x, b)
 }
 
 // requestBody returns a function that renders the body of a summary request in the format f.

@@ -45,6 +45,8 @@ type Build struct {
 	Encoding    string
 	borders     []border // of the blocks and records before the footer
 	account     *account // pack.json
+	uncovered   *requestRecords
+	longRequest string
 }
 
 // HeadBlock is one block before the journal.
@@ -83,6 +85,7 @@ type draft struct {
 	footer     []block
 	goal       block
 	ask        ctxabi.SummaryRequest
+	askedUpto  int // place of the last record that the request covers
 	askBlock   block
 	footerLeft int // tokens that nothing after the journal takes
 	reserved   int // tokens behind the journal for recorded decisions
@@ -353,7 +356,7 @@ func (d *draft) render() *Build {
 	}
 	build.Left, build.Backlog, build.HistoryLen = d.left(), d.backlog(), d.fold.N
 	build.Request, build.Asks = d.ask, d.askBlock.text != ""
-	build.SummaryCut = d.summaryCut()
+	build.SummaryCut, build.uncovered, build.longRequest = d.summaryCut(), d.uncovered(), longRequest(&d.ask, d.perToken())
 	build.Room, build.Encoding = d.limits.room, d.counter.Encoding()
 	build.EpochReason, build.Past = d.epochReason(), marks.past
 	build.Epoch, build.Major = d.epoch(md[:marks.head])
@@ -393,4 +396,4 @@ type marks struct {
 }
 
 // RendererVersion is part of every pack's id: raise it when the same inputs give other bytes.
-const RendererVersion = 19
+const RendererVersion = 20

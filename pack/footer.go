@@ -170,7 +170,7 @@ func planProgress(plan *ctxabi.Plan) (done, all int, next string) {
 		all++
 	}
 	if current != nil {
-		next, _ = compress.HeadTail(blocks.TaskName(current), 40, ctxabi.PlanFile)
+		next = compress.ClipWords(blocks.TaskName(current), 40)
 	}
 	return done, all, record.OneLine(next)
 }
@@ -185,8 +185,7 @@ func progress(todo string) (done, all int, next string) {
 		case finished:
 			done++
 		case next == "":
-			next, _ = compress.HeadTail(record.OneLine(text), 40, ctxabi.TodoFile)
-			next = record.OneLine(next)
+			next = compress.ClipWords(record.OneLine(text), 40)
 		}
 		all++
 	}
@@ -211,8 +210,7 @@ func derivedProgress(items []derived.Item) (done, all int, next string) {
 	if done == all {
 		return 0, 0, ""
 	}
-	next, _ = compress.HeadTail(record.OneLine(next), 40, ctxabi.TodoFile)
-	return done, all, record.OneLine(next)
+	return done, all, compress.ClipWords(record.OneLine(next), 40)
 }
 
 // quoteWeight is how many tokens of the last request the footer repeats.

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,23 +64,35 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// blockFiles keeps the blocks of an index of terms as files.
-type blockFiles string
+// blockFile stores a block of an index of terms as a file.
+type blockFile string
 
-func (d blockFiles) name(k int) string { return filepath.Join(string(d), fmt.Sprint(k)) }
+func blockFiles(dir string) recall.Store {
+	return func(block int) recall.File { return blockFile(filepath.Join(dir, fmt.Sprint(block))) }
+}
 
-func (d blockFiles) Load(k int) []byte {
-	data, _ := os.ReadFile(d.name(k))
+func (f blockFile) Load() []byte {
+	data, _ := os.ReadFile(string(f))
 	return data
 }
 
-func (d blockFiles) Open(k int) (recall.Stored, error) { return os.Open(d.name(k)) }
+func (f blockFile) Open() (io.ReaderAt, io.Closer, int64, error) {
+	file, err := os.Open(string(f))
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	return file, file, info.Size(), nil
+}
 
-func (d blockFiles) Keep(k int, data []byte) error { return os.WriteFile(d.name(k), data, 0o600) }
+func (f blockFile) Keep(data []byte) error { return os.WriteFile(string(f), data, 0o600) }
 
-func (d blockFiles) Remove(k int) { os.Remove(d.name(k)) }
+func (f blockFile) Remove() { os.Remove(string(f)) }
 
-func (d blockFiles) Head(record.Records, int) (string, error) { return "", nil }
+func (f blockFile) Head(record.Records, int) (string, error) { return "", nil }
 
 // BenchmarkQuestion is the pack of a question that is appended, with what the packs before it left, as CPU time.
 func BenchmarkQuestion(b *testing.B) {

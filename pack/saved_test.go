@@ -42,7 +42,12 @@ func headOf(m record.Records, at int) string {
 }
 
 // findsInMemory keeps what was found for a test.
-type findsInMemory struct{ packtest.Findings }
+type findsInMemory struct {
+	packtest.Findings
+	log record.Records
+}
+
+func (k *findsInMemory) History() (record.Records, error) { return k.log, nil }
 
 func (*findsInMemory) Head(m record.Records, at int) (string, error) { return headOf(m, at), nil }
 

@@ -150,7 +150,8 @@ func BenchmarkStart(b *testing.B) {
 	for _, n := range []int{20_000, 1_000_000, 10_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				log, folds, states, found := &unasked{cycle{codingLog(2500), n}}, &keptInMemory{}, &keptInMemory{}, &findsInMemory{}
+				log, folds, states := &unasked{cycle{codingLog(2500), n}}, &keptInMemory{}, &keptInMemory{}
+				found := &findsInMemory{log: log}
 				started := func() *Memo {
 					mm := NewMemo()
 					mm.Store(folds, states, RendererVersion)

@@ -148,7 +148,7 @@ func TestTheSummaryTellsOfItsWholeRange(t *testing.T) {
 	}
 	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
 	var parts [4]int
-	for _, line := range strings.Split(strings.TrimSpace(blockNamed(md, "summary (")), "\n")[1:] {
+	for _, line := range strings.Split(strings.TrimSpace(blockNamed(md, "summary (")), "\n")[2:] {
 		at, n := strings.Index(line, "I fixed module_"), 0
 		if at < 0 || !strings.Contains(line, "because its cache was never cleared. (messages:") {
 			t.Errorf("%q", line)
@@ -177,5 +177,46 @@ func TestKeyLinesOfAFileAsItIs(t *testing.T) {
 	block := blockNamed(string(mustCompile(t, inputOf(l, 8000)).Markdown), "key lines (")
 	if !strings.Contains(block, "uploadLimitBytes = 8822") || strings.Contains(block, "4711") {
 		t.Errorf("%s", block)
+	}
+}
+
+// Of a message that is a JSON object, the summary quotes sentences of its texts, not its syntax.
+func TestConclusionOfAJSONMessage(t *testing.T) {
+	l := logOf(string(message("user", "Change the order.")))
+	l.Append(message("assistant", `{"message":"The order #W48 was updated because it was pending.","order":{"id":"W48"},"note":"The silver set was removed from it."}`))
+	l.Append(message("user", "Thanks, and now look into module_1."))
+	work(l, 150)
+	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
+	if block := blockNamed(md, "summary ("); !strings.Contains(block, "The order #W48 was updated because it was pending.") ||
+		strings.Contains(block, `"note"`) {
+		t.Errorf("%s", block)
+	}
+}
+
+// A conclusion that a later one states again with another number is in neither block.
+func TestConclusionLosesToALaterOne(t *testing.T) {
+	l := logOf(string(message("user", "Fill the table.")))
+	for _, n := range []int{3, 9} {
+		l.Append(message("assistant", fmt.Sprintf("I found that %d/12 rows of `rates_table` are filled because the import is slow.", n)))
+		l.Append(message("user", fmt.Sprintf("Look into module_%d.", n)))
+		work(l, 2)
+	}
+	work(l, 150)
+	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
+	if strings.Contains(md, "3/12 rows") || !strings.Contains(md, "9/12 rows") {
+		t.Errorf("%s", md)
+	}
+}
+
+func TestGoalIsCutBetweenWords(t *testing.T) {
+	path := "~/project/src/components/hooks/"
+	l := logOf(string(message("user", "Build all components with the hooks in "+strings.Repeat(path+" and ", 30)+"run them.")))
+	work(l, 150)
+	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
+	_, quote, _ := strings.Cut(blockNamed(md, "goal"), "\n> ")
+	quote, _, _ = strings.Cut(quote, "\n")
+	if !strings.HasSuffix(quote, " …") || strings.Trim(strings.ReplaceAll(strings.ReplaceAll(quote, path, ""), " and", ""), " …") !=
+		"Build all components with the hooks in" {
+		t.Errorf("%q", quote)
 	}
 }

@@ -163,7 +163,7 @@ var arrows = map[string][]string{
 	"internal/vfs":    {"ctxabi", "internal/handles"},
 	"pack/project":    {"compress", "compress/notes"},
 	"pack/packtest":   {"ctxabi", "internal/suite", "session", "session/log"},
-	"pack/finds":      {"pack/record", "ctxabi", "compress/notes"},
+	"pack/finds":      {"pack/prefix", "pack/record", "ctxabi", "compress/notes"},
 	"pack/prefix":     {"compress/toolcall", "internal/coder", "pack/packtest", "pack/record"}, // packtest in its tests
 	"pack/section": {
 		"compress/toolcall", "internal/coder", "pack/packtest", "pack/prefix", "pack/record", "pack/section/files",
@@ -176,27 +176,28 @@ var arrows = map[string][]string{
 	"pack/journal": {"internal/coder", "pack/finds", "compress/toolcall", "pack/prefix", "pack/section", "pack/section/runs", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":  {"internal/calls", "internal/picture", "pack/record", "internal/tokens", "ctxabi"},
 	"pack/blocks":  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
-	"pack/recall":  {"pack/blocks", "pack/journal", "pack/record", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack/recall":  {"pack/blocks", "pack/journal", "pack/prefix", "pack/record", "search/segment", "compress", "internal/tokens", "ctxabi", "compress/notes"},
 	"pack/record": {
 		"internal/calls", "internal/picture", "compress", "ctxabi", "compress/notes", "compress/result",
 		"compress/toolcall",
 	},
 	"pack/source": {
 		"compress", "compress/notes", "ctxabi", "internal/beneath", "internal/handles",
-		"internal/memory", "internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/finds",
-		"pack/journal", "pack/recipe", "pack/record", "session", "session/archive", "session/disk",
+		"internal/memory", "internal/redact", "internal/tokens", "pack", "pack/blocks",
+		"pack/journal", "pack/prefix", "pack/recipe", "pack/record", "session", "session/archive", "session/disk",
 		"session/log",
 	},
 	"pack/swap": {
-		"compress", "compress/notes", "ctxabi", "pack", "pack/finds", "pack/journal", "pack/record", "pack/source",
+		"compress", "compress/notes", "ctxabi", "pack", "pack/finds", "pack/journal", "pack/prefix", "pack/record",
+		"pack/source",
 		"session", "session/archive", "session/blob",
 	},
 	"pack/builder": {
 		"compress", "compress/notes", "ctxabi", "internal/lazy", "internal/lru", "internal/memory",
 		"internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/finds", "pack/journal",
-		"pack/native", "pack/project", "pack/recall", "pack/recipe", "pack/record", "pack/source",
-		"pack/swap", "session", "session/archive", "session/blob", "session/check", "session/disk",
-		"session/log",
+		"pack/native", "pack/prefix", "pack/project", "pack/recall", "pack/recipe", "pack/record",
+		"pack/source", "pack/swap", "session", "session/archive", "session/blob", "session/check",
+		"session/disk", "session/log",
 	},
 
 	// The command, and the verbs of each folder.

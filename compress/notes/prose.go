@@ -204,7 +204,8 @@ func cutLabel(line string) (label, rest string, ok bool) {
 		return "", line, false
 	}
 	after := strings.TrimLeft(s[1:], "*_ ")
-	if after == "" || !(after[0] == ')' || after[0] == ':' || ok && (after[0] == '-' || strings.HasPrefix(after, "–") || strings.HasPrefix(after, "—") || after[0] == '(')) {
+	isTime := len(after) > 1 && after[0] == ':' && '0' <= after[1] && after[1] <= '9' // "1:00"
+	if after == "" || isTime || !(after[0] == ')' || after[0] == ':' || ok && (after[0] == '-' || strings.HasPrefix(after, "–") || strings.HasPrefix(after, "—") || after[0] == '(')) {
 		return "", line, false
 	}
 	if after[0] == '(' {
@@ -245,6 +246,9 @@ func cutSentence(text string) (first, rest string) {
 		at += len(one)
 		one = strings.TrimRight(one, " \"')»”’」』）")
 		if end, _ := utf8.DecodeLastRuneInString(one); at < len(first) && end >= utf8.RuneSelf && unicode.Is(unicode.STerm, end) {
+			for at < len(first) && first[at] == '*' {
+				at++
+			}
 			return strings.TrimSpace(first[:at]), strings.TrimSpace(text[at:])
 		}
 	}
@@ -267,6 +271,10 @@ func cutAtMark(text string) (first, rest string) {
 				end++
 			}
 			if end < len(text) && text[end] != ' ' || c == '.' && end == i+1 && abbreviated(text[:i]) {
+				continue
+			}
+			if c == '.' && end > i+2 && end+1 < len(text) && 'a' <= text[end+1] && text[end+1] <= 'z' { // "C:/... by mistake"
+				i = end
 				continue
 			}
 			return text[:end], strings.TrimSpace(text[end:])

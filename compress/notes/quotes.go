@@ -23,7 +23,8 @@ const (
 // Quotes splits a text into units: sentences of prose, list items, table rows, and single lines
 // of code and output. Units are in order and do not overlap. Items refer to their introduction,
 // rows to their header, and sentences to their heading, or to the previous sentence if they begin
-// with a word such as "but" or "it".
+// with a word such as "but" or "it". A sentence that tells of a repair is a unit with the previous
+// one.
 //
 // Quotes omits code fences and lines that [compress.IsNoise] accepts. role is "user" or "assistant"
 // for a message, and "" for a result or the arguments of a call. A message that is a JSON value has
@@ -67,6 +68,8 @@ type quoteReader struct {
 	parent  int // item above the current nested list
 
 	indent int // columns of parent
+
+	last int // 1 + the index of the previous sentence; 0 at the start of a paragraph, after an announcement
 }
 
 func (r *quoteReader) line(at int) string {
@@ -153,7 +156,7 @@ func (r *quoteReader) addItem(at int) int {
 			break
 		}
 		if next.Indent <= l.Indent && (r.lines[end-1].To-r.lines[end-1].From < minWrapped ||
-			endsSentence(r.line(end-1))) {
+			EndsSentence(r.line(end-1))) {
 			break
 		}
 	}
@@ -189,7 +192,7 @@ func (r *quoteReader) addParagraph(at int) (end int) {
 			break
 		}
 	}
-	r.lead, r.parent = r.heading, 0
+	r.lead, r.parent, r.last = r.heading, 0, 0
 	if !r.isProse(from, end) {
 		for ; at < end; at++ {
 			r.addPrinted(at)
@@ -292,12 +295,12 @@ func wordShare(text string) int {
 // long enough to be wrapped.
 func mayContinue(line, next string) bool {
 	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, "> "))
-	return endsSentence(line) || len(line) >= minWrapped || len(line) >= minWrappedLower && unicode.IsLower(first)
+	return EndsSentence(line) || len(line) >= minWrapped || len(line) >= minWrappedLower && unicode.IsLower(first)
 }
 
-// endsSentence reports whether a line ends with a colon or a sentence terminator, ignoring quotes
+// EndsSentence reports whether a line ends with a colon or a sentence terminator, ignoring quotes
 // and brackets.
-func endsSentence(line string) bool {
+func EndsSentence(line string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRight(line, " \"')*_`»”’」』）"))
 	return last == ':' || unicode.Is(unicode.STerm, last)
 }
@@ -312,29 +315,36 @@ func (r *quoteReader) addSentences(from, to int) {
 		}
 	}
 	body := strings.TrimRight(string(flat), " ")
-	last := 0 // 1 + the index of the previous sentence; 0 after an announcement
 	for end := len(body); body != ""; {
 		one, rest := cutSentence(body)
 		leads := rest == "" && introduces(one)
 		idle := r.role == models && worthOf(one) <= 0
 		u := compress.Unit{From: from + end - len(body), To: from + end - len(rest)}
-		u.Under, u.Lead = r.heading, leads || idle
-		if last > 0 && refersBack(one) {
-			u.Under = last
+		body = rest
+		if r.last > 0 && !r.units[r.last-1].Lead && isRepair(one) {
+			before := &r.units[r.last-1]
+			if before.Lead = u.To-before.From > longSentence; !before.Lead {
+				before.To = from + end - len(body) // not quoted without its repair
+				continue
+			}
 		}
-		last = r.add(u)
-		if leads && last > 0 {
-			r.lead = last
+		u.Under, u.Lead = r.heading, leads || idle
+		if r.last > 0 && RefersBack(one) {
+			u.Under = r.last
+		}
+		r.last = r.add(u)
+		if leads && r.last > 0 {
+			r.lead = r.last
 		}
 		if idle {
-			last = 0
+			r.last = 0
 		}
-		body = rest
 	}
 }
 
 // backWords are the first words of sentences that depend on the previous sentence.
 var backWords = compress.WordSet(`it its they them he she that those but however instead otherwise then nor except only
+	so therefore thus hence daher deshalb
 	aber sondern jedoch das sie es er dies pero sino eso esto ello mas porém isso isto ele ela mais cela ce il elle`)
 
 // backRuns are the prefixes of such sentences in Japanese, Chinese, and Korean.
@@ -344,8 +354,8 @@ var backRuns = []string{
 	"하지만", "그러나", "그것", "이것", "다만",
 }
 
-// refersBack reports whether a sentence begins with a word that refers to the previous sentence.
-func refersBack(s string) bool {
+// RefersBack reports whether a sentence begins with a word that refers to the previous sentence.
+func RefersBack(s string) bool {
 	s = strings.TrimLeft(s, "*_\"'(>- ")
 	first, rest, _ := strings.Cut(strings.ToLower(s), " ")
 	first = strings.TrimRight(first, ",:")
@@ -358,6 +368,18 @@ func refersBack(s string) bool {
 			"must", "does", "has", "ensures", "allows", "makes", "also", "only")
 	}
 	return slices.ContainsFunc(backRuns, func(run string) bool { return strings.HasPrefix(s, run) })
+}
+
+// isRepair reports whether a sentence tells of the repair or the removal of something.
+func isRepair(s string) bool {
+	if !isQuestion(s) {
+		for w := range strings.FieldsFuncSeq(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) }) {
+			if repairWords.has(w) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // addPrinted adds a line of code or output unless it is noise. EachLine splits long and escaped

@@ -12,6 +12,7 @@ var (
 	demandWords  = wordSet("demands")
 	stepWords    = wordSet("steps")
 	outcomeWords = wordSet("outcomes")
+	repairWords  = wordSet("repairs")
 	reasonWords  = wordSet("reasons")
 )
 
@@ -249,14 +250,16 @@ func demands(s string) bool {
 // isQuestion reports whether a sentence ends in a question mark.
 func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
 
-// Point is a sentence of a message that says what was done, found or decided, or why.
+// Point is a passage of a message that says what was done, found or decided, or why.
 type Point struct {
 	Text  string
 	Worth int // the more the better; at least 1
+	N     int // passages with consecutive numbers are adjacent in the message
 }
 
-// Points returns the best points of a message of a model, at most limit of them and each of at most n bytes, in their order: whole
-// sentences, and lines that end in a colon with the list behind them.
+// Points returns the best points of a message of a model in their order, at most limit of them and
+// each of at most n bytes. A point is a sentence with those that refer back to it, or a list with
+// its introduction. "…" marks omitted text.
 func Points(text string, n, limit int) []Point {
 	points := slices.DeleteFunc(pointsOf(text, n), func(p Point) bool { return p.Worth <= 0 })
 	if len(points) <= limit {
@@ -276,29 +279,18 @@ func Points(text string, n, limit int) []Point {
 	return best
 }
 
+// joinedWorth is the least worth of a sentence that is joined to the one that it refers to.
+const joinedWorth = 3
+
 // maxPoints is how many sentences of a message are looked at.
 const maxPoints = 64
 
 func pointsOf(text string, n int) []Point {
 	if len(text) > proseRead {
-		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
+		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n# …\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
 	}
-	lines := compress.MarkdownLines(text)
-	r := pointReader{most: n}
-	for at := 0; at < len(lines) && len(r.points) < maxPoints; at++ {
-		l := &lines[at]
-		if l.Level > 0 && strings.HasSuffix(r.lead, ":") {
-			r.lead = ""
-		}
-		if l.Blank || l.Code || l.Level > 0 {
-			continue
-		}
-		s := unmark(strings.Join(strings.Fields(strings.TrimSpace(text[l.From:l.To])), " "))
-		if !isQuoted(s) && (l.Item || !isLog(s)) {
-			r.line(s, l)
-		}
-	}
-	r.endList()
+	r := pointReader{most: n, indent: -1}
+	r.read(text)
 	return r.points
 }
 
@@ -306,51 +298,133 @@ func pointsOf(text string, n int) []Point {
 type pointReader struct {
 	most   int // bytes of one
 	points []Point
-	lead   string // a line that ends in a colon, and the list behind it so far
+	n      int // number of the next passage
+
+	lead   string // the introduction of a list, and its items so far; "": no list
+	indent int    // of the item that introduces the list; -1: a paragraph does
+	cut    bool   // a part of the list is omitted
 }
 
-// add adds a sentence, to the list that goes on if there is one.
-func (r *pointReader) add(s string) {
-	switch {
-	case r.lead != "" && len(r.lead)+1+len(s) <= r.most:
-		r.lead += " " + s
-	case r.lead == "" && len(s) <= r.most:
-		r.points = append(r.points, Point{s, worthOf(s)})
+// read adds the points of a text.
+func (r *pointReader) read(text string) {
+	lines := compress.MarkdownLines(text)
+	line := func(at int) string {
+		return strings.Join(strings.Fields(text[lines[at].From:lines[at].To]), " ")
 	}
-}
-
-// endList ends the list that goes on.
-func (r *pointReader) endList() {
-	if r.lead != "" && !strings.HasSuffix(r.lead, ":") {
-		r.points = append(r.points, Point{r.lead, worthOf(r.lead)})
-	}
-	r.lead = ""
-}
-
-// line reads a line of prose or of a list.
-func (r *pointReader) line(s string, l *compress.MarkdownLine) {
-	if l.Item {
-		_, s = cutMark(s, l.Bullet)
-		if s = unmark(s); r.lead != "" {
-			if s != "" && !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ";") {
-				s += ";"
+	for at := 0; at < len(lines) && len(r.points) < maxPoints; at++ {
+		l, s := &lines[at], line(at)
+		if l.Blank {
+			continue
+		}
+		if isDiff := l.Item && s[0] == '+'; l.Code || l.Level > 0 || isQuoted(s) || isDiff || !l.Item && isLog(s) {
+			if r.cut = true; isDiff {
+				r.lead = "" // its items are lines of the diff
+			} else if l.Level > 0 {
+				r.endList()
 			}
-			r.add(s)
-			return
+			r.n++
+			continue
 		}
-	} else {
-		r.endList()
+		for ; goesOn(s) && at+1 < len(lines) && !endsParagraph(&lines[at+1], line(at+1)); at++ {
+			s += " " + line(at+1)
+		}
+		if !l.Item || l.Indent <= r.indent {
+			r.endList()
+		}
+		leads := isNested(lines, at+1, l.Indent)
+		if !l.Item {
+			leads = at+1 < len(lines) && lines[at+1].Item && !EndsSentence(s)
+		}
+		r.line(unmark(s), l, leads)
 	}
-	for body := s; body != ""; {
+	r.endList()
+}
+
+// endsParagraph reports whether a line does not continue the paragraph or item before it.
+func endsParagraph(l *compress.MarkdownLine, s string) bool {
+	return l.Blank || l.Code || l.Item || l.Level > 0 || isQuoted(s) || isLog(s)
+}
+
+// line reads a line of prose, or an item of a list. leads reports whether a nested list follows.
+func (r *pointReader) line(s string, l *compress.MarkdownLine, leads bool) {
+	if l.Item && l.Bullet {
+		s = unmark(strings.TrimSpace(s[1:])) // with the label of an option
+	} else if l.Item {
+		_, s = cutMark(s, false)
+		s = unmark(s)
+	}
+	if r.lead != "" {
+		r.item(s)
+		return
+	}
+	for body, first := s, true; body != ""; first = false {
 		var one string
-		if one, body = cutSentence(body); body == "" && strings.HasSuffix(one, ":") && !l.Item {
-			r.lead = one
-			return
-		}
-		if len(one) > 0 && isProse(one) {
-			r.add(unmark(one))
+		one, body = cutSentence(body)
+		switch {
+		case body == "" && (leads || introduces(one)):
+			r.lead, r.indent, r.cut = asItem(one), -1, false
+			if l.Item {
+				r.indent = l.Indent
+			}
+		case isProse(one):
+			r.add(unmark(one), !first || !l.Item)
+		default:
+			r.n++
 		}
 	}
+}
+
+// item adds an item to the current list.
+func (r *pointReader) item(s string) {
+	s = asItem(s)
+	if r.cut = r.cut || len(r.lead)+1+len(s) > r.most; !r.cut {
+		r.lead += " " + s
+	}
+}
+
+// asItem returns an item with punctuation at its end.
+func asItem(s string) string {
+	if s != "" && !EndsSentence(s) && !strings.HasSuffix(s, ";") {
+		s += ";"
+	}
+	return s
+}
+
+// endList ends the current list.
+func (r *pointReader) endList() {
+	if r.lead == "" {
+		return
+	}
+	bare := introduces(r.lead)
+	if r.cut {
+		r.lead += " …"
+	}
+	if !bare && len(r.lead) <= r.most+len(" …") {
+		r.points = append(r.points, Point{r.lead, worthOf(r.lead), r.n})
+	}
+	r.lead, r.indent = "", -1
+	r.n++
+}
+
+// add adds a sentence. If it joins, and tells of a repair or is worth a point that refers back, it
+// becomes part of the point before it. If both are too long for one point, a repair replaces that
+// point.
+func (r *pointReader) add(s string, joins bool) {
+	last, repairs := len(r.points)-1, isRepair(s)
+	adjacent := joins && last >= 0 && r.points[last].N == r.n-1 && r.points[last].Worth > 0
+	switch {
+	case adjacent && (repairs || RefersBack(s) && worthOf(s) >= joinedWorth) && len(r.points[last].Text)+1+len(s) <= r.most:
+		p := &r.points[last]
+		p.Text, p.Worth = p.Text+" "+s, max(p.Worth, worthOf(s))
+		return
+	case adjacent && repairs:
+		r.points = r.points[:last]
+		s = "… " + s
+	}
+	if len(s) <= r.most {
+		r.points = append(r.points, Point{s, worthOf(s), r.n})
+	}
+	r.n++
 }
 
 // worthOf returns what a sentence of a model says about what was done, found or decided; 0 for nothing.

@@ -58,7 +58,7 @@ func TestPoints(t *testing.T) {
 		"Great!":                   nil,
 		"I updated:":               nil,
 		"The window is wide. The lock is held for 30 s, since uploads take 25 s. It was renamed to pool.go. The door is green.": {
-			"The lock is held for 30 s, since uploads take 25 s.", "It was renamed to pool.go.",
+			"The window is wide.", "The lock is held for 30 s, since uploads take 25 s. It was renamed to pool.go.",
 		},
 	} {
 		var got []string

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -22,8 +23,8 @@ const (
 const MaxIdle = 400
 
 var (
-	// bareCommand is a command of a chat program with at most one word behind it: "/mode", "/model large". A path has a second slash.
-	bareCommand = lazy.Regexp(`^/[A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?$`)
+	// bareCommand is a command of a chat program with at most one word behind it: "/mode", "/model large", or a slash alone. A path has a second slash.
+	bareCommand = lazy.Regexp(`^/([A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?)?$`)
 	// noted is how some programs write down a command, or what it printed.
 	noted = lazy.Regexp(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
 
@@ -83,22 +84,31 @@ func senseOfWords(words []string) Sense {
 
 // Question returns the part of a text that a short reply to it answers, in at most n bytes: its
 // last paragraph that asks, with up to two paragraphs before it as far as they fit; or if none
-// asks, the same for its last paragraph.
+// asks, the same for its last paragraph. It contains a fence behind a paragraph that ends in a colon,
+// or "[…]" for a long one. "…" marks a cut.
 func Question(text string, n int) string {
 	var paragraphs []string
-	fenced, begin := false, true
+	code, fenced, begin := "", false, true
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		last := len(paragraphs) - 1
 		switch {
 		case strings.HasPrefix(line, "```"):
-			fenced, begin = !fenced, true
+			if len(code) > shortFence {
+				code = leftOutMark
+			}
+			if fenced && last >= 0 && introduces(paragraphs[last]) {
+				paragraphs[last] += "\n" + strings.TrimSpace(code)
+			}
+			fenced, code, begin = !fenced, "", true
 		case fenced:
+			code += line + "\n"
 		case line == "":
 			begin = true
 		case begin:
 			paragraphs, begin = append(paragraphs, line), false
 		default:
-			paragraphs[len(paragraphs)-1] += "\n" + line
+			paragraphs[last] += "\n" + line
 		}
 	}
 	if len(paragraphs) == 0 {
@@ -117,10 +127,14 @@ func Question(text string, n int) string {
 			found = longer
 		}
 	}
-	if len(found) > n {
-		found = "…" + strings.ToValidUTF8(found[len(found)-n+len("…"):], "")
+	end := ""
+	if i := strings.LastIndexByte(found, '?'); len(found) > n && i >= 0 && i+1 < len(found) {
+		found, end = found[:i+1], " …"
 	}
-	return found
+	if len(found) > n {
+		found = "… " + compress.FromWord(found, len(found)-n+len("… "))
+	}
+	return found + end
 }
 
 // phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help or confirm.

@@ -2,10 +2,12 @@ package notes
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
@@ -26,8 +28,15 @@ var summaryValue = lazy.Regexp("(?i)" + strings.Join([]string{
 	`\b[0-9a-f]{7,64}\b`,
 }, "|"))
 
-// inlineCode matches code in backquotes.
-var inlineCode = lazy.Regexp("`([^`\n]{3,200})`")
+// inlineCode returns the code spans of a line: the text between each backquote and the next one.
+func inlineCode(line string) (spans []string) {
+	for i, s := range strings.Split(line, "`") {
+		if i%2 == 1 && len(s) >= 3 && len(s) <= 200 {
+			spans = append(spans, s)
+		}
+	}
+	return spans
+}
 
 // Value is a literal in a summary that the summarized messages must contain as well: a path, URL,
 // hash, id, number, host, command, or mail address.
@@ -51,9 +60,11 @@ func Values(text string) (values []Value) {
 			values = append(values, Value{s, outside})
 		}
 	}
-	for _, m := range inlineCode().FindAllStringSubmatch(text, -1) {
-		if code := strings.TrimSpace(m[1]); strings.ContainsAny(code, " \t") {
-			add(code, true)
+	for line := range strings.Lines(text) {
+		for _, code := range inlineCode(line) {
+			if code = strings.TrimSpace(code); strings.ContainsAny(code, " \t") && !strings.Contains(code, "…") {
+				add(code, true)
+			}
 		}
 	}
 
@@ -62,12 +73,15 @@ func Values(text string) (values []Value) {
 		case strings.Contains(s, "://"), strings.Contains(s, "@") && !strings.Contains(s, "/"):
 			add(s, true)
 		case strings.Contains(s, "/"):
-			add(s, false)
+			if isPath(s) {
+				add(s, false)
+			}
 		case strings.Contains(s, "."):
 			if isHost(s) || digitsIn(s) >= 3 {
 				add(s, isHost(s))
 			}
-		case digitsIn(s) >= 3 || len(s) >= 8 && digitsIn(s) > 0:
+		case isDay(s):
+		case digitsIn(s) >= 3 || len(s) >= 8 && digitsIn(s) > 1:
 			add(s, false)
 		}
 	}
@@ -81,6 +95,20 @@ func (v Value) In(text string) bool {
 	}
 	plain := strings.ReplaceAll(v.Text, ",", "")
 	return plain != v.Text && strings.Contains(text, plain)
+}
+
+// isPath reports whether a text with a slash is a path and no choice of words, such as on/off, and
+// no path of the session's own files.
+func isPath(s string) bool {
+	last := s[strings.LastIndexByte(s, '/')+1:]
+	return !strings.HasPrefix(s, ctxabi.ContextDir+"/") &&
+		(strings.ContainsRune("/.~", rune(s[0])) || strings.Count(s, "/") > 1 || strings.Contains(last, "."))
+}
+
+// isDay reports whether s is a date such as 2026-03-02.
+func isDay(s string) bool {
+	_, err := time.Parse(time.DateOnly, s)
+	return err == nil
 }
 
 // isHost reports whether a dotted name is an IPv4 address or a host name of at least three

@@ -55,3 +55,12 @@ func noteAsked(x *session.Session, build *pack.Build, read bool) {
 func (b *Builder) RequestBody(x *session.Session, build *pack.Build, f native.Format) ([]byte, error) {
 	return b.render(x, build, func(logs native.Logs) ([]byte, error) { return build.RequestBody(f, logs) })
 }
+
+// RequestPrompt returns the request for a summary; build is one of x.
+// It returns the errors of [pack.Build.RequestPrompt] and reports them in errors.jsonl.
+func (b *Builder) RequestPrompt(x *session.Session, build *pack.Build) ([]byte, error) {
+	return b.render(x, build, func(logs native.Logs) ([]byte, error) {
+		text, err := build.RequestPrompt(logs)
+		return []byte(text), err
+	})
+}

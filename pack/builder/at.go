@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -22,13 +20,9 @@ const maxPast = 4
 type past struct {
 	size atomic.Int64 // about, in bytes
 
-	busy     chan struct{} // holds one token while somebody compiles; guards what follows
-	builds   []*pack.Build // the most recently used last
-	memo     *pack.Memo
-	encoding string // that memo counts with
-	failures source.Failures
-	decided  source.Decided
-	failed   string // the last failure that was reported
+	busy   chan struct{} // holds one token while a caller compiles; guards the fields below
+	builds []*pack.Build // the most recently used last
+	reused
 }
 
 // At returns the pack of the session's first n messages, and of the events that had arrived before the next one,
@@ -38,7 +32,7 @@ type past struct {
 // A process that is part of a generator of this session waits for nothing here, either: it gets the files of the last build.
 func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*pack.Build, error) {
 	for again := false; ; again = true {
-		p, err := b.present(ctx, x)
+		p, err := b.latest(ctx, x)
 		if err != nil {
 			return nil, err
 		}
@@ -60,14 +54,10 @@ func (b *Builder) At(ctx context.Context, x *session.Session, n int) (*pack.Buil
 
 // compilePast returns the pack of in's files and the history of t.
 func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.Input, t *log.Timeline) (*pack.Build, error) {
-	c, err := tokens.For(in.Encoding)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.entry(x.ID()).Until(&in, x, t); err != nil {
-		return nil, err
-	}
 	e := b.use(x)
+	if err := e.Until(&in, x, t); err != nil {
+		return nil, err
+	}
 	p := &e.past
 	select {
 	case p.busy <- struct{}{}:
@@ -78,15 +68,12 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.I
 	var build *pack.Build
 	release, err := b.room(t, "pack", ctxabi.AtDir)
 	if err == nil {
-		build, err = p.compile(ctx, b, x, &in, t, c)
+		build, err = p.compile(ctx, b, x, e, &in, t)
 		release()
 	}
 	after := p.bytes()
 	p.size.Store(int64(after))
-	if err == nil {
-		p.failed = ""
-	} else if p.failed != err.Error() {
-		p.failed = err.Error()
+	if p.isNews(err) {
 		defer report(x, err)
 	}
 	<-p.busy
@@ -95,21 +82,13 @@ func (b *Builder) compilePast(ctx context.Context, x *session.Session, in pack.I
 }
 
 // compile compiles in, or finds its pack. p.busy is held.
-func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *pack.Input, t *log.Timeline, c *tokens.Counter) (*pack.Build, error) {
-	if p.memo == nil || p.encoding != c.Encoding() {
-		p.memo, p.encoding = b.newMemo(), c.Encoding()
-		p.memo.Finds = b.entry(x.ID()).findsOf(x)
-		p.memo.Share(b.entry(x.ID()).termsOf(x))
-	}
-	b.persistCounts(b.entry(x.ID()), p.memo, x, t, c.Encoding())
-	var err error
-	if in.Errors, err = p.failures.Newest(in.Recipe, b.entry(x.ID()).Readable(t, true), b.entry(x.ID()).Readable(t, false)); err != nil {
+func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, e *entry, in *pack.Input,
+	t *log.Timeline) (*pack.Build, error) {
+	c, err := b.events(x, e, &p.reused, in, t)
+	if err != nil {
 		return nil, err
 	}
-	if in.Decided, err = p.decided.UpTo(in.UsedRecipe(), b.entry(x.ID()).Readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {
-		return nil, err
-	}
-	if err := b.addPastProject(x, b.entry(x.ID()), in); err != nil {
+	if err := b.addPastProject(x, e, in); err != nil {
 		return nil, err
 	}
 	if err := in.ChooseComputed(p.memo, c); err != nil {
@@ -136,10 +115,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, in *
 
 // bytes is about what p holds. p.busy is held.
 func (p *past) bytes() int {
-	n := 0
-	if p.memo != nil {
-		n += p.memo.Size()
-	}
+	n := p.memo.Size()
 	for _, b := range p.builds {
 		n += b.Size()
 	}

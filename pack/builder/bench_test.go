@@ -28,7 +28,7 @@ func BenchmarkUnchanged(b *testing.B) {
 }
 
 // isSettled reports whether the files are old enough for their signs to be trusted.
-func isSettled(d *desk) bool { return d.b.entry(d.x.ID()).last.Settled() }
+func isSettled(d *desk) bool { return d.b.entry(d.x.ID()).newest.Load().gathered.Settled() }
 
 // A home with 30 sources and 200 knowledge files: nothing new, and one file of it changed.
 func BenchmarkCurrentLargeHome(b *testing.B) {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,12 +15,10 @@ import (
 	"github.com/ctxfs/ctxfs/internal/redact"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
-	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // Config is what a mount decides for all its packs.
@@ -65,18 +61,13 @@ type Builder struct {
 	sessions lru.Cache[string, *entry] // by session id, with about how many bytes they take; guarded by mu
 }
 
-// present is a build and what it was made from, but for the records.
-type present struct {
-	build *pack.Build
-	in    pack.Input
-}
-
 // NewBuilder fails on an unknown encoding.
 func NewBuilder(c Config) (*Builder, error) {
 	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, indexes: make(chan struct{}, 1), quiet: quietTime, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
+	b := &Builder{config: c, indexes: make(chan struct{}, 1), quiet: quietTime, inputs: source.Gatherer{Config: source.Config{
+		Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
 		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
 	c.Memory.Cache(&b.digests)
@@ -111,7 +102,7 @@ func (b *Builder) Close() {
 // ctxabi.ErrNoMemory when there is no memory for it, an error for which [Waits] reports true under
 // [AtOnce], and that of ctx when ctx ends.
 func (b *Builder) Current(ctx context.Context, x *session.Session) (*pack.Build, error) {
-	p, err := b.present(ctx, x)
+	p, err := b.latest(ctx, x)
 	if err != nil {
 		return nil, err
 	}
@@ -133,201 +124,9 @@ func Waits(err error) bool { return errors.Is(err, errWaits) }
 // mustNotWait reports whether ctx is of AtOnce.
 func mustNotWait(ctx context.Context) bool { return ctx.Value(atOnceKey{}) != nil }
 
-// present is Current with what the build was made from.
-func (b *Builder) present(ctx context.Context, x *session.Session) (*present, error) {
-	e := b.use(x)
-	if b.IsInside(ctx, x) {
-		return b.inside(ctx, x, e)
-	}
-	var generators <-chan struct{}
-	if mustNotWait(ctx) {
-		generators = e.waits.raised()
-	}
-	before := e.flights.Load()
-	select {
-	case <-generators:
-		return nil, errWaits
-	default:
-	}
-	select {
-	case e.busy <- struct{}{}:
-	case <-generators:
-		return nil, errWaits
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	if e.done > before { // begun after this call, so it saw all that this call may ask for
-		p := e.shown.Load()
-		<-e.busy
-		b.reused.Add(1)
-		return p, nil
-	}
-	flight := e.flights.Add(1)
-	last := e.build
-	build, err := b.current(ctx, x, e)
-	var p *present
-	if err == nil {
-		e.done, e.failed = flight, ""
-		if p = e.shown.Load(); p == nil || p.build != build {
-			p = &present{build, e.made}
-			e.shown.Store(p)
-		}
-	} else if e.failed != err.Error() && !errors.Is(err, errWaits) {
-		e.failed = err.Error()
-		defer report(x, err)
-	}
-	size := 0
-	if build != last {
-		size = e.bytes()
-	}
-	switch {
-	case err != nil:
-	case build == last:
-		b.reused.Add(1)
-	default:
-		b.compiled.Add(1)
-	}
-	<-e.busy
-	if size > 0 {
-		if b.outputs != nil {
-			size += b.outputs.size(x.ID())
-		}
-		b.weigh(e, size)
-	}
-	return p, err
-}
-
-func (b *Builder) current(ctx context.Context, x *session.Session, e *entry) (*pack.Build, error) {
-	g, err := b.inputs.Gather(ctx, x, &e.Logs, e.last)
-	if err != nil {
-		return nil, err
-	}
-	kept := x.KeptChanges()
-	asking := b.asking(x, e, g)
-	if g == e.last && e.build != nil && e.kept == kept && reflect.DeepEqual(asking, e.made.Asking) &&
-		b.unchanged(ctx, x, e, g) {
-		return e.build, nil
-	}
-
-	in := g.Input()
-	in.Asking = asking
-	t, done, err := e.Snapshot(ctx, x, &in)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	release, err := b.room(t, "pack", ctxabi.PackFile)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	g.Length, g.Events = t.Messages.Size(), t.Settled
-	if in.Errors, err = e.failures.Newest(g.Chosen.Recipe, e.Readable(t, true), e.Readable(t, false)); err != nil {
-		return nil, err
-	}
-	if in.Decided, err = e.decided.UpTo(g.Chosen.Recipe, e.Readable(t, true), func(line int) int { return t.Before(true, line) }); err != nil {
-		return nil, err
-	}
-	c, err := tokens.For(g.Encoding)
-	if err != nil {
-		return nil, err
-	}
-
-	b.useEncoding(e, x, c.Encoding())
-	b.persistCounts(e, e.memo, x, t, c.Encoding())
-	if err := e.Redact(&in, t); err != nil {
-		return nil, err
-	}
-	if err := b.addProject(ctx, x, e, &in, c, 0); err != nil {
-		return nil, err
-	}
-	if err := b.compute(ctx, x, e, g, &in, c); err != nil {
-		return nil, err
-	}
-	b.summarize(ctx, x, e, g, &in)
-	if err := e.Redact(&in, t); err != nil { // outputs and the summary have come
-		return nil, err
-	}
-
-	around := in.Around(c.Encoding())
-	if e.build != nil && in.IDOf(around) == e.build.ID && sameNotes(&in, &e.made) {
-		e.last, e.kept = g, kept
-		return e.build, nil
-	}
-	e.memo.Context, e.memo.Fetch = ctx, fetcher(ctx, x, t)
-	build, err := b.compileEpoch(x, e, &in, c, around, func(build *pack.Build) error {
-		return b.checkProject(x, e, &in, build)
-	})
-	if old, ok := errors.AsType[oldProject](err); ok {
-		if err = b.addProject(ctx, x, e, &in, c, int(old)); err == nil {
-			err = e.Redact(&in, t)
-		}
-		if err == nil {
-			build, err = b.compileEpoch(x, e, &in, c, in.Around(c.Encoding()), func(*pack.Build) error { return nil })
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-
-	e.swap.Note(x, in.History(), build.Left)
-	b.foldAhead(e, &in)
-	b.indexAhead(e, x, in.History().Len()) // whose moment of quiet begins behind the build
-	b.summarizeNext(ctx, x, e, g, &in, build)
-	reportCut(x, build, e.build)
-	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
-	e.last, e.build, e.made, e.kept = g, build, in, kept
-	return build, nil
-}
-
-// useEncoding replaces the memo of an entry if it was made for another encoding.
-func (b *Builder) useEncoding(e *entry, x *session.Session, encoding string) {
-	if e.encoding == encoding {
-		return
-	}
-	e.memo, e.encoding = b.newMemo(), encoding
-	e.memo.Finds = e.findsOf(x)
-	e.memo.Share(e.termsOf(x))
-	if !e.Redacts() {
-		e.memo.Store(keptMemo{x, foldsName}, keptMemo{x, statesName}, pack.RendererVersion)
-		e.memo.Near = keptFinds{x, nearName}
-	}
-}
-
-// sameNotes compares what stands in the report without being part of the pack's id.
-func sameNotes(a, b *pack.Input) bool {
-	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) &&
-		len(a.Summaries) == len(b.Summaries) &&
-		slices.EqualFunc(a.Files, b.Files, func(f, g blocks.File) bool { return f.Note == g.Note })
-}
-
 // Counts returns how many packs Current compiled so far, and how often it gave
 // one that was there already.
 func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(), b.reused.Load() }
-
-// persistCounts makes the memo read and write the exact counts kept beside the index.
-func (b *Builder) persistCounts(e *entry, mm *pack.Memo, x *session.Session, t *log.Timeline, encoding string) {
-	key := fmt.Sprintf("%s/%d", encoding, pack.RendererVersion)
-	of := func(at record.Address) (*log.Log, *log.Index) {
-		if at.Event {
-			return x.Events(), t.Events
-		}
-		return x.Messages(), t.Messages
-	}
-	mm.Known = func(at record.Address) int {
-		if _, ix := of(at); ix.Encoding() == key && !e.Masked(t, at) {
-			return int(ix.At(at.Line).Tokens)
-		}
-		return 0
-	}
-	mm.Counted = func(at record.Address, tokens int) {
-		if e.Masked(t, at) {
-			return // the count is that of what is shown
-		}
-		log, _ := of(at)
-		log.SetTokens(key, at.Line, int32(tokens))
-	}
-}
 
 // report notes in the session's errors.jsonl why its pack could not be built.
 func report(x *session.Session, err error) {

@@ -268,7 +268,7 @@ func TestWaitersShareTheNextBuild(t *testing.T) {
 			g.open <- struct{}{}
 		}
 		wg.Wait()
-		if n := d.b.entry(d.x.ID()).flights.Load(); n != 2 {
+		if n := d.b.entry(d.x.ID()).begun.Load(); n != 2 {
 			t.Errorf("%d builds, want the first and one for all who waited", n)
 		}
 	})

@@ -22,7 +22,7 @@ import (
 // FileKinds are the files that packs are remembered by, for [check.Fsck]. All of them are derived content.
 func FileKinds() []check.FileKind {
 	const in = ctxabi.InternalDir + "/"
-	return []check.FileKind{
+	kinds := []check.FileKind{
 		{Name: in + source.LastRecipeFile, Class: check.Cache, Check: check.DerivedFile(jsonOf[source.LastRecipe])},
 		{Name: in + epochFile, Class: check.Cache, Check: check.DerivedFile(jsonOf[epochNote])},
 		{Name: in + outputsDir + "/", Class: check.Cache},
@@ -33,18 +33,25 @@ func FileKinds() []check.FileKind {
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
-		{Name: in + foldsName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckFolds(data, pack.RendererVersion) })},
-		{Name: in + statesName, Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return journal.CheckStates(data, pack.RendererVersion) })},
 		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
-		{Name: in + termsBlocks + "*", Class: check.Cache, Check: check.DerivedFile(func(_ *check.CheckedFile, data []byte) error { return recall.CheckBlock(data) })},
 		{Name: in + path.Dir(swap.NotesName) + "/", Class: check.Cache},
 		{Name: in + swap.NotesName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Departure])},
 		{Name: in + swap.RowsName, Class: check.Cache, Check: check.DerivedLines(checkSwapRow)},
-		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
-		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
 		{Name: in + path.Dir(swap.DedupName) + "/", Class: check.Cache},
 		{Name: in + swap.DedupName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Batch])},
 	}
+	for name, valid := range prefixStates {
+		stored := func(_ *check.CheckedFile, data []byte) error { return valid(data) }
+		kinds = append(kinds, check.FileKind{Name: in + name, Class: check.Cache, Check: check.DerivedFile(stored)})
+	}
+	return kinds
+}
+
+// prefixStates are the files of [prefix.Store], each with its check.
+var prefixStates = map[string]func(data []byte) error{
+	foldsName:         func(data []byte) error { return journal.CheckFolds(data, pack.RendererVersion) },
+	statesName:        func(data []byte) error { return journal.CheckStates(data, pack.RendererVersion) },
+	termsBlocks + "*": recall.CheckBlock,
 }
 
 // jsonOf checks that data is what a T marshals to, and of no other kind.

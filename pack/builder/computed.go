@@ -43,9 +43,9 @@ func (b *Builder) IsInside(ctx context.Context, x *session.Session) bool {
 	return ok && id == x.ID()
 }
 
-// inside is present for a generator of the session.
-func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*present, error) {
-	if p := e.shown.Load(); p != nil {
+// inside is [Builder.latest] for a generator of the session.
+func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*packed, error) {
+	if p := e.newest.Load(); p.build != nil {
 		return p, nil
 	}
 	g, err := b.inputs.Gather(ctx, x, &e.Logs, nil)
@@ -53,7 +53,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 		return nil, err
 	}
 	in := g.Input()
-	t, done, err := b.entry(x.ID()).Snapshot(ctx, x, &in)
+	t, done, err := e.Snapshot(ctx, x, &in)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pr
 	}
 	build.Made = time.Now()
 	in.Messages, in.Events, in.Tools = nil, nil, nil
-	return &present{build, in}, nil
+	return &packed{build: build, in: in}, nil
 }
 
 // computed is what the generators of a build came to.
@@ -333,7 +333,7 @@ func (b *Builder) homeOf(uid uint32) string {
 // moved reports whether there is more to say of the summarizer than in what was compiled last.
 func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *source.Gathered) bool {
 	s := &e.summarizer
-	if g.Chosen.Recipe.Summarizer != nil && s.note != e.made.SummaryNote {
+	if g.Chosen.Recipe.Summarizer != nil && s.note != e.newest.Load().in.SummaryNote {
 		return true
 	}
 	a := s.asked

@@ -207,8 +207,8 @@ func TestImportedGeneratorsNeedTrust(t *testing.T) {
 	if b := d.pack(); f.count() != 1 || !strings.Contains(string(b.Markdown), "A map.") {
 		t.Errorf("%d runs:\n%s", f.count(), b.Report)
 	}
-	chosen := d.b.entry(d.x.ID()).last.Chosen
-	if d.pack(); d.b.entry(d.x.ID()).last.Chosen != chosen {
+	chosen := d.b.entry(d.x.ID()).newest.Load().gathered.Chosen
+	if d.pack(); d.b.entry(d.x.ID()).newest.Load().gathered.Chosen != chosen {
 		t.Error("a recipe that did not change was read again")
 	}
 	d.write("../../node_modules/pkg/context.yaml", pkg+"# edited\n")

@@ -5,19 +5,18 @@
 //
 // # Read of a pack
 //
-//	Current   waits for the build in progress; callers that wait share the next one (present)
-//	current   1. inputs.Gather          recipe, files, settings; nothing changed: last build
-//	          2. Snapshot, Redact       both logs at one moment, without secrets (source/logs.go)
-//	          3. addProject, compute    workspace memory, outputs of generators (computed.go)
-//	          4. summarize              accepted summaries (summarizer.go); equal id: last build
-//	          5. compileEpoch           pack.Input.CompileEpoch, reason of an epoch (epochs.go)
-//	          6. foldAhead, indexAhead  background work for later packs (kept.go, room.go)
-//	Opened    appends a row to packs.jsonl for each build that was opened (served.go)
+//	Current  waits for the pack in progress; callers that wait share the next one (steps.go)
+//	update   inputs.Gather  recipe, files, settings; nothing changed: the last pack (pack/source)
+//	         gather         both logs at one moment, failures and decisions in events
+//	         derive         workspace memory, outputs of generators, summaries, without secrets
+//	         compile        equal id: the last pack; else pack.Input.CompileEpoch (epochs.go), then
+//	                        background work for later packs (kept.go, room.go)
+//	Opened   appends a row to packs.jsonl for each pack that was opened (served.go)
 //
 // # Where it is decided
 //
-//   - Whether a pack is built again: builder.go (Builder.current). How callers share a build:
-//     builder.go (Builder.present).
+//   - Whether a pack is built again: steps.go (Builder.update). How callers share a build:
+//     steps.go (Builder.latest).
 //   - When a generator runs again: outputs.go (outputs.due). Cache key: outputs_look.go (want.key).
 //     Pause after a failure: outputs.go (firstPause, maxPause).
 //   - How long a pack waits for generators: source/outside_read.go (Gatherer.WaitFor), for a
@@ -49,9 +48,9 @@
 //
 // # Files to read first
 //
-//	builder.go     Current: one build from Gather to CompileEpoch
+//	steps.go       one pack from its inputs to its bytes
+//	builder.go     Current, AtOnce, reports of failures
 //	computed.go    generators of one pack
 //	outputs.go     cache of generator outputs
 //	entries.go     state of one session, eviction
-//	summarizer.go  summaries by the recipe's command
 package builder

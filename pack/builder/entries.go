@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/pack"
@@ -15,29 +14,21 @@ import (
 type entry struct {
 	id string
 
-	used    atomic.Int64            // when it was used last, in ns since 1970
-	flights atomic.Uint64           // begun so far
-	shown   atomic.Pointer[present] // the last build, for whoever must not wait
-	waits   *signal                 // whoever compiles waits for generators
+	used   atomic.Int64           // time of the last use, in ns since 1970
+	begun  atomic.Uint64          // number of compilations so far
+	newest atomic.Pointer[packed] // never nil
+	waits  signal                 // up while the caller that compiles waits for generators
 
-	busy       chan struct{} // holds one token while somebody compiles; guards what follows
-	done       uint64        // the last flight that gave a build
-	last       *source.Gathered
-	build      *pack.Build
-	made       pack.Input // what build was made from, but for the records
-	memo       *pack.Memo
-	encoding   string // that memo counts with
+	busy       chan struct{} // holds one token while a caller compiles; guards the fields below
+	finished   uint64        // the last compilation that succeeded
+	reused                   // of the packs of all records
 	epoch      *epochNote
 	epochTold  string // the last epoch that this host had committed
-	kept       uint64 // session.KeptChanges when build was made
-	failures   source.Failures
-	decided    source.Decided
 	summarizer summarizer
 	answers    bool // the agent answers requests for a summary
 	computed   computed
 	project    entryProject
-	ahead      bool   // folds are made that nobody needs yet
-	failed     string // the last failure that was reported
+	ahead      bool // folds are made that no pack needs yet
 
 	swap  swap.Swap  // what left the prompt of Current
 	dedup swap.Dedup // what repeats in the history
@@ -69,7 +60,10 @@ func (b *Builder) entry(id string) *entry {
 	if e, ok := b.sessions.Get(id); ok {
 		return e
 	}
-	e := &entry{id: id, waits: newSignal(), busy: make(chan struct{}, 1), memo: b.newMemo(), past: past{busy: make(chan struct{}, 1)}, Logs: source.NewLogs(b.config.Redact, id)}
+	e := &entry{id: id, busy: make(chan struct{}, 1), Logs: source.NewLogs(b.config.Redact, id)}
+	e.memo, e.past.memo, e.past.busy = b.newMemo(), b.newMemo(), make(chan struct{}, 1)
+	e.newest.Store(&packed{})
+	e.waits.lower()
 	b.sessions.Put(id, e, 0)
 	return e
 }
@@ -86,14 +80,12 @@ func (e *entry) logs(t *log.Timeline) pack.Input {
 func (e *entry) bytes() int {
 	n := 1024 + e.memo.Size() + int(e.past.size.Load()+e.swap.Size.Load()+e.dedup.Size.Load()) + e.notes.bytes() +
 		e.terms.bytes() + e.project.bytes()
-	if e.build != nil {
-		n += e.build.Size()
+	p := e.newest.Load()
+	if p.build != nil {
+		n += p.build.Size() + p.gathered.Bytes()
 	}
-	if e.last != nil {
-		n += e.last.Bytes()
-	}
-	for i := range e.made.Files {
-		if f := &e.made.Files[i]; f.Sum == nil { // outputs; the others are counted where they were read
+	for i := range p.in.Files {
+		if f := &p.in.Files[i]; f.Sum == nil { // outputs; the others are counted where they were read
 			n += len(f.Data)
 		}
 	}
@@ -147,30 +139,17 @@ func (b *Builder) Forget(id string) {
 	b.remove(id)
 }
 
-// signal is up or down, and can be waited for.
+// signal is up or down. It is raised and lowered in turns, at first lowered.
 type signal struct {
-	mu sync.Mutex
-	up chan struct{} // closed while it is up; guarded by mu
+	up atomic.Pointer[chan struct{}] // closed while it is up
 }
 
-func newSignal() *signal { return &signal{up: make(chan struct{})} }
+// raised returns a channel that is closed once the signal is up.
+func (s *signal) raised() <-chan struct{} { return *s.up.Load() }
 
-// raised returns what is closed when the flag is raised, or is up already.
-func (f *signal) raised() <-chan struct{} {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.up
-}
+func (s *signal) raise() { close(*s.up.Load()) }
 
-// raise and lower are called in turns.
-func (f *signal) raise() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	close(f.up)
-}
-
-func (f *signal) lower() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.up = make(chan struct{})
+func (s *signal) lower() {
+	down := make(chan struct{})
+	s.up.Store(&down)
 }

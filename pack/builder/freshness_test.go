@@ -212,11 +212,11 @@ func TestUnchangedFilesAreNotReadAgain(t *testing.T) {
 	for !isSettled(d) {
 		d.pack()
 	}
-	before := d.b.entry(d.x.ID()).last
+	before := d.b.entry(d.x.ID()).newest.Load().gathered
 	if d.pack() != first {
 		t.Fatal("another build though nothing changed")
 	}
-	after := d.b.entry(d.x.ID()).last
+	after := d.b.entry(d.x.ID()).newest.Load().gathered
 	if again, all := after.Reread(before); len(again) > 0 || all < 200 {
 		t.Errorf("%q of %d files were read again", again, all)
 	}

@@ -93,7 +93,7 @@ func TestALongHistoryIsIndexedBeforeAQuestion(t *testing.T) {
 		t.Errorf("%s", then.Markdown[then.Prefix:])
 	}
 	for k := range 2 {
-		if err := d.x.RemoveDerived(termsName(k)); err != nil {
+		if err := d.x.RemoveDerived(fmt.Sprint(termsBlocks, k)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/prefix"
+	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -80,7 +82,13 @@ type shownNotes struct {
 
 // findsOf returns the entry's findings.
 func (e *entry) findsOf(x *session.Session) *finds.Finds {
-	e.notes.once.Do(func() { e.notes.finds.Store(finds.New(e.keeper(x, findsName))) })
+	e.notes.once.Do(func() {
+		var stored prefix.Lines // findings in redacted records are not stored
+		if !e.Redacts() {
+			stored = source.Derived{Session: x, Name: findsName}
+		}
+		e.notes.finds.Store(finds.New(stored))
+	})
 	return e.notes.finds.Load()
 }
 

@@ -55,8 +55,8 @@ func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 // quotedByReason is a text that a reason repeats, shortened it may be: of a secret no part may stand there.
 var quotedByReason = lazy.Regexp(`"(?:[^"\\]|\\.)*"`)
 
-// RedactedErrors returns errors.jsonl without what was refused: its reasons quote the beginning of that, and a secret that is cut off looks like
-// none.
+// RedactedErrors returns errors.jsonl without refused content. Its reasons quote the beginning of that
+// content, and a truncated secret does not look like one.
 func (b *Builder) RedactedErrors(x *session.Session, rows []byte) ([]byte, error) {
 	if b.config.Redact == nil {
 		return rows, nil

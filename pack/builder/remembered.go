@@ -29,9 +29,7 @@ func (b *Builder) Remembered(x *session.Session) (r Remembered, ok bool) {
 		return r, false
 	}
 	r.Used = time.Unix(0, e.used.Load())
-	if p := e.shown.Load(); p != nil {
-		r.Build = p.build
-	}
+	r.Build = e.newest.Load().build
 	return r, true
 }
 

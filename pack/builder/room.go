@@ -127,7 +127,7 @@ func (b *Builder) indexAhead(e *entry, x *session.Session, n int) {
 	b.background(func(ctx context.Context) {
 		defer e.terms.ahead.Store(false)
 		before := terms.Size()
-		seen := uint64(0) // flights; there was one at least
+		seen := uint64(0) // compilations; there was one at least
 		for more := true; more && !x.Removed() && b.waitForQuiet(ctx, e, &seen); {
 			release, err := b.config.Memory.Spare("pack", ctxabi.PackFile, indexBytes)
 			if err != nil {
@@ -144,7 +144,7 @@ func (b *Builder) indexAhead(e *entry, x *session.Session, n int) {
 // came before the end of ctx.
 func (b *Builder) waitForQuiet(ctx context.Context, e *entry, seen *uint64) bool {
 	for {
-		now := e.flights.Load()
+		now := e.begun.Load()
 		if now == *seen {
 			return ctx.Err() == nil
 		}

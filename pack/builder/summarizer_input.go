@@ -25,8 +25,9 @@ const maxSummaryInput = 4 << 20
 //	[messages:43 tool read_file]
 //	package a
 //
-// What could be taken for such a line stands in a fence, as in pack.md. Of a record that is very long both ends are given; where all of it would be more than most
-// bytes, a quarter of that from the beginning on and the rest up to the end, and a line for what is in between:
+// Text that looks like such a line is fenced, as in pack.md. A very long record is given by both of its
+// ends. If all records exceed most bytes, the first records get a quarter of it, the last ones the
+// rest, and a line names the records in between:
 //
 //	[left out messages:90-117]
 func summaryInput(ctx context.Context, m record.Records, before *journal.Summary, to, most int) ([]byte, error) {

@@ -14,7 +14,7 @@ import (
 
 // settled reports whether a look that goes the way of the last one finds all as it was.
 func settled(d *desk) bool {
-	ok, _ := d.b.inputs.Unchanged(context.Background(), d.x, d.b.entry(d.x.ID()).last)
+	ok, _ := d.b.inputs.Unchanged(context.Background(), d.x, d.b.entry(d.x.ID()).newest.Load().gathered)
 	return ok
 }
 

@@ -152,9 +152,7 @@ func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 		return
 	}
 	e := b.use(x)
-	select {
-	case e.busy <- struct{}{}:
-	case <-ctx.Done():
+	if e.lock(ctx) != nil {
 		return
 	}
 	defer func() { <-e.busy }()

@@ -10,6 +10,7 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -28,8 +29,8 @@ type Finds struct {
 	Catching atomic.Bool  // somebody goes through the records behind the readers' backs
 	Gap      ctxabi.Span  // places that are not looked at
 
-	mu       sync.Mutex // held while records are read
-	keep     Keeper     // nil: nothing outlives this memory
+	mu       sync.Mutex   // held while records are read
+	keep     prefix.Lines // nil: nothing outlives this memory
 	loaded   bool
 	places   int           // of the timeline that were gone through
 	tools    int           // tool events among them
@@ -40,24 +41,9 @@ type Finds struct {
 	ahead    map[int]early // by place, of records that nobody went through yet
 }
 
-// Keeper keeps what was found in the records of a session, beyond this process.
-type Keeper interface {
-	// Load calls add for each batch that is kept, one after another, as long as they fit together and add takes them. It returns how
-	// many places and tool events these tell of; none where they are not of this history. It returns an error when the history cannot be read.
-	Load(add func(line []byte) bool) (places, tools int, err error)
-	// Each calls do for each batch that is kept, until it returns false. It returns an error when they cannot be read.
-	Each(do func(line []byte) bool) error
-	// Head returns what stands for the first at places of m. It returns an error when the history cannot be read.
-	Head(m record.Records, at int) (string, error)
-	// Append keeps one more batch. It returns an error when it is not kept.
-	Append(line []byte) error
-	// Remove forgets all of them.
-	Remove()
-}
-
 // Batch is what was found in some records, as it is kept.
 type Batch struct {
-	BatchOf
+	prefix.Batch
 	Version int          `json:"version"`
 	Found   []findRecord `json:"found,omitempty"`
 	Gap     *ctxabi.Span `json:"gap,omitempty"` // places that were not looked at
@@ -90,7 +76,7 @@ func (n *Notes) Replied(a record.Address) bool {
 }
 
 // New returns findings that k keeps; nil: nothing keeps them.
-func New(k Keeper) *Finds { return &Finds{keep: k} }
+func New(k prefix.Lines) *Finds { return &Finds{keep: k} }
 
 // Of a long history a pack, and whoever must not wait, looks at the records at its beginning and at the newest of those that count: a
 // gigabyte is not read for a few lines.
@@ -232,7 +218,7 @@ func (f *Finds) gap() *ctxabi.Span {
 
 // read finds what the next records say, up to a place.
 func (f *Finds) read(m record.Records, upTo int) (Batch, error) {
-	b := Batch{BatchOf: BatchOf{From: f.places + 1}, Version: derived.FindVersion, Gap: f.gap()}
+	b := Batch{Batch: prefix.Batch{From: f.places + 1}, Version: derived.FindVersion, Gap: f.gap()}
 	at, before := f.places, record.UnreadSoFar(m)
 	for bytes := 0; at < upTo && bytes < BatchBytes; {
 		at++
@@ -346,7 +332,7 @@ func (f *Finds) load() (err error) {
 	if f.keep == nil {
 		return nil
 	}
-	f.places, f.tools, err = f.keep.Load(func(line []byte) bool {
+	f.places, f.tools, _, err = prefix.LoadLines(f.keep, func(line []byte) bool {
 		var v struct {
 			Version int
 			Gap     ctxabi.Span
@@ -371,13 +357,5 @@ func (f *Finds) weigh() {
 
 // BatchBytes is how many bytes of records one batch tells of, about.
 const BatchBytes = 4 << 20
-
-// BatchOf names the records that a batch covers.
-type BatchOf struct {
-	From  int    `json:"from"` // places of the timeline
-	To    int    `json:"to"`
-	Tools int    `json:"tools"` // tool events up to there
-	Head  string `json:"head"`  // of both logs up to there
-}
 
 const summaryTokens = 1000 // of summary.md

@@ -7,6 +7,7 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -89,7 +90,7 @@ func (f *Finds) folded(ctx context.Context, m record.Records, places int) (*fold
 func (f *Finds) replay(m record.Records, g *folding, places int) error {
 	fits := true
 	add := func(line []byte) bool {
-		var of BatchOf
+		var of prefix.Batch
 		if fits = json.Unmarshal(line, &of) == nil && of.From <= g.places+1; !fits || of.To <= g.places {
 			return fits
 		}

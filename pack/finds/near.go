@@ -5,13 +5,14 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 )
 
 // Nearby returns the findings of a history outside gap, up to about the record upTo. It takes them
 // from k, even if k holds the findings for a shorter gap, or else from all, which covers all
 // records. If neither has them, the result reads the records on first use and keeps the findings
 // in k.
-func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
+func Nearby(gap ctxabi.Span, upTo int, k prefix.Lines, all *Finds) *Finds {
 	f := &Finds{Gap: gap, keep: k}
 	if k != nil {
 		var of struct{ Gap ctxabi.Span }
@@ -40,21 +41,21 @@ func Nearby(gap ctxabi.Span, upTo int, k Keeper, all *Finds) *Finds {
 // findings. gap must begin at the gap of f and end no earlier, so Without reads no record up to
 // upTo again. It drops findings after upTo, because the findings of a long history take much
 // memory.
-func (f *Finds) Without(gap ctxabi.Span, upTo int, k Keeper) *Finds {
+func (f *Finds) Without(gap ctxabi.Span, upTo int, k prefix.Lines) *Finds {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	g := &Finds{Gap: gap, keep: k}
 	if f.lost || f.places <= gap.To {
 		return g
 	}
-	all := Batch{BatchOf: BatchOf{From: 1}, Version: derived.FindVersion, Gap: g.gap()}
+	all := Batch{Batch: prefix.Batch{From: 1}, Version: derived.FindVersion, Gap: g.gap()}
 	fits := true
 	add := func(line []byte) bool {
 		var b Batch
 		if fits = json.Unmarshal(line, &b) == nil && b.From == all.To+1; !fits {
 			return false
 		}
-		all.BatchOf = BatchOf{From: 1, To: b.To, Tools: b.Tools, Head: b.Head}
+		all.Batch = prefix.Batch{From: 1, To: b.To, Tools: b.Tools, Head: b.Head}
 		for _, found := range b.Found {
 			if found.At < gap.From || found.At > gap.To {
 				all.Found = append(all.Found, found)

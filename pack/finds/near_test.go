@@ -6,6 +6,7 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 )
 
 // A pack of an earlier moment copied the findings of all later records, which took several times the memory limit.
@@ -14,7 +15,7 @@ func TestEarlierMomentCopiesNoLater(t *testing.T) {
 	all := &Finds{loaded: true, places: batches * records}
 	for n := range batches {
 		line, err := json.Marshal(Batch{
-			BatchOf: BatchOf{From: n*records + 1, To: (n + 1) * records},
+			Batch:   prefix.Batch{From: n*records + 1, To: (n + 1) * records},
 			Version: derived.FindVersion,
 			Found:   []findRecord{{At: n*records + 1, Found: []derived.Finding{{}}}},
 		})

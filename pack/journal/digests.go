@@ -81,9 +81,10 @@ type digestPart struct {
 	head    string // the tool and what it works on; "user"; "" for what the assistant says
 	file    string // that the call works on; "": none
 	use     derived.FileUse
-	whole   bool          // it shows the file as it is after the call, from the first line to the last
-	removed []int32       // numbers of the lines that the call takes out of the file
-	setting *runs.Setting // what a call sets; nil for most
+	whole   bool                        // it shows the file as it is after the call, from the first line to the last
+	removed []int32                     // numbers of the lines that the call takes out of the file
+	setting *runs.Setting               // what a call sets; nil for most
+	states  map[int32][]derived.Subject // by the numbers of lines that the assistant wrote
 	failed  bool
 	report  bool // of another agent
 }
@@ -129,9 +130,13 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 			head, role = "user", "user"
 			one.said = saidBy(r)
 		} else if !record.AddressOf(m, at).Event {
-			one.points = derived.Points(r.Text, pointBytes, maxPoints)
+			one.points = derived.Points(textsOf(r.Text), pointBytes, maxPoints)
 		}
-		one.parts = append(one.parts, digestPart{Digest: d.digestQuotes(r.Text, role), head: head})
+		p := digestPart{Digest: d.digestQuotes(r.Text, role), head: head}
+		if role == "assistant" {
+			p.states = statesOf(p.Digest)
+		}
+		one.parts = append(one.parts, p)
 	}
 	for _, c := range r.Calls {
 		one.parts = append(one.parts, d.call(c))
@@ -195,7 +200,7 @@ func (o *digest) size() int {
 	}
 	for i := range o.parts {
 		p := &o.parts[i]
-		n += p.Size() + len(p.head) + len(p.file) + 4*len(p.removed) + 96
+		n += p.Size() + len(p.head) + len(p.file) + 4*len(p.removed) + 96*len(p.states) + 96
 	}
 	return n
 }
@@ -244,6 +249,17 @@ func (d *digests) digestLine(call string) *compress.Digest {
 func (d *digests) digestQuotes(text, role string) *compress.Digest {
 	text = compress.WithoutNumbers(text)
 	return d.words.Digest(text, derived.Quotes(text, role)...)
+}
+
+// statesOf returns the subjects of the lines of d that have some.
+func statesOf(d *compress.Digest) map[int32][]derived.Subject {
+	states := map[int32][]derived.Subject{}
+	for i, n := range d.Numbers() {
+		if subjects := derived.Subjects(d.Line(i)); len(subjects) > 0 {
+			states[n] = subjects
+		}
+	}
+	return states
 }
 
 // answer is what is answered to one call.
@@ -340,6 +356,18 @@ func walkTexts(v gjson.Result, key string, do func(key, value string)) {
 	default:
 		do(key, v.Raw)
 	}
+}
+
+// textsOf returns the texts of a message that is a JSON object, with a heading between them, or the
+// message itself.
+func textsOf(message string) string {
+	v := gjson.Parse(message)
+	if !v.IsObject() || !gjson.Valid(message) {
+		return message
+	}
+	var b strings.Builder
+	walkTexts(v, "", func(_, value string) { b.WriteString(value + "\n\n# …\n\n") })
+	return b.String()
 }
 
 // headOf names a call: the tool and what it works on, "read src/a.go".

@@ -11,7 +11,12 @@ import (
 )
 
 // findsInMemory keeps findings of one history for a test.
-type findsInMemory struct{ packtest.Findings }
+type findsInMemory struct {
+	packtest.Findings
+	log record.Records
+}
+
+func (k *findsInMemory) History() (record.Records, error) { return k.log, nil }
 
 func (*findsInMemory) Head(record.Records, int) (string, error) { return "", nil }
 
@@ -19,7 +24,7 @@ func (*findsInMemory) Head(record.Records, int) (string, error) { return "", nil
 func TestNearbyFindsGoOn(t *testing.T) {
 	const first, last, step = finds.First + 2*finds.Newest + 100, finds.First + 4*finds.Newest + 500, 900
 	log := packtest.LongNoted(last)
-	k := &findsInMemory{}
+	k := &findsInMemory{log: log}
 	mm := NewMemo()
 	mm.Near = k
 	moved := 0
@@ -34,11 +39,11 @@ func TestNearbyFindsGoOn(t *testing.T) {
 			mm.Near = k
 		case 3: // and one that found all of it meanwhile
 			mm = NewMemo()
-			mm.Finds = finds.New(&findsInMemory{})
+			mm.Finds = finds.New(&findsInMemory{log: log})
 			if _, err := mm.Finds.At(context.Background(), log, places, nil); err != nil {
 				t.Fatal(err)
 			}
-			k = &findsInMemory{}
+			k = &findsInMemory{log: log}
 			mm.Near = k
 		}
 		if finds.GapBefore(next) != finds.GapBefore(places) {

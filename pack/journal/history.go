@@ -93,6 +93,9 @@ const (
 	byTurn       = "turn_end"        // results of turns that are over take less; the boundary stays
 	byShares     = "shorter_results" // results take less before the boundary moves; it stays
 	bySummary    = "summary"         // a version of the summary was delivered
+
+	// byLateSummary: a version of the summary covers compacted records. It need not free tokens.
+	byLateSummary = "late summary"
 )
 
 // Sums add up over records from the first on.

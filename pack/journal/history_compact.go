@@ -206,7 +206,7 @@ func (f *Fold) compact() {
 
 // major performs a major compaction that makes starts[to] the boundary. before is the current
 // weight of the journal, and why becomes f.Moved. It returns false and leaves f unchanged if the
-// compaction would free less than leastGain.
+// compaction would free less than leastGain, except for a late summary.
 func (f *Fold) major(to int, before int64, why string) bool {
 	d, _ := f.inUse()
 	after, least := f.after(to, d.tokens), f.leastGain(f.starts[to])
@@ -215,9 +215,13 @@ func (f *Fold) major(to int, before int64, why string) bool {
 	z := f.Rules.zonesWith(f.Rules.room-kept, d.tokens)
 	// Shrink the derived zones until the compaction frees enough. The delivered summary keeps its
 	// tokens.
-	after = min(after, max(before-least, kept+live+z.own))
-	if gain := before - after; gain <= 0 || gain < least {
+	switch gain := before - min(after, max(before-least, kept+live+z.own)); {
+	case why == byLateSummary:
+		after, least = max(after, before), 0
+	case gain <= 0 || gain < least:
 		return false
+	default:
+		after = before - gain
 	}
 
 	words := f.wordsBeyond(f.wordsBetween(start{}, f.starts[to], 1), z, after-kept-live, after, before-least, to)

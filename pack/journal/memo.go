@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/section"
 )
@@ -28,7 +29,7 @@ type Memo struct {
 	argued    map[[2]int]int32   // results of argumentsOf, by place and body
 	Finds     *finds.Finds       // what records say that is worth a note; see found
 	nearby    *finds.Finds       // of a long history; see foundUpTo
-	Near      finds.Keeper       // of nearby; nil: it is not kept
+	Near      prefix.Lines       // of nearby; nil: it is not kept
 	items     *items             // see derivedItems
 	digests   digests            // of the newest records
 	outdated  outdated           // newest result of Outdated

@@ -10,6 +10,10 @@ import (
 // the summary limit.
 const minUncovered = 1500
 
+// mostUnasked is the weight of uncovered records at which a request opens in any case, in thousandths
+// of the journal's tokens. One request can show about so many.
+const mostUnasked = 800
+
 // Request is a request for a summary. It opens before a compaction, while the prompt still shows
 // most of the covered records. A version that covers Upto closes it, and so does a compaction that
 // moves the boundary first.
@@ -26,6 +30,7 @@ type requests struct {
 	covered  int   // place up to which the version in use covers the history
 	weighs   int64 // weight of the records up to there
 	calls    int   // first record of the open tool loop; 0: no loop is open
+	before   int64 // weight of the records before that loop
 	answered bool  // a result of that loop came
 }
 
@@ -55,7 +60,7 @@ func (f *Fold) noteLoop(e ctxabi.Entry) {
 		a.answered = true
 	case e.Flags&ctxabi.HasCalls != 0:
 		if a.calls == 0 || a.answered {
-			a.calls, a.answered = f.N, false
+			a.calls, a.before, a.answered = f.N, f.Total.Weight-int64(e.Weight), false
 		}
 	case e.Role == ctxabi.Assistant:
 		a.calls, a.answered = 0, false
@@ -88,17 +93,21 @@ func (f *Fold) ask(before int) {
 	}
 }
 
-// asks reports whether a request opens: the live records are pressed, and enough records are not
-// covered.
+// asks reports whether a request opens: enough records before an open tool loop are not covered, and
+// the live records are pressed or the uncovered ones would nearly fill a prompt.
 func (f *Fold) asks() bool {
-	limit := int64(f.Rules.SummaryLimit())
-	return limit > 0 && f.Rules.zones.all() > 0 && f.isPressed() &&
-		f.Total.Weight-f.asked.weighs >= limit*minUncovered/1000
+	finished := f.Total.Weight
+	if f.asked.calls > 0 {
+		finished = f.asked.before
+	}
+	limit, uncovered := int64(f.Rules.SummaryLimit()), finished-f.asked.weighs
+	return limit > 0 && f.Rules.zones.all() > 0 && uncovered >= limit*minUncovered/1000 &&
+		(f.isPressed() || uncovered*1000 >= f.Rules.room*mostUnasked)
 }
 
 func (a *requests) code(c *coder.Coder) {
 	r := &a.newest
 	coder.Number(c, &r.N, &r.Opened, &r.Upto, &a.covered, &a.calls)
-	coder.Number(c, &a.weighs)
+	coder.Number(c, &a.weighs, &a.before)
 	c.Flag(&r.Open, &a.answered)
 }

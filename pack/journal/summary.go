@@ -172,27 +172,42 @@ func (f *Fold) isPressed() bool {
 	return live*1000 > (f.Rules.room-f.weight()+live)*pressedShare
 }
 
-// enter starts a major compaction if a version was delivered since the last one and the live
-// records are pressed. The boundary is directly after the version's range, or at the first later
+// coversMore reports whether the version in use covers compacted records of at least the limit of a
+// summary that the shown version does not cover.
+func (f *Fold) coversMore() bool {
+	if len(f.past) == 0 {
+		return false
+	}
+	return min(f.asked.weighs, f.starts[0].before.Weight)-f.past[0].asked.weighs >= int64(f.Rules.SummaryLimit())
+}
+
+// enter starts a major compaction if a version was delivered since the last one, and the live
+// records are pressed or the version covers compacted records that the shown version does not. The boundary is directly after the version's range, or at the first later
 // start from which the records fit. A record with calls starts none. It reports whether it moved
 // the boundary.
 func (f *Fold) enter(e ctxabi.Entry) bool {
-	if f.summary == nil || e.Flags&ctxabi.HasCalls != 0 || f.Rules.zones.all() == 0 || !f.isPressed() {
+	if f.summary == nil || e.Flags&ctxabi.HasCalls != 0 || f.Rules.zones.all() == 0 {
 		return false
 	}
 	d, shown := f.inUse()
-	if shown || d.tokens < minReplaces || d.to < max(1, f.MajorBoundary()) {
+	if shown || d.tokens < minReplaces || d.to < 1 || !f.isPressed() && !f.coversMore() {
 		return false
 	}
 
-	before := f.weight()
+	before, why := f.weight(), bySummary
+	if !f.isPressed() {
+		why = byLateSummary
+	}
 	undo := f.age(f.Rules.tool, f.turn())
 	for i := f.startAfter(d.to); i > 0 && i < len(f.starts); i++ {
 		s := f.starts[i]
 		kept := f.keptRecords(1, s)
-		z := f.Rules.zonesWith(f.Rules.room-kept, d.tokens)
-		if kept+f.shown-s.shown+z.least() <= min(f.low(kept), before-f.leastGain(s)) {
-			if f.major(i, before, bySummary) {
+		most := min(f.low(kept), before-f.leastGain(s))
+		if why == byLateSummary {
+			most = max(f.low(kept), before)
+		}
+		if kept+f.shown-s.shown+f.Rules.zonesWith(f.Rules.room-kept, d.tokens).least() <= most {
+			if f.major(i, before, why) {
 				return true
 			}
 			break
@@ -249,8 +264,8 @@ func sectionOf(line string) (name string, ok bool) {
 }
 
 // cutSummary shortens text to limit tokens, with a last line that names the file of the whole
-// text. It removes lines of Tried, then of Facts, then of State, then of any section, each time
-// from the end. cut is false if the text fits. where is the path of that file.
+// text. It removes up to half of the lines of Tried, then of Facts, then of State, then more of
+// them in this order, then lines of any section, each time from the end. cut is false if the text fits. where is the path of that file.
 func cutSummary(text, where string, limit int, count func(string) int) (shown string, cut bool) {
 	if len(text) <= countedBytes && count(text) <= limit {
 		return text, false
@@ -272,17 +287,26 @@ func cutSummary(text, where string, limit int, count func(string) int) (shown st
 	for i := range kept {
 		kept[i] = true
 	}
-	drop := func(of string) {
-		for i := len(lines) - 1; i >= 0 && total > limit; i-- {
+	drop := func(of string, most int) {
+		for i := len(lines) - 1; i >= 0 && total > limit && most > 0; i-- {
 			if kept[i] && (of == "" || sections[i] == of) {
 				kept[i], total = false, total-sizes[i]
+				most--
 			}
 		}
 	}
 	for _, of := range cutOrder {
-		drop(of)
+		n := 0
+		for _, section := range sections {
+			if section == of {
+				n++
+			}
+		}
+		drop(of, n/2)
 	}
-	drop("")
+	for _, of := range append(cutOrder, "") {
+		drop(of, len(lines))
+	}
 
 	var b strings.Builder
 	for i, line := range lines {

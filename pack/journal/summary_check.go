@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"strconv"
 	"strings"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
@@ -79,6 +80,9 @@ func (b *zoner) searchValues(s *Summary) (found checkResult, err error) {
 	}
 	l := summarySearch{words: derived.Words(s.Text)}
 	for _, v := range derived.Values(s.Text) {
+		if isMessageRange(v.Text, s.After) {
+			continue
+		}
 		l.items = append(l.items, searchedValue{Value: v})
 	}
 	l.open = len(l.items)
@@ -98,6 +102,17 @@ func (b *zoner) searchValues(s *Summary) (found checkResult, err error) {
 		l.addRecord(&r)
 	}
 	return l.result(), nil
+}
+
+// isMessageRange reports whether a value may be a number or a range of messages, such as 12 or
+// 105-107, in a history of n records.
+func isMessageRange(value string, n int) bool {
+	for part := range strings.SplitSeq(value, "-") {
+		if k, err := strconv.Atoi(part); err != nil || k < 1 || k > n {
+			return false
+		}
+	}
+	return true
 }
 
 // bytesUntil returns the total size of the records 1 to to.

@@ -99,9 +99,19 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 		return nil, nil
 	}
 	own := mm.SummaryFor(f)
+	var earlier []*Summary
+	shows := sha256.New()
+	if own != nil {
+		earlier = earlierThan(mm.Summaries, own)
+	}
+	for _, v := range append(earlier, own) {
+		id := v.ID()
+		shows.Write(id[:])
+	}
+	id := [sha256.Size]byte(shows.Sum(nil))
 	var past Past
 	for i, g := range f.past {
-		key := zonesOf{f.Rules, g.Boundary(), g.Compacted, own.ID(), mm.Wants.Key + mm.decidedKey(m, g.Compacted), nil}
+		key := zonesOf{f.Rules, g.Boundary(), g.Compacted, id, mm.Wants.Key + mm.decidedKey(m, g.Compacted), nil}
 		if i > 0 {
 			key.before = past[i-1]
 		}
@@ -112,7 +122,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 			kept := g.Rules.room - g.settled().keptRecords(1, g.starts[0])
 			rooms := g.Rules.zonesIn(kept)
 			if i == 0 {
-				if b.own = own; own != nil {
+				if b.own, b.earlier = own, earlier; own != nil {
 					rooms = g.Rules.zonesWith(kept, own.Tokens)
 				}
 			} else {
@@ -169,9 +179,10 @@ type zoner struct {
 	before Past // of the generations before
 
 	own       *Summary // the delivered version that this compaction uses; nil: none
-	checks    string   // check lines of that version
-	ownTokens int64    // size of the summary block up to and including the check lines
-	unread    bool     // a record could not be read
+	earlier   []*Summary
+	checks    string // check lines of that version
+	ownTokens int64  // size of the summary block up to and including the check lines
+	unread    bool   // a record could not be read
 
 	notesFound finds.Notes // of the records up to the compaction
 	changed    Changed     // of these
@@ -386,7 +397,10 @@ func (b *zoner) room() (room, words int64, err error) {
 		}
 		before += b.f.held
 	}
-	most := before - b.f.settled().leastGain(b.f.starts[0])
+	most := before
+	if b.f.Moved != byLateSummary {
+		most -= b.f.settled().leastGain(b.f.starts[0])
+	}
 	room = max(0, min(b.f.settledWeight-b.f.settledWords, most)-shown)
 	return room, max(0, min(b.f.settledWeight, most)-shown-room), nil
 }

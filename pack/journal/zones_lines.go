@@ -154,6 +154,7 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 			sources[i].Shown = sources[i].Shown || sources[i].Tool && (s.part.acknowledges() || same[s.part.Text()] > 2)
 		}
 	}
+	hideRestated(parts, sources)
 	heading := record.BlockHeading + "key lines (" + record.SourcesOf(b.m, span) + ")\n"
 	room = min(room, b.quotesLimit()) - b.c.CountCached(heading)
 	ends, taken := b.conclusions(parts, max(first, b.z.from), whole, room/2)
@@ -187,6 +188,24 @@ func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InLines}, Text: text.String()}
 	p.Tokens = b.c.CountCached(p.Text)
 	return p
+}
+
+// hideRestated marks lines of the assistant as outdated if later records state all their subjects
+// again.
+func hideRestated(parts []lineSource, sources []compress.Source) {
+	var later []derived.Subject
+	for i, s := range slices.Backward(parts) {
+		if len(s.part.states) == 0 {
+			continue
+		}
+		known, gone := slices.Clip(later), sources[i].Gone
+		sources[i].Gone = func(n int32) bool {
+			return gone != nil && gone(n) || derived.Restated(s.part.states[n], known)
+		}
+		for _, subjects := range s.part.states {
+			later = append(later, subjects...)
+		}
+	}
 }
 
 // quotesLimit returns the tokens that this generation may quote: the limit for all quotes minus the

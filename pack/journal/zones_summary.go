@@ -12,13 +12,17 @@ import (
 
 // Limits of the derived sentences. The span is divided into stretches of equal length.
 const (
-	gistTokens  = 80 // tokens per stretch
-	gistLooked  = 3  // records read per stretch before the window of key lines
-	gistScanned = 64 // records per such stretch from which these are selected
-	minWorth    = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
-	endsWorth   = 4  // additional worth of a sentence in the last record of a turn
-	maxMisses   = 8  // sentences that may fail to fit before the selection stops
+	gistTokens   = 80 // tokens per stretch
+	gistLooked   = 3  // records read per stretch before the window of key lines
+	gistScanned  = 64 // records per such stretch from which these are selected
+	minWorth     = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
+	endsWorth    = 4  // additional worth of a sentence in the last record of a turn
+	answersWorth = 2  // likewise, of the best sentence of a turn that a quoted question began
+	maxMisses    = 8  // sentences that may fail to fit before the selection stops
 )
+
+// derivedHeading precedes the derived sentences.
+const derivedHeading = "Each as of its message:\n"
 
 // gist is what an assistant's record says.
 type gist struct {
@@ -51,10 +55,16 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 	} else {
 		p.Text, p.Version, p.VersionCut = p.Text+text, b.own.N, cut
 		b.ownTokens = int64(b.c.CountCached(p.Text))
+		fromLines := int(rooms.lines) * olderFromLines / 1000
+		older := b.older(room*olderShare/1000 + fromLines)
+		p.Text += older
+		room -= max(0, b.c.CountCached(older)-fromLines)
 	}
 
-	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room, said)
-	if p.Version == 0 && len(lines) == 0 {
+	lines := b.derived(ctxabi.Span{From: after + 1, To: span.To}, room-b.c.CountCached(derivedHeading), said)
+	if len(lines) > 0 {
+		p.Text += derivedHeading
+	} else if p.Version == 0 {
 		return Part{}
 	}
 	p.Text += strings.Join(lines, "")
@@ -116,7 +126,7 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 			others := 0
 			for k, p := range g.points {
 				if i == 0 && k == g.best() && (g.ends || p.Worth >= minWorth) {
-					l.add(g.at, b.leadIn(g, said), p.Text, k, l.room)
+					l.add(g.at, b.leadIn(g, said), p.Text, p.N, l.room)
 					continue
 				}
 				worth := p.Worth - others // each further sentence of a record says less
@@ -124,7 +134,10 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 				if g.ends {
 					worth += endsWorth
 				}
-				rest = append(rest, point{g, p.Text, k, worth})
+				if k == g.best() && said[g.asked] && b.isQuestion(g.asked) {
+					worth += answersWorth
+				}
+				rest = append(rest, point{g, p.Text, p.N, worth})
 			}
 		}
 	}
@@ -136,6 +149,25 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 		}
 	}
 	return l.lines()
+}
+
+// dropRestated removes each point whose subjects points of later records state again, and each gist
+// without points. The records are in their order.
+func dropRestated(stretches [][]gist) {
+	var later []derived.Subject
+	for k, list := range slices.Backward(stretches) {
+		for i, g := range slices.Backward(list) {
+			var own []derived.Subject
+			list[i].points = nil // the cached ones stay as they are
+			for _, p := range g.points {
+				if subjects := derived.Subjects(p.Text); !derived.Restated(subjects, later) {
+					list[i].points, own = append(list[i].points, p), append(own, subjects...)
+				}
+			}
+			later = append(later, own...)
+		}
+		stretches[k] = slices.DeleteFunc(list, func(g gist) bool { return len(g.points) == 0 })
+	}
 }
 
 // point is a sentence that the summary may have.
@@ -175,9 +207,9 @@ func (l *summaryLines) add(at int, lead, text string, number, room int) bool {
 	i := slices.IndexFunc(l.list, func(s summaryLine) bool { return s.at == at && s.lead == lead })
 	n := 0
 	if i < 0 {
-		n = l.b.c.CountCached("- " + lead + text + l.cited(at))
+		n = l.b.c.CountCached("- " + lead + between(nil, linePart{number, text}) + text + l.cited(at))
 	} else {
-		n = l.b.c.CountCached(" " + text)
+		n = l.b.c.CountCached(" … " + text)
 	}
 	if n > room {
 		return false
@@ -203,14 +235,34 @@ func (l *summaryLines) lines() (out []string) {
 		slices.SortStableFunc(s.parts, func(a, b linePart) int { return a.number - b.number })
 		text := s.lead
 		for i, p := range s.parts {
-			if i > 0 {
-				text += " "
-			}
-			text += p.text
+			text += between(s.parts[:i], p) + p.text
 		}
 		out = append(out, "- "+text+l.cited(s.at))
 	}
 	return out
+}
+
+// isQuestion reports whether the user's message at a place asks something.
+func (b *zoner) isQuestion(at int) bool {
+	one, ok := b.mm.digests.of(b.m, at)
+	return ok && one.said != nil && strings.ContainsAny(strings.Join(one.said.parts, " "), "?？")
+}
+
+// between returns what separates a sentence of a record from those before it in a line.
+func between(before []linePart, p linePart) string {
+	switch n := len(before); {
+	case n == 0 && p.number > 0 && derived.RefersBack(p.text):
+		return "… "
+	case n == 0:
+		return ""
+	case strings.HasPrefix(p.text, "…") || strings.HasSuffix(before[n-1].text, "…"):
+		return " "
+	case p.number > before[n-1].number+1:
+		return " … "
+	case !strings.HasSuffix(before[n-1].text, ";") && !derived.EndsSentence(before[n-1].text):
+		return "; "
+	}
+	return " "
 }
 
 // leadIn is what stands before the sentences of a record: at the end of a turn also what the user had asked.
@@ -251,6 +303,10 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 				list = append(list, g)
 			}
 		}
+		out[k] = list
+	}
+	dropRestated(out)
+	for _, list := range out {
 		slices.SortStableFunc(list, func(a, b gist) int {
 			if a.ends != b.ends {
 				if a.ends {
@@ -263,7 +319,6 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 			}
 			return b.at - a.at
 		})
-		out[k] = list
 	}
 	return out
 }

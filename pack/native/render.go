@@ -3,6 +3,7 @@ package native
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -76,10 +77,11 @@ func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 }
 
 // RequestBody is the rendering in a format with a request as the last turn of the user instead of
-// the footer, and without a choice of tools. It exceeds the limit by the request at most. All calls
-// have the same request.
+// the footer, and without a choice of tools. Without talk it omits the conversation except for its
+// leading system records. It exceeds the limit by the request at most. All calls have the same
+// request and talk.
 // It returns errors as [Prompt.Render] does.
-func (n *Prompt) RequestBody(f Format, request string, logs Logs) ([]byte, error) {
+func (n *Prompt) RequestBody(f Format, request string, talk bool, logs Logs) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	key := "request " + f
@@ -88,6 +90,11 @@ func (n *Prompt) RequestBody(f Format, request string, logs Logs) ([]byte, error
 	}
 	q := &Prompt{Script: n.Script, Head: n.Head, Quoted: n.Quoted, Messages: n.Messages, Tools: n.Tools, Limit: n.Limit,
 		Counter: n.Counter, Footer: Footer{Request: request}}
+	if !talk {
+		lead := *n.Script
+		lead.Turns = slices.DeleteFunc(slices.Clone(lead.Turns), func(t Turn) bool { return !t.lead })
+		q.Script = &lead
+	}
 	data, _, err := q.Render(f, logs)
 	if err == nil {
 		if n.made == nil {

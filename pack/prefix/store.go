@@ -49,12 +49,20 @@ func (s *Store) At() int {
 type stored struct {
 	at, tools int
 	head      string
-	state     string
+	state     []byte
 }
 
 func (s *stored) code(c *coder.Coder) {
 	coder.Number(c, &s.at, &s.tools)
-	coder.Text(c, &s.head, &s.state)
+	coder.Text(c, &s.head)
+	size := len(s.state)
+	coder.Number(c, &size)
+	if !c.Reads {
+		c.Data = append(c.Data, s.state...)
+		return
+	}
+	c.Bad = c.Bad || size != len(c.Data)
+	s.state, c.Data = c.Data, nil
 }
 
 // Load returns the stored state and its position. ok is false if nothing is stored, if the state
@@ -76,7 +84,7 @@ func (s *Store) Load(m record.Records) (state []byte, at int, ok bool) {
 		return nil, 0, false
 	}
 	s.at = found.at
-	return []byte(found.state), found.at, true
+	return found.state, found.at, true
 }
 
 func read(data []byte) (s stored, ok bool) {
@@ -97,7 +105,7 @@ func (s *Store) Save(m record.Records, at int, state []byte) error {
 	}
 	s.at = at
 	c := &coder.Coder{Data: []byte(s.header)}
-	(&stored{at: at, tools: record.ToolsUpTo(m, at), head: head, state: string(state)}).code(c)
+	(&stored{at: at, tools: record.ToolsUpTo(m, at), head: head, state: state}).code(c)
 	return s.file.Keep(c.Data)
 }
 
@@ -112,7 +120,7 @@ func Check(name, version string, data []byte, valid func(state []byte, at int) b
 	if !bytes.HasPrefix(append(line[:len(line):len(line)], ' '), []byte(header(name)+version+" ")) {
 		return nil
 	}
-	if s, ok := read(rest); !ok || !valid([]byte(s.state), s.at) {
+	if s, ok := read(rest); !ok || !valid(s.state, s.at) {
 		return errors.New("the stored state cannot be decoded")
 	}
 	return nil

@@ -27,14 +27,14 @@ const (
 // the boundary is, so that only what is new is read when it moves.
 type oldRecords struct {
 	boundary int
-	segments []*segment
+	segments []*recordSegment
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
 	scores   [2]*compress.Running // for the request, and for the newest records
 }
 
-// segment is some records in a row.
-type segment struct {
+// recordSegment is some records in a row.
+type recordSegment struct {
 	first, n int
 	passages []oldPassage
 	index    *compress.Index
@@ -76,16 +76,46 @@ func (p *oldPassage) words() []string {
 // lines are those of the passage.
 func (p *oldPassage) lines() []oldLine {
 	if p.read.lines == nil {
-		text, at := p.text(), 0
-		lines := []oldLine{}
-		compress.EachLine(text, func(_ int, line string) {
-			from := at + strings.Index(text[at:], line)
-			at = from + len(line)
-			lines = append(lines, oldLine{from, at})
-		})
-		p.read.lines = lines
+		p.read.lines = linesOf(p.text())
 	}
 	return p.read.lines
+}
+
+// linesOf returns the lines of a text that are not blank.
+func linesOf(text string) []oldLine {
+	at, lines := 0, []oldLine{}
+	compress.EachLine(text, func(_ int, line string) {
+		from := at + strings.Index(text[at:], line)
+		at = from + len(line)
+		lines = append(lines, oldLine{from, at})
+	})
+	return lines
+}
+
+// longestRun returns the longest part of a text without a line that is hidden. A short line is only
+// hidden if it is over.
+func longestRun(text string, lines []oldLine, hidden, over func(line string) bool) (from, to int) {
+	begin, end := -1, -1
+	finish := func() {
+		if begin >= 0 && end-begin > to-from {
+			from, to = begin, end
+		}
+		begin = -1
+	}
+	for _, l := range lines {
+		switch line := text[l.from:l.to]; {
+		case len(line) < LineBytes && !over(line):
+		case hidden(line):
+			finish()
+		default:
+			if begin < 0 {
+				begin = l.from
+			}
+			end = l.to
+		}
+	}
+	finish()
+	return from, to
 }
 
 // tellsFailure reports whether a line of the passage tells that something failed.
@@ -128,7 +158,7 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	if before != nil && before.boundary == boundary {
 		return before
 	}
-	known := map[int]*segment{}
+	known := map[int]*recordSegment{}
 	if before != nil {
 		for _, s := range before.segments {
 			known[s.first] = s
@@ -156,7 +186,7 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	if readable { // else the next build tries again
 		mm.recalled = o
 	}
-	maps.DeleteFunc(mm.coming, func(first int, s *segment) bool { return first+s.n <= boundary })
+	maps.DeleteFunc(mm.coming, func(first int, s *recordSegment) bool { return first+s.n <= boundary })
 	return o
 }
 
@@ -169,7 +199,7 @@ func (mm *Memo) prepare(m record.Records, boundary, n int) {
 		}
 		if s, ok := readSegment(m, first, segmentLen); ok {
 			if mm.coming == nil {
-				mm.coming = map[int]*segment{}
+				mm.coming = map[int]*recordSegment{}
 			}
 			mm.coming[first] = s
 		}
@@ -194,8 +224,8 @@ func recallWindow(m record.Records, boundary int) (firsts []int) {
 }
 
 // readSegment reads n records from first on; ok is false when one cannot be read.
-func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
-	s, ok = &segment{first: first, n: n}, true
+func readSegment(m record.Records, first, n int) (s *recordSegment, ok bool) {
+	s, ok = &recordSegment{first: first, n: n}, true
 	var docs []string
 	for at := first; at < first+n; at++ {
 		old, _ := oldAt(m, at)

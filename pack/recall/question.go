@@ -49,7 +49,7 @@ type unit struct {
 // answers are what is chosen for a question so far.
 type answers struct {
 	q     *Query
-	view  *seenText
+	view  *view
 	turns map[int]*turn
 	order []*turn          // that are shown, in the order in which they were chosen
 	lines map[string]*turn // that these show
@@ -321,30 +321,10 @@ func (a *answers) widen() {
 // unseen returns the longest part of a record in between two bytes none of whose lines stands in the pack, or in another record
 // that is shown.
 func (a *answers) unseen(t *turn, from, to int) (begin, end int) {
-	s, text := a.view, t.text
-	begin, end = from, from
-	start, stop := -1, -1
-	finish := func() {
-		if start >= 0 && stop-start > end-begin {
-			begin, end = start, stop
-		}
-		start = -1
+	text := t.text[from:to]
+	hidden := func(line string) bool {
+		return a.view.has(line) || a.lines[line] != nil && a.lines[line] != t
 	}
-	at := from
-	compress.EachLine(text[from:to], func(_ int, line string) {
-		l := at + strings.Index(text[at:to], line)
-		at = l + len(line)
-		switch {
-		case len(line) < LineBytes && !s.done(line):
-		case s.has(line), a.lines[line] != nil && a.lines[line] != t:
-			finish()
-		default:
-			if start < 0 {
-				start = l
-			}
-			stop = at
-		}
-	})
-	finish()
-	return begin, end
+	begin, end = longestRun(text, linesOf(text), hidden, a.view.isOver)
+	return from + begin, from + end
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -165,7 +164,6 @@ func (q *Query) joined(parts []Passage) (out []Passage) {
 // oldHit is a passage that answers what is asked.
 type oldHit struct {
 	oldPassage
-	doc   int
 	score float64
 	lines []oldLine
 	words []string // identifiers
@@ -205,7 +203,7 @@ func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
 		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
 	}
 	for _, doc := range best(scores, recallHits) {
-		h := oldHit{oldPassage: o.passages[doc], doc: doc, score: scores[doc]}
+		h := oldHit{oldPassage: o.passages[doc], score: scores[doc]}
 		h.words, h.lines = h.oldPassage.words(), h.oldPassage.lines()
 		hits = append(hits, h)
 	}
@@ -252,20 +250,6 @@ func (o *oldRecords) besides(scores []float64, share float64) {
 			scores[doc] += float64(share * max(most[k-1], most[k+1]))
 		}
 	}
-}
-
-// best returns the places of the n highest scores above 0, the highest first, of equal ones the newest.
-func best(scores []float64, n int) (places []int) {
-	for i, s := range scores {
-		if s <= 0 || len(places) == n && s < scores[places[n-1]] {
-			continue
-		}
-		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] <= s })
-		if places = slices.Insert(places, at, i); len(places) > n {
-			places = places[:n]
-		}
-	}
-	return places
 }
 
 // decay returns 0.5^(n/half), the same on every machine.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
@@ -13,40 +14,44 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// shelf is a store of blocks in memory.
+// shelf stores blocks in memory.
 type shelf struct {
 	blocks map[int][]byte
 	loads  int
 	head   string
 }
 
-func (s *shelf) Load(k int) []byte {
+func (s *shelf) store(block int) File { return shelved{s, block} }
+
+type shelved struct {
+	*shelf
+	block int
+}
+
+func (s shelved) Load() []byte {
 	s.loads++
-	return s.blocks[k]
+	return s.blocks[s.block]
 }
 
-func (s *shelf) Open(k int) (Stored, error) {
-	if s.blocks[k] == nil {
-		return nil, errors.New("gone")
+func (s shelved) Open() (io.ReaderAt, io.Closer, int64, error) {
+	data := s.blocks[s.block]
+	if data == nil {
+		return nil, nil, 0, errors.New("gone")
 	}
-	return stored{bytes.NewReader(s.blocks[k])}, nil
+	return bytes.NewReader(data), io.NopCloser(nil), int64(len(data)), nil
 }
 
-func (s *shelf) Keep(k int, data []byte) error {
+func (s shelved) Keep(data []byte) error {
 	if s.blocks == nil {
 		return errors.New("full")
 	}
-	s.blocks[k] = bytes.Clone(data)
+	s.blocks[s.block] = bytes.Clone(data)
 	return nil
 }
 
-func (s *shelf) Remove(k int) { delete(s.blocks, k) }
+func (s shelved) Remove() { delete(s.blocks, s.block) }
 
-func (s *shelf) Head(_ record.Records, at int) (string, error) { return fmt.Sprint(s.head, at), nil }
-
-type stored struct{ *bytes.Reader }
-
-func (stored) Close() error { return nil }
+func (s shelved) Head(_ record.Records, at int) (string, error) { return fmt.Sprint(s.head, at), nil }
 
 // wordy is a log of n records, each of a few of many words.
 func wordy(n int) *packtest.Log {
@@ -62,7 +67,7 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 	n := 3*blockRecords + 200
 	l := wordy(n)
 	kept := &shelf{blocks: map[int][]byte{}}
-	fill := NewTerms(kept, 1)
+	fill := NewTerms(kept.store, 1)
 	ask := func(x *Terms, upTo int, question string) string {
 		t.Helper()
 		m := record.Records(l)
@@ -85,15 +90,15 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 		t.Fatalf("%d blocks are kept, %d bytes of %d in memory", len(kept.blocks), fill.Size(), inMemory.Size())
 	}
 	reads := l.Reads
-	again := NewTerms(kept, 1)
+	again := NewTerms(kept.store, 1)
 	ask(again, n, "ship1")
 	if l.Reads-reads > 300 {
 		t.Errorf("%d records were read of a history whose blocks are kept", l.Reads-reads)
 	}
 	want := ask(inMemory, n, "cargo3 of ship12 to port33")
 	partly := &shelf{blocks: map[int][]byte{1: kept.blocks[1]}}
-	for name, x := range map[string]*Terms{"kept": fill, "loaded": again, "made by several": NewTerms(&shelf{blocks: map[int][]byte{}}, 3), "in memory by several": NewTerms(nil, 2),
-		"made by several around a kept one": NewTerms(partly, 3)} {
+	for name, x := range map[string]*Terms{"kept": fill, "loaded": again, "made by several": NewTerms((&shelf{blocks: map[int][]byte{}}).store, 3), "in memory by several": NewTerms(nil, 2),
+		"made by several around a kept one": NewTerms(partly.store, 3)} {
 		if got := ask(x, n, "cargo3 of ship12 to port33"); got != want {
 			t.Errorf("%s: %s, not %s", name, got, want)
 		}
@@ -104,7 +109,7 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 	for _, upTo := range []int{1, blockRecords - 3000, blockRecords, blockRecords + 1, 2*blockRecords - 1} {
 		for _, question := range []string{"Which ship sails to port500?", "cargo3 of ship12 to port33", "nothing of all this"} {
 			want := ask(NewTerms(nil, 1), upTo, question)
-			for name, x := range map[string]*Terms{"in memory": inMemory, "kept": fill, "loaded": again, "loaded for it": NewTerms(kept, 1)} {
+			for name, x := range map[string]*Terms{"in memory": inMemory, "kept": fill, "loaded": again, "loaded for it": NewTerms(kept.store, 1)} {
 				if got := ask(x, upTo, question); got != want {
 					t.Errorf("%s, %d records, %q: %s, not %s", name, upTo, question, got, want)
 				}
@@ -126,10 +131,10 @@ func TestTermsAreMadeAgain(t *testing.T) {
 	}
 	fresh := want(NewTerms(nil, 1))
 	kept := &shelf{blocks: map[int][]byte{}}
-	x := NewTerms(kept, 1)
+	x := NewTerms(kept.store, 1)
 	want(x)
 	for what, spoil := range map[string]func(){
-		"gone":            func() { kept.Remove(0) },
+		"gone":            func() { kept.store(0).Remove() },
 		"cut":             func() { kept.blocks[1] = kept.blocks[1][:1000] },
 		"another history": func() { kept.head = "another" },
 	} {
@@ -138,7 +143,7 @@ func TestTermsAreMadeAgain(t *testing.T) {
 			t.Errorf("%s: %v, not %v", what, got, fresh)
 		}
 		spoil()
-		if got := want(NewTerms(kept, 1)); !slices.Equal(got, fresh) {
+		if got := want(NewTerms(kept.store, 1)); !slices.Equal(got, fresh) {
 			t.Errorf("%s, loaded: %v, not %v", what, got, fresh)
 		}
 		if len(kept.blocks) != 2 {
@@ -178,7 +183,7 @@ func TestBlocksAreMadeAhead(t *testing.T) {
 		}
 		return steps
 	}
-	x := NewTerms(kept, 1)
+	x := NewTerms(kept.store, 1)
 	if !x.LacksBlock(n) || x.LacksBlock(blockRecords-1) {
 		t.Error("an empty index does not lack whole blocks alone")
 	}
@@ -193,7 +198,7 @@ func TestBlocksAreMadeAhead(t *testing.T) {
 	if f, err := x.find(context.Background(), l, n, termsOf("ship12 to port33"), 10); err != nil || !slices.Equal(f.places, want.places) || l.Reads != 100 {
 		t.Errorf("%v, not %v (%v); %d records read", f.places, want.places, err, l.Reads)
 	}
-	again := NewTerms(kept, 1)
+	again := NewTerms(kept.store, 1)
 	l.Reads = 0
 	if steps := ahead(again, l); steps != 1 || l.Reads+kept.loads > 3 || again.LacksBlock(n) {
 		t.Errorf("%d steps, %d records and %d blocks read of what is kept", steps, l.Reads, kept.loads)
@@ -202,7 +207,7 @@ func TestBlocksAreMadeAhead(t *testing.T) {
 	if !again.LacksBlock(n) {
 		t.Error("what was forgotten does not lack")
 	}
-	full := NewTerms(&shelf{}, 1) // its map takes nothing
+	full := NewTerms((&shelf{}).store, 1) // its map takes nothing
 	if steps := ahead(full, l); steps != 1 {
 		t.Errorf("%d blocks in memory alone", steps)
 	}

@@ -89,7 +89,9 @@ func (v *inventory) size() int { return 64 + 16*(len(v.lines)+len(v.words)) + 64
 // add notes what stands in a text of the pack.
 func (s *view) add(v *inventory) {
 	for _, line := range v.lines {
-		s.note(line)
+		if _, asked := s.shown[line]; asked {
+			s.shown[line] = true
+		}
 	}
 	for _, b := range v.boxes {
 		s.done[b.key] = b.done
@@ -98,12 +100,6 @@ func (s *view) add(v *inventory) {
 		if _, asked := s.named[w]; asked {
 			s.named[w] = true
 		}
-	}
-}
-
-func (s *view) note(line string) {
-	if _, asked := s.shown[line]; asked {
-		s.shown[line] = true
 	}
 }
 
@@ -133,27 +129,7 @@ func (s *view) freshen(hits []oldHit) {
 
 // unseen returns the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
 func (s *view) unseen(h *oldHit) (from, to int) {
-	text := h.text()
-	begin, end := -1, -1
-	finish := func() {
-		if begin >= 0 && end-begin > to-from {
-			from, to = begin, end
-		}
-		begin = -1
-	}
-	for _, l := range h.lines {
-		switch {
-		case l.to-l.from < LineBytes && !s.isOver(text[l.from:l.to]):
-		case s.has(text[l.from:l.to]):
-			finish()
-		default:
-			if begin < 0 {
-				begin = l.from
-			}
-			end = l.to
-		}
-	}
-	finish()
+	from, to = longestRun(h.text(), h.lines, s.has, s.isOver)
 	return h.From + from, h.From + to
 }
 
@@ -193,54 +169,28 @@ func wordsOf(text string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// seenText is what stands in a pack.
-type seenText struct {
-	lines map[string]bool
-	done  func(line string) bool
-	all   haystack        // of what puts several lines into one, or a part of one
-	among map[string]bool // lines that were looked for there
-}
-
-func (q *Query) seen() *seenText {
-	s := &seenText{lines: map[string]bool{}, among: map[string]bool{}}
-	note := func(text string) {
-		for _, line := range q.Memo.inventory(text).lines {
-			s.lines[line] = true
+// seen returns a view of everything that the pack shows.
+func (q *Query) seen() *view {
+	v := &view{shown: map[string]bool{}, done: map[string]bool{}, among: &amongst{has: map[string]bool{}}}
+	add := func(text string) {
+		seen := q.Memo.inventory(text)
+		for _, line := range seen.lines {
+			v.shown[line] = true
 		}
+		v.add(seen)
 	}
-	v := &view{done: map[string]bool{}}
-	boxes := func(text string) {
-		for _, b := range q.Memo.inventory(text).boxes {
-			v.done[b.key] = b.done
-		}
-	}
-	var all strings.Builder
+	var several strings.Builder // texts that join lines, or have a part of one
 	for _, text := range q.Shown {
-		note(text)
-		boxes(text)
+		add(text)
 	}
 	for i := range q.Parts {
 		p := &q.Parts[i]
-		note(p.Text)
-		boxes(p.Text)
+		add(p.Text)
 		if p.Zone != 0 || p.How != "" {
-			all.WriteString(p.Text)
+			several.WriteString(p.Text)
 		}
 	}
 	q.ticked(v.done)
-	s.done, s.all = v.isOver, haystackOf(all.String())
-	return s
-}
-
-// has reports whether a line of a record stands in the pack, or is an open item that is done by now.
-func (s *seenText) has(line string) bool {
-	if s.lines[line] || s.done(line) || len(line) < LineBytes {
-		return s.lines[line] || s.done(line)
-	}
-	there, known := s.among[line]
-	if !known {
-		there = s.all.contains(line)
-		s.among[line] = there
-	}
-	return there
+	v.among.all = haystackOf(several.String())
+	return v
 }

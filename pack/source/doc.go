@@ -29,8 +29,8 @@
 //   - Values of variables: variables.go. Failures and decisions in events: errors.go, decided.go.
 //   - When a tool event has its place, and which snapshot packs see: logs.go (Logs.Snapshot).
 //     Replacement of a damaged record: readable.go. Secrets: mask.go.
-//   - How child results are chosen: children.go. The summarizer as a source: summarizer.go. Format
-//     of stored batches: batches.go.
+//   - How child results are chosen: children.go. The summarizer as a source: summarizer.go. Head
+//     of a prefix of both logs: derived.go (Derived.Head).
 //
 // Every path of a home is opened beneath the descriptor of the home; a link cannot lead out of it.
 // A [Gatherer] is safe for concurrent use. Gather may update the Gathered of the previous call, so

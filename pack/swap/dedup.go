@@ -15,6 +15,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
@@ -46,7 +47,7 @@ type Dedup struct {
 
 // Batch is what was learned of some records, as it is kept.
 type Batch struct {
-	finds.BatchOf
+	prefix.Batch
 	Contents []keptContent `json:"contents,omitempty"`
 	Payloads []keptPayload `json:"payloads,omitempty"`
 }
@@ -79,7 +80,9 @@ func (d *Dedup) Update(ctx context.Context, x *session.Session, e *source.Logs) 
 	}
 	m := in.History()
 	if d.repeats == nil {
-		d.load(x, m)
+		if err := d.load(x); err != nil {
+			return nil, err
+		}
 	}
 	if d.places > m.Len() || record.ToolsUpTo(m, d.places) != d.tools { // the end of a log was lost with the power
 		d.begin()
@@ -92,7 +95,7 @@ func (d *Dedup) Update(ctx context.Context, x *session.Session, e *source.Logs) 
 		before := record.UnreadSoFar(m)
 		kept, err := d.read(m)
 		if err == nil {
-			kept.Head, err = source.HeadAt(x, m, d.places)
+			kept.Head, err = source.Derived{Session: x, Name: DedupName}.Head(m, d.places)
 		}
 		if err != nil {
 			return nil, err
@@ -125,7 +128,7 @@ func (d *Dedup) begin() {
 
 // read goes through the next records.
 func (d *Dedup) read(m record.Records) (Batch, error) {
-	kept := Batch{BatchOf: finds.BatchOf{From: d.places + 1}}
+	kept := Batch{Batch: prefix.Batch{From: d.places + 1}}
 	for bytes := 0; d.places < m.Len() && bytes < finds.BatchBytes; {
 		at := d.places + 1
 		e := m.At(at)
@@ -203,17 +206,19 @@ func (d *Dedup) addPayload(k keptPayload) {
 	d.payloads = append(d.payloads, ctxabi.BlobRow{Bytes: k.Size, Hash: k.Ref.ID(), Kind: k.Kind, Refs: ctxabi.Places{SourceOf(k.Ref)}, Count: 1, Source: SourceOf(k.Ref), Ref: k.Ref})
 }
 
-// load goes on where an earlier daemon was, unless what it left does not fit together, or not the history.
-func (d *Dedup) load(x *session.Session, m record.Records) {
+// load continues after the records that the stored batches cover. It returns an error if the history
+// cannot be read.
+func (d *Dedup) load(x *session.Session) error {
 	d.begin()
-	places, tools, fits := source.LoadBatches(x, m, DedupName, func(_ finds.BatchOf, line []byte) bool {
+	records, tools, fits, err := prefix.LoadLines(source.Derived{Session: x, Name: DedupName}, func(line []byte) bool {
 		var b Batch
 		return json.Unmarshal(line, &b) == nil && d.replay(&b)
 	})
 	if !fits {
 		d.begin()
 	}
-	d.places, d.tools = places, tools
+	d.places, d.tools = records, tools
+	return err
 }
 
 // replay adds what a batch tells of.

@@ -182,14 +182,26 @@ func TestCompactionNeverSplitsCalls(t *testing.T) {
 	}
 }
 
+// prefixOf returns the prompt in a directory of a session before its footer.
+func prefixOf(t *testing.T, s *harness.Session, dir string) string {
+	t.Helper()
+	var p struct {
+		Bytes int `json:"prefix_bytes"`
+	}
+	if err := json.Unmarshal([]byte(s.Read(dir+"/pack.json")), &p); err != nil || p.Bytes == 0 {
+		t.Fatalf("the prefix has %d bytes: %v", p.Bytes, err)
+	}
+	return s.Read(dir + "/pack.md")[:p.Bytes]
+}
+
 func TestLateSummaryEntersNext(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := budgeted(t, m, 4000)
 	s.Append(ctxabi.MessagesFile, work(1, 120))
 	before := infoOf(t, s)
-	prompt := s.Read(ctxabi.PackFile)
+	prompt := prefixOf(t, s, ctxabi.ContextDir)
 	s.Write(ctxabi.SummaryFile, deliver(12, facts(400)))
-	if got := s.Read(ctxabi.PackFile); got != prompt || before.Compactions == 0 {
+	if got := prefixOf(t, s, ctxabi.ContextDir); got != prompt || before.Compactions == 0 {
 		t.Errorf("after %d compactions a delivery changes the prompt:\n%s", before.Compactions, got)
 	}
 	s.Append(ctxabi.MessagesFile, work(121, 80))
@@ -232,25 +244,73 @@ func TestHighestRangeWins(t *testing.T) {
 	s.Write(ctxabi.SummaryFile, deliver(20, far))
 	s.Append(ctxabi.EventsFile, harness.Record(map[string]any{"type": "summary", "upto": 12, "text": near}))
 	s.Append(ctxabi.MessagesFile, work(25, 100))
-	got := s.Read(ctxabi.PackFile)
+	got := prefixOf(t, s, ctxabi.ContextDir)
 	if strings.Count(got, "The far one.") != 1 || strings.Contains(got, "The near one.") {
 		t.Errorf("the pack is\n%s", got)
 	}
 
 	s.Bash("rm context/summary.md").OK()
-	if s.Read(ctxabi.PackFile) != got {
+	if prefixOf(t, s, ctxabi.ContextDir) != got {
 		t.Error("a retraction changes the prompt before a compaction")
 	}
 	s.Append(ctxabi.MessagesFile, work(125, 100))
 	if got := s.Read(ctxabi.PackFile); strings.Contains(got, "The far one.") || len(blocksOf(got, "summary")) == 0 {
 		t.Errorf("after a retraction the pack is\n%s", got)
 	}
-	if past := s.Read(ctxabi.AtDir + "/124/pack.md"); past != got {
+	if past := prefixOf(t, s, ctxabi.AtDir+"/124"); past != got {
 		t.Errorf("at 124 the pack is\n%s", past)
 	}
 	m.Restart()
-	if past := s.Read(ctxabi.AtDir + "/124/pack.md"); past != got {
+	if past := prefixOf(t, s, ctxabi.AtDir+"/124"); past != got {
 		t.Errorf("after a restart the pack at 124 is\n%s", past)
+	}
+}
+
+// A prompt quotes lines of earlier versions that the version in use neither repeats nor revises.
+func TestOmittedLinesOfEarlierVersionsStay(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := budgeted(t, m, 8000)
+	s.Append(ctxabi.MessagesFile, work(1, 24))
+	tried := "- The first crane failed because its rope snapped; a steel rope fixed it."
+	kept := "- Inspectors measure every span twice on mondays."
+	old := "- The highest permitted load of trucks is 40 tons."
+	s.Write(ctxabi.SummaryFile, deliver(20, facts(300)+kept+"\n"+old+"\n## Tried\n"+tried+"\n"))
+	s.Append(ctxabi.MessagesFile, work(25, 100))
+	newer := strings.ReplaceAll(old, "40", "55")
+	s.Write(ctxabi.SummaryFile, deliver(100, facts(300)+kept+"\n"+newer+"\n"))
+	s.Append(ctxabi.MessagesFile, work(125, 100))
+
+	got := s.Read(ctxabi.PackFile)
+	if !strings.Contains(got, "From version 1 (context/summaries/1.md), omitted since, possibly outdated:\n"+tried+"\n") {
+		t.Errorf("the line of version 1 is missing:\n%s", got)
+	}
+	if strings.Count(got, kept) != 1 || strings.Contains(got, old) || strings.Count(got, newer) != 1 {
+		t.Errorf("a repeated or revised line is quoted:\n%s", got)
+	}
+	m.Restart()
+	if again := s.Read(ctxabi.PackFile); again != got {
+		t.Errorf("after a restart the prompt is\n%s", again)
+	}
+}
+
+// A summary that comes after the compaction of its messages replaces the derived lines of that
+// compaction at once, although the prompt has free tokens.
+func TestLateSummaryDoesNotWaitForFullPrompt(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := budgeted(t, m, 8000)
+	n := fill(t, m, s)
+	for !strings.HasPrefix(infoOf(t, s).EpochReason, "compaction when") {
+		n++
+		s.Append(ctxabi.MessagesFile, work(n, 1))
+	}
+	s.Write(ctxabi.SummaryFile, deliver(n-8, facts(600)))
+	for range 4 { // until the end of a tool loop
+		n++
+		s.Append(ctxabi.MessagesFile, work(n, 1))
+	}
+	if p := infoOf(t, s); !strings.HasPrefix(p.EpochReason, "summary when") ||
+		strings.Count(s.Read(ctxabi.PackFile), facts(600)) != 1 {
+		t.Errorf("the summary is not shown: %s", p.EpochReason)
 	}
 }
 
@@ -307,14 +367,14 @@ func TestLongSummaryIsCutInOrder(t *testing.T) {
 			120)+"### Open\n"+section("open", 3)))
 	s.Append(ctxabi.MessagesFile, work(41, 100))
 	got := s.Read(ctxabi.PackFile)
-	for _, want := range []string{"goal line 19 of", "open line 2 of", "fact line 0 of",
+	for _, want := range []string{"goal line 19 of", "open line 2 of", "fact line 0 of", "tried line 0 of",
 		"(cut; whole: context/summaries/1.md)\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
 	}
 
-	if strings.Contains(got, "tried line") || strings.Contains(got, "fact line 119") {
+	if strings.Contains(got, "tried line 59") || strings.Contains(got, "fact line 119") {
 		t.Errorf("the wrong lines are kept:\n%s", got)
 	}
 	s.Append(ctxabi.MessagesFile, work(141, 60))

@@ -295,6 +295,48 @@ func TestRequestBodiesHitCache(t *testing.T) {
 	check("in a tool loop", "bank7")
 }
 
+// A request contains the records after the version in use if the prompt omits some of them.
+func TestRequestShowsOmittedRecords(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := asking(t, m, 4000, "on")
+	c := chatOf(s, 20)
+	c.until(t, c.shown)
+	first := requestOf(t, s)
+	s.Write(ctxabi.SummaryFile, report(c))
+	last := func(n int) string { return fmt.Sprintf(" pier%d-19", n) }
+	c.until(t, func() bool {
+		return first.Upto > 0 && !strings.Contains(s.Read(ctxabi.PackFile), last(first.Upto+1))
+	})
+
+	q, prompt := requestOf(t, s), s.Read(ctxabi.AskPromptFile)
+	if q.Base != 1 || !strings.Contains(prompt, "\n## Facts\n\n- pier") {
+		t.Errorf("the request %+v lacks the summary: %s", q, prompt)
+	}
+	for n := first.Upto + 1; n <= q.Upto; n++ {
+		if !strings.Contains(prompt, last(n)) {
+			t.Errorf("the request lacks message %d", n)
+		}
+	}
+	if strings.Contains(prompt, last(first.Upto)) {
+		t.Error("the request has a message that the summary covers")
+	}
+	if n := ctxabi.Weight(prompt); n > 4000 {
+		t.Errorf("the request weighs %d tokens", n)
+	}
+	if _, problem := s.Marks().Divide(prompt); problem != "" {
+		t.Errorf("the marks of the request: %s", problem)
+	}
+	for _, file := range ctxabi.RequestFiles {
+		body := s.Read(ctxabi.AskBody(file))
+		if quoted, _ := json.Marshal(strings.TrimSpace(prompt)); !strings.Contains(body, strings.Trim(string(quoted), `"`)) {
+			t.Errorf("the body of %s lacks the request", file)
+		}
+		if strings.Count(body, last(q.Upto)) != 1 {
+			t.Errorf("the body of %s has the conversation, too", file)
+		}
+	}
+}
+
 func TestLateSummaryIsAccepted(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := asking(t, m, 4000, "on")

@@ -1,0 +1,130 @@
+package journal
+
+import (
+	"fmt"
+	"strings"
+
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+)
+
+// Each new version of a summary has to repeat what still holds, and writers drop lines for which
+// later work has no use: why something was decided, or which attempts failed. Prompts quote such
+// lines from earlier versions below the version in use.
+
+const (
+	olderShare     = 600 // share of the conclusions' tokens that the lines take at most, in thousandths
+	olderFromLines = 700 // share of the key lines' tokens that they may take in addition
+	olderLine      = 100 // tokens of the longest quoted line
+	olderRepeats   = 600 // thousandths of a line's words in the newer summary from which on it is a repetition
+	olderRevised   = 450 // the same in one line of the newer summary: that line revises it
+	leastWords     = 4   // different words of a quoted line
+	maxOlder       = 16  // earlier versions that are searched
+)
+
+// olderSections are the sections of earlier versions whose lines are quoted, the first ones first.
+var olderSections = [][]string{{"decisions", "tried"}, {"facts"}}
+
+// earlierThan returns the versions of list delivered before s, newest first, without versions from
+// before a retraction.
+func earlierThan(list []Summary, s *Summary) (earlier []*Summary) {
+	for i := range list {
+		switch v := &list[i]; {
+		case v.N == 0 && v.After <= s.After:
+			earlier = nil
+		case v.N > 0 && v.N < s.N:
+			earlier = append([]*Summary{v}, earlier...)
+		}
+	}
+	return earlier[:min(len(earlier), maxOlder)]
+}
+
+// older returns lines of earlier versions that the version in use neither repeats nor revises, in at
+// most room tokens: first reasons of decisions and failed attempts, then facts, of each the newest
+// ones first. It returns "" if there is no such line.
+func (b *zoner) older(room int) string {
+	known := linesKnown(b.own.Text)
+	text := ""
+	for _, sections := range olderSections {
+		for _, v := range b.earlier {
+			heading := fmt.Sprintf("From version %d (%s), omitted since, possibly outdated:\n", v.N, ctxabi.SummaryPath(v.N))
+			for _, line := range linesOf(v.Text, sections) {
+				if known.has(line) {
+					continue
+				}
+				line = ctxabi.Escape(line) + "\n"
+				n := b.c.CountCached(heading + line)
+				if b.c.CountCached(line) > olderLine || n > room {
+					continue
+				}
+				text, heading, room = text+heading+line, "", room-n
+				known.add(line)
+			}
+		}
+	}
+	return text
+}
+
+// linesOf returns the lines of some sections of a summary, without indentation and headings.
+func linesOf(text string, sections []string) (lines []string) {
+	section := ""
+	for line := range strings.Lines(text) {
+		if name, ok := sectionOf(line); ok {
+			section = name
+			continue
+		}
+		for _, s := range sections {
+			if line = strings.TrimSpace(line); s == section && line != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
+}
+
+// knownLines are the lines of a text, as sets of words.
+type knownLines struct {
+	words map[string]bool
+	lines []map[string]bool
+}
+
+func linesKnown(text string) *knownLines {
+	k := &knownLines{words: map[string]bool{}}
+	for line := range strings.Lines(text) {
+		k.add(line)
+	}
+	return k
+}
+
+func (k *knownLines) add(line string) {
+	words := derived.Words(line)
+	for w := range words {
+		k.words[w] = true
+	}
+	k.lines = append(k.lines, words)
+}
+
+// has reports whether the text contains the words of a line, whether one of its lines revises that
+// line, or whether the line has too few words to be quoted alone.
+func (k *knownLines) has(line string) bool {
+	words := derived.Words(line)
+	if len(words) < leastWords || shared(words, k.words)*1000 >= len(words)*olderRepeats {
+		return true
+	}
+	for _, other := range k.lines {
+		if shared(words, other)*1000 >= len(words)*olderRevised {
+			return true
+		}
+	}
+	return false
+}
+
+// shared returns how many words two sets have in common.
+func shared(a, b map[string]bool) (n int) {
+	for w := range a {
+		if b[w] {
+			n++
+		}
+	}
+	return n
+}
