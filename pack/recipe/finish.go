@@ -51,11 +51,7 @@ func (l *loader) strategy() {
 		for _, t := range r.Strategies {
 			names = append(names, t.Name)
 		}
-		hint := ""
-		if near := nearest(s, names); near != "" {
-			hint = fmt.Sprintf(" did you mean %q?", near)
-		}
-		l.add(Problem{Origin: r.Origins["strategy"], Text: fmt.Sprintf("strategy is %.60q;%s allowed: %s", s, hint, strings.Join(names, ", "))})
+		l.add(Problem{Origin: r.Origins["strategy"], Text: fmt.Sprintf("strategy is %.60q;%s allowed: %s", s, didYouMean(s, names), strings.Join(names, ", "))})
 	}
 }
 

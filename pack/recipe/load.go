@@ -14,6 +14,8 @@ import (
 	"sync"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Read returns the content of a file by its path relative to the agent's home; fs.ErrNotExist when it is not there.
@@ -315,26 +317,11 @@ func candidates(f File, what string) (places []string, pkg, why string) {
 			pkg = f.Package
 		}
 		return []string{p}, pkg, ""
-	case !validPackage(what):
+	case !packageName().MatchString(what):
 		return nil, "", "neither a path (./base.yaml) nor the name of a package (name or @scope/name)"
 	}
 	return []string{"node_modules/" + what + "/context.yaml", "packages/" + what + "/context.yaml"}, what, ""
 }
 
-// validPackage reports whether s is a name as npm has them.
-func validPackage(s string) bool {
-	parts := strings.Split(s, "/")
-	if scope, ok := strings.CutPrefix(parts[0], "@"); ok {
-		if parts[0] = scope; len(parts) != 2 {
-			return false
-		}
-	} else if len(parts) != 1 {
-		return false
-	}
-	for _, p := range parts {
-		if p == "" || p[0] == '.' || p[0] == '_' || len(p) > 200 || strings.Trim(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~") != "" {
-			return false
-		}
-	}
-	return true
-}
+// packageName is a name as npm has them.
+var packageName = lazy.Regexp(`^(@[A-Za-z0-9~-][A-Za-z0-9._~-]{0,199}/)?[A-Za-z0-9~-][A-Za-z0-9._~-]{0,199}$`)

@@ -50,6 +50,14 @@ func nearest(word string, candidates []string) (best string) {
 	return best
 }
 
+// didYouMean returns a hint at the candidate that word was meant to be, or "".
+func didYouMean(word string, candidates []string) string {
+	if near := nearest(word, candidates); near != "" {
+		return fmt.Sprintf(" did you mean %q?", near)
+	}
+	return ""
+}
+
 // distance is the number of edits (Levenshtein) between two words.
 func distance(a, b string) int {
 	if len(a) > 40 {

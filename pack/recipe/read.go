@@ -142,11 +142,8 @@ func (o *object) variety(get func(string) *yaml.Node, v any, patch bool) variety
 func (q variety) field(key string) (f *field, why string) {
 	i := slices.IndexFunc(q.Fields, func(f field) bool { return f.Key == key })
 	if i < 0 {
-		hint, keys := "", keysOf(q.object, q.tag, q.known, false)
-		if near := nearest(key, keys); near != "" {
-			hint = fmt.Sprintf(" did you mean %q?", near)
-		}
-		return nil, fmt.Sprintf("unknown key %q of %s;%s allowed: %s", key, q.is, hint, strings.Join(keys, ", "))
+		keys := keysOf(q.object, q.tag, q.known, false)
+		return nil, fmt.Sprintf("unknown key %q of %s;%s allowed: %s", key, q.is, didYouMean(key, keys), strings.Join(keys, ", "))
 	}
 	f = &q.Fields[i]
 	switch {

@@ -1,7 +1,6 @@
 package recipe
 
 import (
-	"fmt"
 	"path"
 	"reflect"
 	"regexp"
@@ -59,11 +58,7 @@ func (r *reader) text(n *yaml.Node, f *field, to *string) bool {
 		return false
 	}
 	if f.Enum != nil && !slices.Contains(f.Enum, s) {
-		hint := ""
-		if near := nearest(s, f.Enum); near != "" {
-			hint = fmt.Sprintf(" did you mean %q?", near)
-		}
-		r.bad(n, "%s is %.60q;%s allowed: %s", f.Key, s, hint, strings.Join(f.Enum, ", "))
+		r.bad(n, "%s is %.60q;%s allowed: %s", f.Key, s, didYouMean(s, f.Enum), strings.Join(f.Enum, ", "))
 		return false
 	}
 	switch f.Kind {

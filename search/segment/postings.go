@@ -48,6 +48,21 @@ func decodePostings(b []byte, prev int64, limit uint32, docs, counts []uint32) (
 	return b, true
 }
 
+// skipPostings returns what follows n postings.
+func skipPostings(b []byte, n int) (rest []byte, ok bool) {
+	for range n {
+		v, size := uvarint(b)
+		if b = b[max(size, 0):]; size > 0 && v&1 == 0 {
+			_, size = uvarint(b)
+			b = b[max(size, 0):]
+		}
+		if size <= 0 {
+			return nil, false
+		}
+	}
+	return b, true
+}
+
 // uvarint is binary.Uvarint, fast for small numbers.
 func uvarint(b []byte) (uint64, int) {
 	if len(b) > 0 && b[0] < 0x80 {
