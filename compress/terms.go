@@ -87,7 +87,7 @@ type termReader struct {
 	emit  func(termID)
 	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
-	words bool      // without wholes
+	words bool // without wholes
 
 	finder *Finder // if it is set, terms that it has not are counted alone
 	count  int     // of terms

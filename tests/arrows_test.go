@@ -142,12 +142,14 @@ var arrows = map[string][]string{
 	"views/web":           {"internal/figures", "views/overview", "internal/process", "views/inspect", "pack/native", "gc", "ctxabi"}, // a client of the mount; views/cli passes compiled packs to it
 	"examples/clients/go": {},
 	"examples/gen":        {},
-	"compress/result":     {"compress", "internal/picture", "internal/tokens", "ctxabi", "internal/lazy"},
-	"compress/toolcall":   {"internal/coder", "compress", "ctxabi", "internal/lazy"},
-	"compress/notes":      {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
-	"internal/suite":      {},
-	"internal/picture":    {}, // what providers accept as an image
-	"internal/calls":      {}, // what providers accept as a call, and its result
+	"compress/result": {
+		"compress", "compress/toolcall", "internal/picture", "internal/tokens", "ctxabi", "internal/lazy",
+	},
+	"compress/toolcall": {"internal/coder", "compress", "ctxabi", "internal/lazy"},
+	"compress/notes":    {"internal/coder", "compress/toolcall", "compress", "internal/tokens", "ctxabi", "internal/lazy"},
+	"internal/suite":    {},
+	"internal/picture":  {}, // what providers accept as an image
+	"internal/calls":    {}, // what providers accept as a call, and its result
 	"gc/world": {
 		"ctxabi", "gc", "internal/beneath", "internal/handles", "pack", "pack/builder", "search",
 		"session", "session/archive", "session/blob", "session/check", "session/log",

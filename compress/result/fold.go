@@ -9,6 +9,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -22,7 +23,7 @@ const (
 
 // Fold summarizes a result in one line of about limit tokens (by ctxabi.Weight). For JSON, the
 // line contains ids and the status; for a file, its path, size, and outline; for a log, the error
-// and the end; for a search, the best titles. [compress.Fold] handles all other text. size is the
+// and the end; for a search, the first titles. [compress.Fold] handles all other text. size is the
 // size of the result in bytes; text may contain only its head and tail. The line is empty only if
 // text is blank.
 func Fold(text string, about Hint, size, limit int) string {
@@ -88,7 +89,7 @@ func readPath(about Hint, kind Kind) string {
 			}
 		}
 	}
-	if script := commandOf(about.Args); !strings.ContainsAny(script, "\n|;&<>") {
+	if script, ok := toolcall.Script(compress.BareName(about.Tool), about.Args); ok && !strings.ContainsAny(script, "\n|;&<>") {
 		if words := strings.Fields(script); len(words) > 1 {
 			return clipPath(strings.Trim(words[len(words)-1], `"'`))
 		}

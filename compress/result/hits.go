@@ -33,21 +33,16 @@ func FoldSearch(text, tool string, limit int) string {
 	if isJSON(text) {
 		root := gjson.Parse(text)
 		answer = strings.Join(strings.Fields(root.Get("answer").String()), " ")
-		list := root
+		lists := []gjson.Result{root, root.Get("web.results")}
 		root.ForEach(func(_, value gjson.Result) bool {
-			if value.IsArray() && !list.IsArray() {
-				list = value
-			}
-			return !list.IsArray()
+			lists = append(lists, value)
+			return true
 		})
-		for _, item := range list.Array() {
-			switch {
-			case isHit(item):
-				titles = append(titles, item.Get("title").Str)
-			case item.Type == gjson.String && isSearchTool(name):
-				titles = append(titles, item.Str)
-			default:
-				return ""
+		for _, plain := range []bool{false, isSearchTool(name)} {
+			for _, list := range lists {
+				if titles == nil {
+					titles = titlesIn(list, plain)
+				}
 			}
 		}
 	} else if Recognise(text, Hint{Tool: tool}) == KindSearch {
@@ -75,6 +70,25 @@ func FoldSearch(text, tool string, limit int) string {
 		}
 	}
 	return line
+}
+
+// titlesIn returns the titles of a list of search results, or nil if list is none. If plain is set, the
+// results may be strings.
+func titlesIn(list gjson.Result, plain bool) (titles []string) {
+	if !list.IsArray() {
+		return nil
+	}
+	for _, item := range list.Array() {
+		switch {
+		case isHit(item):
+			titles = append(titles, item.Get("title").Str)
+		case plain && item.Type == gjson.String:
+			titles = append(titles, item.Str)
+		default:
+			return nil
+		}
+	}
+	return titles
 }
 
 // hits returns the first line of each result in the text of a search.

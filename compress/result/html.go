@@ -56,11 +56,7 @@ func textOfPage(page string) (title, text string) {
 					hidden = a
 				}
 			case atom.A:
-				for _, attr := range token.Attr {
-					if attr.Key == "href" && len(attr.Val) < 200 && !strings.HasPrefix(attr.Val, "#") && !strings.HasPrefix(attr.Val, "javascript:") {
-						href = attr.Val
-					}
-				}
+				href = addressOf(token)
 			case atom.Td, atom.Th:
 				if !blank {
 					shown.WriteString(" |")
@@ -80,6 +76,17 @@ func textOfPage(page string) (title, text string) {
 			end(a)
 		}
 	}
+}
+
+// addressOf returns the address of a link that leads to another page, or "".
+func addressOf(link html.Token) string {
+	for _, attr := range link.Attr {
+		to := attr.Val
+		if attr.Key == "href" && len(to) < 200 && !strings.HasPrefix(to, "#") && !strings.HasPrefix(to, "javascript:") {
+			return to
+		}
+	}
+	return ""
 }
 
 // blocks are elements that begin and end a line.

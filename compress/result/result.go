@@ -10,16 +10,14 @@ import (
 // shown.
 const resultFloor = 48
 
-// Shorten shortens the result of a tool, of the kind that [Recognise] found, to limit. It
-// returns a text within the limit as it is, with cut == false. Otherwise short holds lines of
-// the text as they stand there, in their order, and lines of its own, which begin with one of
-// "[" and "…": what was found in them, how often a line came again, and at the end how much is
-// left out and the path where all of it stands. Any other line is a part of a line of the text
-// or, of kinds json and html and of a search's response in JSON, a value or words of it. JSON
-// stays JSON, and its note is a value in it.
+// Shorten shortens the result of a tool, of the kind that [Recognise] returned, to limit. It returns
+// a text within the limit unchanged, with cut == false, unless [Repeats] reports true. Otherwise
+// short consists of lines of the text, or parts of long ones, in their order, and of lines that begin
+// with "[" or "…": what replaces omitted lines, how often a line was repeated, and at the end the size
+// of the omission and the path of the whole. Of KindHTML, the lines are those of the page's text. JSON
+// stays JSON, and the note is a value in it.
 //
-// used is the kind by which it was shortened: KindText where the text turned out to be none of
-// kind.
+// used is the kind by which the result was shortened: KindText if it turned out not to be of kind.
 func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (short string, used Kind, cut bool) {
 	if limit.Holds(text) && !Repeats(text, kind) {
 		return text, kind, false

@@ -98,9 +98,6 @@ func pattern(expr string) *regexp.Regexp {
 	return re
 }
 
-// DescribeCondition returns a condition in words, as the report does.
-func DescribeCondition(c *recipe.Condition) string { return Describe(c) }
-
 // Describe returns a condition in words, for the report.
 func Describe(c *recipe.Condition) string {
 	several := func(word string, cs []recipe.Condition) string {

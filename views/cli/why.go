@@ -282,7 +282,7 @@ func ruleOf(s *recipe.Source) string {
 		out = append(out, "on_missing "+string(s.OnMissing))
 	}
 	if s.Condition != nil {
-		out = append(out, "condition "+blocks.DescribeCondition(s.Condition))
+		out = append(out, "condition "+blocks.Describe(s.Condition))
 	}
 	if s.Origin.File != "" {
 		out = append(out, fmt.Sprintf("%s:%d", s.Origin.File, s.Origin.Line))
