@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -58,5 +57,5 @@ func (d *draft) timesNote() string {
 }
 
 func (y *layout) hasJournal() bool {
-	return slices.ContainsFunc(y.recipe.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeJournal })
+	return y.recipe.Has(recipe.TypeJournal)
 }

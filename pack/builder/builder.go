@@ -66,7 +66,8 @@ func NewBuilder(c Config) (*Builder, error) {
 	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, indexes: make(chan struct{}, 1), quiet: quietTime, inputs: source.Gatherer{Config: source.Config{Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
+	b := &Builder{config: c, indexes: make(chan struct{}, 1), quiet: quietTime, inputs: source.Gatherer{Config: source.Config{
+		Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
 		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
 	c.Memory.Cache(&b.digests)

@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
+	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -32,7 +34,10 @@ type epochNote struct {
 // compares the pack with the previous one to find the reason.
 func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, around hash.Cloner,
 	check func(*pack.Build) error) (*pack.Build, error) {
-	wasSum, _ := keptSumIf(x, epochFile)
+	var wasSum [sha256.Size]byte
+	if x.Keeps() {
+		wasSum, _ = x.KeptSum(epochFile)
+	}
 	if e.epoch == nil || x.Keeps() {
 		e.epoch = &epochNote{}
 		if data, err := x.Derived(epochFile); err == nil && json.Unmarshal(data, e.epoch) != nil {
@@ -71,7 +76,7 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *
 	case e.epochTold != now.Epoch: // a host whose packs differ, by its files or its settings, tells of each epoch once
 		e.epochTold = now.Epoch
 		told := false
-		keepBehind(b.work, x, func() (k session.Kept, ok bool) {
+		source.Keep(b.work, x, func() (k session.Kept, ok bool) {
 			sum, err := x.KeptSum(epochFile)
 			ok, told = err == nil && !told && sum == wasSum, true
 			return session.Kept{Name: epochFile, Was: sum, Data: data}, ok

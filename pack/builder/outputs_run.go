@@ -205,7 +205,10 @@ func (o *outputs) lead(ctx context.Context, j *job) {
 		j.key = key
 		o.mu.Unlock()
 	}
-	was, _ := keptSumIf(j.x, storedName(j.want.name))
+	var was [sha256.Size]byte
+	if j.x.Keeps() {
+		was, _ = j.x.KeptSum(storedName(j.want.name))
+	}
 	r, f := o.run(ctx, j)
 	if r != nil {
 		r.key, r.entry, r.maker, r.ended = key, j.want.entry, j.want.maker, o.now().Round(0)

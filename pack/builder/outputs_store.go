@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -54,7 +55,7 @@ func (r *goodRun) head(x *session.Session, name string) ([]byte, error) {
 // shareStored has r committed for all hosts, where was stands for what was stored when the run began. It returns
 // what counts: r, or what another host made meanwhile of the same.
 func shareStored(ctx context.Context, x *session.Session, name string, was [sha256.Size]byte, r *goodRun, lasting bool) *goodRun {
-	ended(keepBehind(ctx, x, func() (k session.Kept, ok bool) {
+	source.IsKept(source.Keep(ctx, x, func() (k session.Kept, ok bool) {
 		k = session.Kept{Name: storedName(name)}
 		var err error
 		if k.Was, err = x.KeptSum(k.Name); err != nil {
@@ -70,7 +71,7 @@ func shareStored(ctx context.Context, x *session.Session, name string, was [sha2
 			k.Data = append(k.Data, r.data...)
 		}
 		return k, err == nil
-	}), keptWithin)
+	}))
 	if s := loadStored(x, name); s != nil && s.key == r.key {
 		return s
 	}

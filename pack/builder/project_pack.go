@@ -20,6 +20,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/project"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -118,7 +119,7 @@ func (p *entryProject) keep(ctx context.Context, x *session.Session, r projectRo
 // share has a row committed, unless one was taken for the same compaction. It reports whether that is so within
 // a while.
 func (p *entryProject) share(ctx context.Context, x *session.Session, r projectRow) bool {
-	ok, err := ended(keepBehind(ctx, x, func() (session.Kept, bool) {
+	ok, err := source.IsKept(source.Keep(ctx, x, func() (session.Kept, bool) {
 		was, err := x.KeptSum(session.ProjectFile)
 		stored, there := r, err != nil
 		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
@@ -134,7 +135,7 @@ func (p *entryProject) share(ctx context.Context, x *session.Session, r projectR
 		})
 		line, err := json.Marshal(stored)
 		return session.Kept{Name: session.ProjectFile, Was: was, Line: true, Data: line}, !there && err == nil
-	}), keptWithin)
+	}))
 	return ok && err == nil
 }
 
@@ -181,7 +182,7 @@ func (p *entryProject) at(x *session.Session, dir string, messages int) *project
 
 // projectOf returns the workspace whose memory packs of in show, or "".
 func (b *Builder) projectOf(x *session.Session, in *pack.Input) string {
-	if !slices.ContainsFunc(in.UsedRecipe().Sources, isProject) {
+	if !in.UsedRecipe().Has(recipe.TypeProject) {
 		return ""
 	}
 	return b.Workspace(x)

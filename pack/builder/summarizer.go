@@ -143,10 +143,10 @@ func (b *Builder) deliver(x *session.Session, s ctxabi.Summary) <-chan error {
 	return done
 }
 
-// committed waits up to keptWithin for the delivery of a summary and sets the note. of names the
+// committed waits up to source.KeptWithin for the delivery of a summary and sets the note. of names the
 // records that the summary covers.
 func (s *summarizer) committed(x *session.Session, of string) {
-	switch ok, err := ended(s.asked.commit, keptWithin); {
+	switch ok, err := source.IsKept(s.asked.commit); {
 	case !ok:
 		s.note = "the summarizer's for " + of + " is being stored"
 	case err != nil:

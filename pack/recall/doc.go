@@ -18,18 +18,25 @@
 //   - Whether a line is in the pack already: view.go; in zones: among.go. Whether a later write
 //     replaced the content: index.go (Query.isReplaced). Whether the user changed a statement:
 //     pack/journal/changed.go.
-//   - Index of all terms: terms_fill.go builds it, terms_find.go searches it, terms_keep.go stores
-//     blocks of 8192 records, terms_open.go holds the newest block.
+//   - Index of all terms: terms_fill.go builds it, terms_find.go searches it. A block of 8192 records is
+//     a segment of the search index, which terms_block.go stores.
 //
 // The index answers for each prefix of a history as one that was built from that prefix. It saves
 // time and changes no result. [Terms] is safe for concurrent use; a [Memo] belongs to one
 // goroutine.
 //
-// # Files to read first
+// # Files, from top to bottom
 //
-//	recall.go    Query.Passages: passages while an agent works
-//	question.go  Query.Answers: passages for a request
-//	index.go     window of old records
-//	terms.go     index of all records
-//	view.go      lines that the pack shows already
+//	question.go     Query.Answers: passages for a request
+//	pairs.go        question with its answer, call with its result
+//	recall.go       Query.Passages: passages while an agent works
+//	memo.go         what one pack reuses of the packs before it
+//	view.go         lines that the pack shows already
+//	terms_find.go   search in the index of all records
+//	terms_fill.go   construction of the index
+//	terms.go        Terms: index of all records
+//	terms_block.go  one block of the index, and its file
+//	index.go        window of old records
+//	among.go        lines in texts that join several
+//	units.go        units of a text
 package recall

@@ -27,14 +27,14 @@ const (
 // the boundary is, so that only what is new is read when it moves.
 type oldRecords struct {
 	boundary int
-	segments []*segment
+	segments []*recordSegment
 	passages []oldPassage // of all segments: the documents of the corpus
 	corpus   *compress.Corpus
 	scores   [2]*compress.Running // for the request, and for the newest records
 }
 
-// segment is some records in a row.
-type segment struct {
+// recordSegment is some records in a row.
+type recordSegment struct {
 	first, n int
 	passages []oldPassage
 	index    *compress.Index
@@ -158,7 +158,7 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	if before != nil && before.boundary == boundary {
 		return before
 	}
-	known := map[int]*segment{}
+	known := map[int]*recordSegment{}
 	if before != nil {
 		for _, s := range before.segments {
 			known[s.first] = s
@@ -186,7 +186,7 @@ func (mm *Memo) old(m record.Records, boundary int) *oldRecords {
 	if readable { // else the next build tries again
 		mm.recalled = o
 	}
-	maps.DeleteFunc(mm.coming, func(first int, s *segment) bool { return first+s.n <= boundary })
+	maps.DeleteFunc(mm.coming, func(first int, s *recordSegment) bool { return first+s.n <= boundary })
 	return o
 }
 
@@ -199,7 +199,7 @@ func (mm *Memo) prepare(m record.Records, boundary, n int) {
 		}
 		if s, ok := readSegment(m, first, segmentLen); ok {
 			if mm.coming == nil {
-				mm.coming = map[int]*segment{}
+				mm.coming = map[int]*recordSegment{}
 			}
 			mm.coming[first] = s
 		}
@@ -224,8 +224,8 @@ func recallWindow(m record.Records, boundary int) (firsts []int) {
 }
 
 // readSegment reads n records from first on; ok is false when one cannot be read.
-func readSegment(m record.Records, first, n int) (s *segment, ok bool) {
-	s, ok = &segment{first: first, n: n}, true
+func readSegment(m record.Records, first, n int) (s *recordSegment, ok bool) {
+	s, ok = &recordSegment{first: first, n: n}, true
 	var docs []string
 	for at := first; at < first+n; at++ {
 		old, _ := oldAt(m, at)

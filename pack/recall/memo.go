@@ -5,12 +5,12 @@ import "github.com/ctxfs/ctxfs/pack/journal"
 // Memo holds what one look for old records may reuse of those before it.
 type Memo struct {
 	*journal.Memo
-	Terms       *Terms                // of the whole history
-	shared      bool                  // others have them, too
-	inventories map[string]*inventory // by the text
-	recalled    *oldRecords           // as the last build saw them
-	coming      map[int]*segment      // of live records, by the first of them: they are old after the next compaction
-	inZones     *amongst              // what of them stands in the zones of the last build
+	Terms       *Terms                 // of the whole history
+	shared      bool                   // others have them, too
+	inventories map[string]*inventory  // by the text
+	recalled    *oldRecords            // as the last build saw them
+	coming      map[int]*recordSegment // of live records, by the first of them: they are old after the next compaction
+	inZones     *amongst               // what of them stands in the zones of the last build
 }
 
 // NewMemo returns an empty memo beside that of the journal.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -251,21 +250,6 @@ func (o *oldRecords) besides(scores []float64, share float64) {
 			scores[doc] += float64(share * max(most[k-1], most[k+1]))
 		}
 	}
-}
-
-// best returns the positions of the n highest scores above 0, the highest first, of equal ones the
-// newest.
-func best[T int32 | float64](scores []T, n int) (places []int) {
-	for i, s := range slices.Backward(scores) { // so that older ones with the same score are skipped at once
-		if s <= 0 || len(places) == n && s <= scores[places[n-1]] {
-			continue
-		}
-		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] < s })
-		if places = slices.Insert(places, at, i); len(places) > n {
-			places = places[:n]
-		}
-	}
-	return places
 }
 
 // decay returns 0.5^(n/half), the same on every machine.

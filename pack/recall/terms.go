@@ -1,7 +1,6 @@
 package recall
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync/atomic"
 )
@@ -17,7 +16,7 @@ const blockRecords = 8192
 type Terms struct {
 	busy   chan struct{} // holds one token while somebody reads or changes what follows
 	sealed []*termBlock
-	open   openBlock
+	open   termBlock
 	sizes  int   // bytes of memory that the sealed ones take
 	unread []int // places that said nothing because they could not be read
 	store  Store // of sealed blocks; nil: they stay in memory
@@ -34,63 +33,6 @@ type Terms struct {
 func NewTerms(s Store, workers int) *Terms {
 	return &Terms{store: s, workers: workers, busy: make(chan struct{}, 1)}
 }
-
-// termBlock has the terms of blockRecords records. It never changes.
-type termBlock struct {
-	lengths []uint16 // of the records, in terms
-	sum     int64    // of these
-	tools   int      // tool events up to its end
-
-	terms    []byte // see termEntry; nil when a store has it
-	postings []byte // see appendPosting; likewise
-	count    int    // of terms
-	stored   int    // bytes of both in the file, which they end
-}
-
-// posting is how often a term stands in a record, by its place in the block from 0.
-type posting struct{ doc, count uint16 }
-
-// maxCount is the highest number of occurrences and of terms of a record that is told from higher ones.
-const maxCount = 1<<16 - 1
-
-// appendPosting writes a posting behind that of record before, which is -1 for the first.
-func appendPosting(b []byte, p posting, before int) []byte {
-	v := uint64(int(p.doc)-before-1) << 1
-	if p.count == 1 {
-		return binary.AppendUvarint(b, v|1)
-	}
-	return binary.AppendUvarint(binary.AppendUvarint(b, v), uint64(p.count))
-}
-
-// eachPosting calls do with the postings that b holds.
-func eachPosting(b []byte, do func(p posting)) {
-	doc := -1
-	for len(b) > 0 {
-		v, n := uint64(b[0]), 1
-		if v >= 0x80 {
-			v, n = binary.Uvarint(b)
-		}
-		if n <= 0 || v>>1 >= blockRecords {
-			return
-		}
-		b = b[n:]
-		if doc += int(v>>1) + 1; doc >= blockRecords {
-			return
-		}
-		p := posting{uint16(doc), 1}
-		if v&1 == 0 {
-			count, n := binary.Uvarint(b)
-			if n <= 0 {
-				return
-			}
-			b, p.count = b[n:], uint16(count)
-		}
-		do(p)
-	}
-}
-
-// numberOf is a term as an index has it. Two that share a number cost a wrong hit among many millions.
-func numberOf(term uint64) uint32 { return uint32(term ^ term>>32) }
 
 // len is how many records are indexed; x.busy is held.
 func (x *Terms) len() int { return len(x.sealed)*blockRecords + len(x.open.lengths) }
@@ -120,7 +62,7 @@ func (x *Terms) reset(from int) {
 			x.store(n - 1).Remove()
 		}
 	}
-	x.open = openBlock{}
+	x.open = termBlock{}
 	x.stored.Store(min(x.stored.Load(), int64(from-1)))
 	if n := len(x.sealed); n > 0 {
 		x.open.tools = x.sealed[n-1].tools
@@ -129,5 +71,3 @@ func (x *Terms) reset(from int) {
 	x.unread = slices.DeleteFunc(x.unread, func(at int) bool { return at >= first })
 	x.weigh()
 }
-
-func (b *termBlock) bytes() int { return 160 + len(b.terms) + len(b.postings) + 2*len(b.lengths) }

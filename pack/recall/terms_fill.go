@@ -35,7 +35,7 @@ func (x *Terms) FillBlock(ctx context.Context, m record.Records) (more bool, err
 		return false, err
 	}
 	b := x.sealed[len(x.sealed)-1]
-	return (b.terms == nil || b.count == 0) && len(x.sealed) < blocks, nil
+	return b.segment.Data == nil && len(x.sealed) < blocks, nil
 }
 
 // upTo indexes the records of m that are not yet, up to the one at place n, by so many workers; x.busy is held. It returns the error
@@ -78,12 +78,9 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) erro
 			return err
 		}
 		if len(x.open.lengths) == blockRecords {
-			x.add(m, x.open.seal())
-			if n-x.len() < blockRecords+len(x.open.lengths) { // the next one is small
-				x.open.pages, x.open.slots = nil, nil
+			if err := x.add(m, &x.open); err != nil {
+				return err
 			}
-			x.open.clear(x.open.tools)
-			x.weigh()
 		}
 	}
 	return nil
@@ -93,7 +90,7 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) erro
 // is empty. x.busy is held. It returns the error of ctx when that ends; then it has the blocks that were made before.
 func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) error {
 	type made struct {
-		openBlock
+		termBlock
 		unread []int
 		err    error
 	}
@@ -116,25 +113,32 @@ func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) er
 			return all[i].err
 		}
 		x.unread = append(x.unread, all[i].unread...)
-		x.add(m, all[i].seal())
-		x.open.clear(all[i].tools)
-		x.weigh()
+		if err := x.add(m, &all[i].termBlock); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// add appends a block to the sealed ones, and has it kept; x.busy is held.
-func (x *Terms) add(m record.Records, b *termBlock) {
+// add appends a whole block to the sealed ones and stores it; the open one is empty then. x.busy is
+// held. It returns an error if no segment can be made of the block.
+func (x *Terms) add(m record.Records, whole *termBlock) error {
+	b, err := whole.seal()
+	if err != nil {
+		return err
+	}
 	x.keep(m, b)
-	x.sealed = append(x.sealed, b)
+	x.sealed, x.open = append(x.sealed, b), termBlock{tools: b.tools}
 	x.sizes += b.bytes()
+	x.weigh()
+	return nil
 }
 
 // grow indexes records of m behind the first before ones until the block has so many, and returns the places of those that cannot
 // be read. It returns the error of ctx when that ends.
-func (o *openBlock) grow(ctx context.Context, m record.Records, before, records int) (unread []int, err error) {
-	for len(o.lengths) < records {
-		at := before + len(o.lengths) + 1
+func (b *termBlock) grow(ctx context.Context, m record.Records, before, records int) (unread []int, err error) {
+	for len(b.lengths) < records {
+		at := before + len(b.lengths) + 1
 		if at%64 == 0 && ctx.Err() != nil {
 			return unread, ctx.Err()
 		}
@@ -142,8 +146,8 @@ func (o *openBlock) grow(ctx context.Context, m record.Records, before, records 
 		if !ok {
 			unread = append(unread, at)
 		}
-		o.add(text)
-		o.tools = record.ToolsUpTo(m, at)
+		b.add(text)
+		b.tools = record.ToolsUpTo(m, at)
 	}
 	return unread, nil
 }

@@ -3,10 +3,13 @@ package recall
 import (
 	"cmp"
 	"context"
+	"io"
 	"slices"
+	"sort"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/search/segment"
 )
 
 // Bounds of one look into the index.
@@ -41,25 +44,33 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	case <-ctx.Done():
 		return found{}, ctx.Err()
 	}
-	if err := x.upTo(ctx, m, n, x.workers); err != nil {
-		return found{}, err
-	}
-	lists, err := x.lists(terms, n)
-	for again := false; err != nil; again = true { // what was kept is gone: it is made again
-		x.reset(1)
-		if again {
-			x.store = nil
-		}
+	for again := false; ; again = true {
 		if err := x.upTo(ctx, m, n, x.workers); err != nil {
 			return found{}, err
 		}
-		lists, err = x.lists(terms, n)
+		f, err := x.findIn(n, terms, most)
+		if err == nil {
+			return f, nil
+		}
+		x.reset(1) // a stored block is gone or damaged: it is made again
+		if again {
+			x.store = nil
+		}
 	}
-	slices.SortStableFunc(lists, func(a, b termLists) int { return cmp.Compare(a.having, b.having) })
+}
+
+// findIn returns the most best of the first n records, which are indexed; x.busy is held. It returns
+// an error if a block is not stored any more.
+func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
+	lists, err := x.lists(terms, n)
+	if err != nil {
+		return found{}, err
+	}
+	slices.SortStableFunc(lists, func(a, b termList) int { return cmp.Compare(a.having, b.having) })
 	f := found{scores: map[int]int64{}}
 	sum := max(1, x.sum(n))
-	scores := make([]int32, n+1)
 	read := 0
+	var chosen []termList
 	for _, l := range lists {
 		if l.having == 0 {
 			continue
@@ -68,13 +79,17 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 			l.worth = float64(l.worth * nameShare)
 		}
 		f.terms = append(f.terms, l.asked)
-		if read += l.having; len(f.terms) > 1 && read > maxPostings {
-			continue
+		if read += l.having; len(f.terms) == 1 || read <= maxPostings {
+			chosen = append(chosen, l)
 		}
+	}
+	scores := make([]int32, n+1)
+	err = x.each(chosen, n, func(l *termList, at int, count uint32, length uint16) {
 		worth := int64(float64(l.worth * 1024))
-		x.each(&l, n, func(at int, count, length uint16) {
-			scores[at] += int32(gainOf(worth, int64(count), int64(length), int64(n), sum))
-		})
+		scores[at] += int32(gainOf(worth, int64(min(count, maxCount)), int64(length), int64(n), sum))
+	})
+	if err != nil {
+		return found{}, err
 	}
 	f.places = best(scores, most)
 	for _, at := range f.places {
@@ -90,6 +105,21 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 func gainOf(worth, count, length, n, sum int64) int64 {
 	norm := 540 + 360*length*n/sum // k1 0.9, b 0.4, in thousandths
 	return worth * count * 1900 / (count*1000 + norm)
+}
+
+// best returns the positions of the n highest scores above 0, the highest first, of equal ones the
+// newest.
+func best[T int32 | float64](scores []T, n int) (places []int) {
+	for i, s := range slices.Backward(scores) { // so that older ones with the same score are skipped at once
+		if s <= 0 || len(places) == n && s <= scores[places[n-1]] {
+			continue
+		}
+		at := sort.Search(len(places), func(k int) bool { return scores[places[k]] < s })
+		if places = slices.Insert(places, at, i); len(places) > n {
+			places = places[:n]
+		}
+	}
+	return places
 }
 
 // sum is how many terms the first n records have; x.busy is held.
@@ -111,69 +141,101 @@ func (x *Terms) sum(n int) (sum int64) {
 	return sum
 }
 
-// termLists are a term's postings.
-type termLists struct {
+// termList is where the postings of a term are.
+type termList struct {
 	asked
-	sealed [][]byte // by the block
+	sealed []segment.Entry // by the block
 }
 
-// lists returns the postings of terms, and how many of the first n records have each; x.busy is held. It returns an error when
-// a block is not kept any more.
-func (x *Terms) lists(terms []asked, n int) ([]termLists, error) {
-	out := make([]termLists, len(terms))
+// lists returns how many of the first n records have each of the terms; x.busy is held. It returns an
+// error if a block is not stored any more.
+func (x *Terms) lists(terms []asked, n int) ([]termList, error) {
+	out := make([]termList, len(terms))
 	for i, t := range terms {
-		out[i] = termLists{asked: t, sealed: make([][]byte, 0, len(x.sealed))}
-		x.open.of(numberOf(t.term), func(p posting) {
-			if len(x.sealed)*blockRecords+int(p.doc) < n {
-				out[i].having++
-			}
-		})
+		out[i] = termList{asked: t, sealed: make([]segment.Entry, 0, len(x.sealed))}
 	}
-	for k, b := range x.sealed {
-		first := k * blockRecords
-		if first >= n {
-			break
-		}
-		r, err := x.reader(k, b)
-		if err != nil {
-			return nil, err
-		}
+	count := func(l *termList, _ int, _ uint32, _ uint16) { l.having++ }
+	err := x.eachBlock(n, func(k int, content io.ReaderAt) error {
 		for i := range out {
-			list, having, err := r.find(numberOf(out[i].term))
+			l := &out[i]
+			e, err := x.sealed[k].segment.Find(content, l.term)
+			if l.sealed = append(l.sealed, e); err == nil && (k+1)*blockRecords > n {
+				err = x.eachIn(k, content, l, n, count)
+			} else {
+				l.having += e.Records
+			}
 			if err != nil {
-				r.Close()
-				return nil, err
+				return err
 			}
-			out[i].sealed = append(out[i].sealed, list)
-			if first+blockRecords <= n {
-				out[i].having += having
-				continue
-			}
-			eachPosting(list, func(p posting) {
-				if first+int(p.doc) < n {
-					out[i].having++
-				}
-			})
 		}
-		r.Close()
-	}
-	return out, nil
+		return nil
+	})
+	x.eachOpen(out, n, count)
+	return out, err
 }
 
-// each calls do with those of the first n records that have a term, by their places, with how often they have it and
-// how many terms they have; x.busy is held.
-func (x *Terms) each(l *termLists, n int, do func(at int, count, length uint16)) {
-	for k, list := range l.sealed {
-		first, lengths := k*blockRecords+1, x.sealed[k].lengths
-		eachPosting(list, func(p posting) {
-			if at := first + int(p.doc); at <= n {
-				do(at, p.count, lengths[p.doc])
+// posting is called for a record that has the term of l: with its position, how often it has the
+// term, and how many terms it has.
+type posting func(l *termList, at int, count uint32, length uint16)
+
+// each calls do for those of the first n records that have a term of lists; x.busy is held. It returns
+// an error if a block is not stored any more.
+func (x *Terms) each(lists []termList, n int, do posting) error {
+	x.eachOpen(lists, n, do)
+	return x.eachBlock(n, func(k int, content io.ReaderAt) error {
+		for i := range lists {
+			if err := x.eachIn(k, content, &lists[i], n, do); err != nil {
+				return err
 			}
-		})
+		}
+		return nil
+	})
+}
+
+// eachBlock calls do with the content of each sealed block that has some of the first n records.
+func (x *Terms) eachBlock(n int, do func(k int, content io.ReaderAt) error) error {
+	for k := 0; k < len(x.sealed) && k*blockRecords < n; k++ {
+		content, closer, err := x.reader(k)
+		if err != nil {
+			return err
+		}
+		err = do(k, content)
+		closer.Close()
+		if err != nil {
+			return err
+		}
 	}
-	x.open.of(numberOf(l.term), func(p posting) {
-		if at := len(x.sealed)*blockRecords + 1 + int(p.doc); at <= n {
-			do(at, p.count, x.open.lengths[p.doc])
+	return nil
+}
+
+// eachIn calls do for the records of block k among the first n ones that have the term of l.
+func (x *Terms) eachIn(k int, content io.ReaderAt, l *termList, n int, do posting) error {
+	b := x.sealed[k]
+	if l.sealed[k].Records == 0 {
+		return nil
+	}
+	docs, counts, err := b.segment.Postings(content, l.sealed[k], nil, nil)
+	for i, doc := range docs { // the newest record first
+		if in := blockRecords - int(doc); k*blockRecords+in <= n {
+			do(l, k*blockRecords+in, counts[i], b.lengths[in-1])
+		}
+	}
+	return err
+}
+
+// eachOpen calls do for the records of the open block among the first n ones that have a term of lists.
+func (x *Terms) eachOpen(lists []termList, n int, do posting) {
+	if x.open.chunk == nil {
+		return
+	}
+	terms := make([]uint64, len(lists))
+	for i := range lists {
+		terms[i] = lists[i].term
+	}
+	first := len(x.sealed)*blockRecords + 1
+	x.open.chunk.Each(terms, func(i, doc int, count uint32) {
+		if first+doc <= n {
+			do(&lists[i], first+doc, count, x.open.lengths[doc])
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package recipe
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Recipe is an effective recipe: imports merged, defaults filled in, checked.
 // It survives being written as JSON and read again.
@@ -25,6 +28,11 @@ type Recipe struct {
 	// Origins is where each key was written ("model", "history.low", "env.NAME"). A key that it lacks has its default.
 	Origins map[string]Origin
 	Hash    string // SHA-256, hex, of all above that decides what a pack is; not of Name, Files and origins
+}
+
+// Has reports whether a source of r has the type t.
+func (r *Recipe) Has(t Type) bool {
+	return slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Type == t })
 }
 
 // File is one file that a recipe was made from.

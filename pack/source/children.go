@@ -20,14 +20,9 @@ import (
 // maxBrought is the most that a pack shows of one file that a child brought, in bytes.
 const maxBrought = 200
 
-// showsChildren reports whether packs by r show children.
-func showsChildren(r *recipe.Recipe) bool {
-	return slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeChildren })
-}
-
 // sameChildren reports whether the session's children, and the sessions that they are linked to, are as they were.
 func (g *Gathered) sameChildren(x *session.Session) bool {
-	if !showsChildren(g.Chosen.Recipe) {
+	if !g.Chosen.Recipe.Has(recipe.TypeChildren) {
 		return true
 	}
 	now, err := x.Children()
@@ -46,7 +41,7 @@ func (g *Gathered) sameHandover(x *session.Session) bool {
 // lookAtChildren reads the results of the session's children, where they changed since last. Of linked sessions it reads the last answer
 // and the state, never their packs: that they may be linked back does not matter.
 func (g *Gathered) lookAtChildren(x *session.Session, last *Gathered, v *mask) (err error) {
-	if !showsChildren(g.Chosen.Recipe) {
+	if !g.Chosen.Recipe.Has(recipe.TypeChildren) {
 		return nil
 	}
 	if g.children, err = x.Children(); err != nil {

@@ -27,7 +27,7 @@ type Decided struct {
 // messages had arrived before an event.
 // It returns ctxabi.ErrIO when a record cannot be read.
 func (d *Decided) UpTo(r *recipe.Recipe, log record.Records, before func(line int) int) ([]journal.Decided, error) {
-	if !slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type == recipe.TypeDecisions }) {
+	if !r.Has(recipe.TypeDecisions) {
 		return nil, nil
 	}
 	if d.seen > log.Len() {

@@ -44,11 +44,7 @@ type failedEvent struct {
 // told in the words of the result of that call, if that is among the newest messages.
 // It returns the error of a record that cannot be read.
 func (f *Failures) Newest(r *recipe.Recipe, log, messages record.Records) ([]blocks.ErrorEvent, error) {
-	shows := false
-	for i := range r.Sources {
-		shows = shows || r.Sources[i].Type == recipe.TypeErrors
-	}
-	if !shows || log.Len() == 0 {
+	if !r.Has(recipe.TypeErrors) || log.Len() == 0 {
 		return nil, nil
 	}
 	n := log.Len()

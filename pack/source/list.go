@@ -29,10 +29,8 @@ type sources struct {
 // all lists the files of all sources, and what else decides about them.
 func (s *sources) all() error {
 	s.g.versions = versionsOf(s.x)
-	todo := false
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
-		todo = todo || src.Type == recipe.TypeTodo
 		s.g.locations = append(s.g.locations, s.location(cmp.Or(src.Path, blocks.BuiltinPaths[src.Type]), src.Origin))
 		if err := s.source(at, src); err != nil {
 			return err
@@ -40,7 +38,7 @@ func (s *sources) all() error {
 	}
 	s.file(blocks.OfPlan, "plan", "${SESSION}/"+ctxabi.PlanFile, recipe.Origin{})
 	s.file(blocks.OfDiff, "review.diff", "${SESSION}/"+ctxabi.DiffFile, recipe.Origin{})
-	if !todo {
+	if !s.recipe.Has(recipe.TypeTodo) {
 		s.file(blocks.OfTodo, "todo", "${SESSION}/"+ctxabi.TodoFile, recipe.Origin{})
 	}
 	s.sections()

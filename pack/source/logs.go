@@ -118,47 +118,38 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 	}
 	until := &waiter{}
 	until.ctx.Store(&ctx)
-	in.Messages, done = l.readableUntil(t, false, until), func() { until.ctx.Store(nil) }
-	in.NoEvents, in.Opening = t.EventsErr != nil, openingOf(x, t)
+	err = l.fill(in, x, t, until)
+	return t, func() { until.ctx.Store(nil) }, err
+}
+
+// fill sets the history of in, and the summaries in it, to those of t. It returns an error if a log
+// cannot be read.
+func (l *Logs) fill(in *pack.Input, x *session.Session, t *log.Timeline, until *waiter) (err error) {
+	in.Messages, in.NoEvents, in.Opening = l.readableUntil(t, false, until), t.EventsErr != nil, ""
+	in.Tools, in.Events, in.EventsHead = nil, nil, ""
+	if t.Messages.Len() > 0 {
+		in.Opening = x.Opening()
+	}
 	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
-		return nil, nil, err
+		return err
 	}
 	if n := len(t.Tools); n > 0 {
 		last := t.Events.At(int(t.Tools[n-1].Line))
 		in.Tools, in.Events = t.Tools, l.readableUntil(t, true, until)
-		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
+		if in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		l.deliver(in, x, t)
-	}
-	return t, done, err
-}
-
-// openingOf returns the hash of the first message of a timeline; "" for none.
-func openingOf(x *session.Session, t *log.Timeline) string {
-	if t.Messages.Len() == 0 {
-		return ""
-	}
-	return x.Opening()
+	l.deliver(in, x, t)
+	return nil
 }
 
 // Until replaces the history of in by that of t. It returns an error when a log cannot be read.
-func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) (err error) {
-	in.EpochReason, in.Messages, in.Tools, in.Events, in.EventsHead = "", l.Readable(t, false), nil, nil, ""
-	in.NoEvents, in.Opening = t.EventsErr != nil, openingOf(x, t)
-	if in.Head, err = x.Messages().HeadAt(t.Messages.Size()); err != nil {
+func (l *Logs) Until(in *pack.Input, x *session.Session, t *log.Timeline) error {
+	in.EpochReason, in.SummaryNote, in.Redaction = "", "", l.mask.until(in.Redaction, t)
+	if err := l.fill(in, x, t, nil); err != nil {
 		return err
 	}
-	if k := len(t.Tools); k > 0 {
-		last := t.Events.At(int(t.Tools[k-1].Line))
-		in.Tools, in.Events = t.Tools, l.Readable(t, true)
-		in.EventsHead, err = x.Events().HeadAt(last.Offset + int64(last.Len) + 1)
-	}
-	in.SummaryNote, in.Redaction = "", l.mask.until(in.Redaction, t)
-	if err != nil {
-		return err
-	}
-	l.deliver(in, x, t)
 	l.mask.summaries(in)
 	return summaryUntil(in, x, t)
 }

@@ -36,7 +36,7 @@ func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, be
 	}
 	g.asked = paths
 	if reason == "" {
-		gr.answers(ctx, g, s, paths, before)
+		gr.answers(ctx, g, paths, before)
 	}
 	gone := map[int]bool{}
 	for i, ask := range s.asks {
@@ -66,7 +66,7 @@ func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, be
 }
 
 // answers asks the runner for paths.
-func (gr *Gatherer) answers(ctx context.Context, g *Gathered, s *sources, paths []string, before map[string]WorkspaceFile) {
+func (gr *Gatherer) answers(ctx context.Context, g *Gathered, paths []string, before map[string]WorkspaceFile) {
 	wait := gr.WaitFor(g.Chosen.Recipe)
 	if wait < 0 {
 		wait = time.Minute // a dead disk must not keep whoever waits for all else

@@ -162,26 +162,16 @@ func (k LastRecipe) write(x *session.Session) {
 	}
 }
 
-// share has k, as data, committed for all hosts. Nobody waits for it.
+// share commits k, as data, for all hosts in the background.
 func (k LastRecipe) share(x *session.Session, data []byte, empty bool) {
 	if was, err := x.Derived(LastRecipeFile); bytes.Equal(was, data) || err != nil && empty {
 		return
 	}
-	go func() {
-		for range maxShared {
-			was, err := x.KeptSum(LastRecipeFile)
-			if err == nil {
-				err = x.Keep(context.Background(), session.Kept{Name: LastRecipeFile, Was: was, Data: data, Drop: empty})
-			}
-			if !errors.Is(err, ctxabi.ErrConflict) {
-				return
-			}
-		}
-	}()
+	Keep(context.Background(), x, func() (session.Kept, bool) {
+		was, err := x.KeptSum(LastRecipeFile)
+		return session.Kept{Name: LastRecipeFile, Was: was, Data: data, Drop: empty}, err == nil
+	})
 }
-
-// maxShared is how often a change is tried that another host was faster with.
-const maxShared = 10
 
 // LastGoodRecipe is the recipe that packs of a session are made by while its own is wrong; env is the session's context/env.
 // nil: the default one is.

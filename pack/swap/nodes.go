@@ -31,6 +31,12 @@ func (n *Nodes) Find(id string) (Node, bool) {
 	return node, ok
 }
 
+// Has reports whether there is a content called id.
+func (n *Nodes) Has(id string) bool {
+	_, ok := n.Find(id)
+	return ok
+}
+
 // add adds a row of the index and the node that it tells of. What two rows tell of is the first one's.
 func (n *Nodes) add(id string, node Node, row any) {
 	n.Index = appendRow(n.Index, row)

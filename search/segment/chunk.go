@@ -50,38 +50,38 @@ func NewChunk() *Chunk {
 	return &Chunk{at: map[Log]*group{}, tools: map[string]uint16{}, slots: make([]slot, 1<<10)}
 }
 
+// find returns the slot of a term, or the free one where it belongs.
+func (c *Chunk) find(term uint64) *slot {
+	mask := uint64(len(c.slots) - 1)
+	i := (term ^ term>>32) & mask
+	for c.slots[i].at != 0 && c.slots[i].term != term {
+		i = (i + 1) & mask
+	}
+	return &c.slots[i]
+}
+
 // slot returns that of a term, which may be new.
 func (c *Chunk) slot(term uint64) *slot {
-	mask := uint64(len(c.slots) - 1)
-	for i := (term ^ term>>32) & mask; ; i = (i + 1) & mask {
-		switch s := &c.slots[i]; {
-		case s.term == term && s.at != 0:
-			return s
-		case s.at == 0:
-			if 2*len(c.terms) >= len(c.slots) {
-				c.grow()
-				return c.slot(term)
-			}
-			c.terms = append(c.terms, term)
-			s.term, s.at = term, uint32(len(c.terms))
-			return s
-		}
+	s := c.find(term)
+	if s.at != 0 {
+		return s
 	}
+	if 2*len(c.terms) >= len(c.slots) {
+		c.grow()
+		s = c.find(term)
+	}
+	c.terms = append(c.terms, term)
+	s.term, s.at = term, uint32(len(c.terms))
+	return s
 }
 
 func (c *Chunk) grow() {
 	old := c.slots
 	c.slots = make([]slot, 4*len(old))
-	mask := uint64(len(c.slots) - 1)
 	for _, s := range old {
-		if s.at == 0 {
-			continue
+		if s.at != 0 {
+			*c.find(s.term) = s
 		}
-		i := (s.term ^ s.term>>32) & mask
-		for c.slots[i].at != 0 {
-			i = (i + 1) & mask
-		}
-		c.slots[i] = s
 	}
 }
 
@@ -133,6 +133,31 @@ func (c *Chunk) Add(log Log, line int, d Record, terms func(emit func(term uint6
 		}
 	}
 	c.rows = append(c.rows, r)
+}
+
+// Each calls do for each record that has one of the terms, at most 254: with the index of the term,
+// the number of the record in the order of the calls of Add, and how often it has the term.
+func (c *Chunk) Each(terms []uint64, do func(i, record int, count uint32)) {
+	asked := make([]uint8, len(c.terms)) // the index and one more, by the number of the term
+	for i, term := range terms {
+		if at := c.find(term).at; at != 0 {
+			asked[at-1] = uint8(i + 1)
+		}
+	}
+	record := 0
+	for k, f := range c.all {
+		for record+1 < len(c.from) && k >= int(c.from[record+1]) {
+			record++
+		}
+		if i := int(asked[f.term]); i > 0 {
+			do(i-1, record, f.count)
+		}
+	}
+}
+
+// Memory is about how many bytes the chunk takes.
+func (c *Chunk) Memory() int {
+	return 16*len(c.slots) + 8*cap(c.terms) + 8*cap(c.all) + 24*cap(c.rows)
 }
 
 // HasOther reports whether it has records of logs whose runs are not kept.

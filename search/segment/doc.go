@@ -1,7 +1,7 @@
 // Package segment is one file of the inverted index: the postings of some records of an owner's
 // sessions. A segment never changes. [Chunk] collects records and writes a segment, [Merge] writes
 // one of several. [Open] reads the part that stays in memory; [Segment.Find] and [Cursor] read the
-// postings of a term.
+// postings of a term. Package pack/recall uses segments for the records of one session.
 //
 // # Where it is decided
 //
