@@ -21,6 +21,7 @@ const (
 	shortFence  = 160 // bytes of a fence that may be a part of what is said
 	pastedLines = 3   // printed lines in a row
 	leftOutMark = "[…]"
+	gapMark     = "…" // stands for parts that a shortened message omits
 )
 
 // UserWords returns what a user says in a message, sentence by sentence and item by item, each in
@@ -172,7 +173,7 @@ func Order(parts []string, first func(part string) bool) []int {
 	for i, part := range parts {
 		order[i], ranks[i] = i, 4
 		switch {
-		case part == leftOutMark:
+		case part == leftOutMark, part == gapMark:
 			ranks[i] = 5
 		case first(part):
 			ranks[i] = 0
@@ -208,30 +209,25 @@ func Shorten(parts []string, order func() []int, limit int, count func(string) i
 		limit -= n
 		taken[i] = true
 	}
-	var b strings.Builder
-	gap := false
+	if text = strings.Join(Select(parts, func(i int) bool { return taken[i] }), " "); text == gapMark { // the first sentence alone is too long
+		if text, _ = compress.ClipTokens(parts[0], max(8, limit*3/4)); len(parts) > 1 && !strings.HasSuffix(text, gapMark) {
+			text += " " + gapMark
+		}
+	}
+	return text, true
+}
+
+// Select returns the parts that keep accepts by index, with "…" in place of each run of other parts.
+func Select(parts []string, keep func(i int) bool) (selected []string) {
 	for i, part := range parts {
-		if !taken[i] {
-			gap = gap || part != leftOutMark || i > 0
-			continue
+		if part == gapMark || !keep(i) {
+			part = gapMark
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if n := len(selected); part != gapMark || n == 0 || selected[n-1] != gapMark {
+			selected = append(selected, part)
 		}
-		if gap && b.Len() > 0 {
-			b.WriteString("… ")
-		}
-		gap = false
-		b.WriteString(part)
 	}
-	if gap && b.Len() > 0 {
-		b.WriteString(" …")
-	}
-	if b.Len() == 0 && len(parts) > 0 { // the first sentence alone is too long
-		short, _ := compress.ClipTokens(parts[0], max(8, limit*3/4))
-		return short, true
-	}
-	return b.String(), true
+	return selected
 }
 
 // Demands reports whether one of the parts of a message may demand something: a rule, a value, an answer.

@@ -50,6 +50,26 @@ func TestShortenKeepsTheDemand(t *testing.T) {
 	}
 }
 
+// A quotation of the user joined sentences between which others were missing.
+func TestEveryGapIsMarked(t *testing.T) {
+	parts := []string{"a", "b", "[…]", "c", "d"}
+	for kept, want := range map[string]string{
+		"abcd": "a b […] c d", "a": "a …", "d": "… d", "bd": "… b … d", "b[…]": "… b […] …", "": "…",
+	} {
+		got := Select(parts, func(i int) bool { return strings.Contains(kept, parts[i]) })
+		if strings.Join(got, " ") != strings.ReplaceAll(want, "b […] c", "b … c") {
+			t.Errorf("%q: %q", kept, got)
+		}
+		if again := Select(got, func(int) bool { return true }); !slices.Equal(again, got) {
+			t.Errorf("%q: %q became %q", kept, got, again)
+		}
+	}
+	text, _ := Shorten(parts, func() []int { return []int{3} }, 4, func(s string) int { return len(s) })
+	if text != "… c …" {
+		t.Errorf("%q", text)
+	}
+}
+
 func TestPoints(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Perfect! I fixed the race in cache.go because two writers held the lock. Shall I commit?": {"I fixed the race in cache.go because two writers held the lock."},

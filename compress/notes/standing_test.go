@@ -78,7 +78,7 @@ func TestUnspacedSentencesAreContent(t *testing.T) {
 func TestRulesSurviveShortening(t *testing.T) {
 	parts := []string{"Here is the story of the parser that I want to tell.", "It was written long ago.", "Never delete the old tables."}
 	short, cut := Shorten(parts, ordered(parts), 8, func(s string) int { return len(s) / 4 })
-	if want := "Never delete the old tables."; !cut || short != want {
+	if want := "… Never delete the old tables."; !cut || short != want {
 		t.Errorf("got %q, want %q", short, want)
 	}
 }

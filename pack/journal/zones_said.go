@@ -100,7 +100,7 @@ func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]b
 }
 
 // moreCounted replaces the result of moreLine if the places of the messages take too many tokens.
-const moreCounted = "- %d more: " + ctxabi.RequestsFile + "\n"
+const moreCounted = "- %d more with content: " + ctxabi.RequestsFile + "\n"
 
 // sayingLines sets the line of each message in list, which is sorted from newest to oldest. If not
 // all fit, it leaves the lines of the lowest-ranked messages empty. It reserves the tokens of
@@ -169,8 +169,7 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 	}
 }
 
-// moreLine counts the messages without a line, of which the missing ones are older, and names
-// where they are; "" for none.
+// moreLine counts the messages with content but without a line, and names where they are; "" for none.
 func (b *zoner) moreLine(list []saying, missing []int) string {
 	rules, others := []int{}, slices.Clip(missing)
 	for i := range slices.Backward(list) {
@@ -183,10 +182,11 @@ func (b *zoner) moreLine(list []saying, missing []int) string {
 		}
 	}
 	text := ""
+	slices.Sort(others)
 	for _, kind := range []struct {
 		places []int
 		what   string
-	}{{rules, "with rules of the user"}, {others, "of the user"}} {
+	}{{rules, "with rules of the user"}, {others, "of the user with content"}} {
 		n := len(kind.places)
 		if n == 0 {
 			continue
@@ -224,9 +224,9 @@ func (s *saying) rank(k int) int {
 // sayings returns the user's messages in a span that say something and that the prompt does not
 // show elsewhere, newest first. If a record shows a message in part, the result contains only the
 // rules that it omits. Before the newest saidMost messages, the result contains only messages with
-// rules or changes, and missing contains the places of the others, oldest first.
+// rules or changes, and missing contains the places of the others and of repeated messages, sorted.
 func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
-	known := map[string]bool{}
+	known, repeated := map[string]bool{}, []int{}
 	add := func(at int, w *saidWords) {
 		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
 			reply: w.reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.rules, wants: w.wants}
@@ -235,9 +235,11 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 			s.keep = strings.Join(keeps, " ")
 		}
 		if b.isFolded(at) || b.staysWhole(at) {
-			if s.parts = b.missingRules(s.parts, w.parts); len(s.parts) == 0 {
+			missing := b.missingRules(s.parts, w.parts)
+			if len(missing) == 0 {
 				return
 			}
+			s.parts = derived.Select(s.parts, func(i int) bool { return missing[i] })
 			s.rules, s.cut = strings.Join(s.parts, " "), true
 			s.keep = s.rules
 		}
@@ -247,6 +249,8 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 		if text := strings.Join(s.parts, " ") + "\x00" + s.asked; !known[text] {
 			known[text] = true
 			list = append(list, s)
+		} else {
+			repeated = append(repeated, at)
 		}
 	}
 
@@ -266,16 +270,18 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 			add(at, one.said)
 		}
 	}
-	missing = b.olderSayings(ctxabi.Span{From: max(span.From, b.f.Lead.N+1), To: at}, add)
+	missing = append(b.olderSayings(ctxabi.Span{From: max(span.From, b.f.Lead.N+1), To: at}, add), repeated...)
+	slices.Sort(missing)
 	return append(list, b.again...), missing
 }
 
-// missingRules returns the rules among the parts of a message that no record of the prompt shows
-// and that no later message changed. marked contains the same parts with their change marks.
-func (b *zoner) missingRules(marked, parts []string) (missing []string) {
+// missingRules returns the indices of the rules among the parts of a message that no record of the
+// prompt shows and that no later message changed. marked has the same parts with their change marks.
+func (b *zoner) missingRules(marked, parts []string) map[int]bool {
+	missing := map[int]bool{}
 	for i, part := range parts {
 		if derived.IsRule(part) && marked[i] == part && !contains(b.records, part) {
-			missing = append(missing, part)
+			missing[i] = true
 		}
 	}
 	return missing

@@ -32,7 +32,7 @@ func TestRulesOutliveCompactions(t *testing.T) {
 	if !strings.Contains(prompt, "Rule for the whole project: amounts are integers in cents, never floats.") {
 		t.Errorf("the rule is missing:\n%s", prompt)
 	}
-	if !strings.Contains(prompt, " more messages of the user: context/line/") {
+	if !strings.Contains(prompt, " more messages of the user with content: context/line/") {
 		t.Errorf("nothing counts the missing messages:\n%s", prompt)
 	}
 }
@@ -55,5 +55,24 @@ func TestAgentRowsStayWhole(t *testing.T) {
 	}
 	if !strings.Contains(prompt, `"a99"`) || !strings.Contains(prompt, "older rows left out, all of them in context/facts.jsonl]") {
 		t.Errorf("the newest row or the count is missing:\n%s", prompt)
+	}
+}
+
+// The count of the user's other messages omitted repeated ones.
+func TestRepeatedMessagesAreCounted(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.NewSession(t)
+	s.Write("context/budget", "3000")
+	for range 3 {
+		s.Append("messages.jsonl", harness.Message("user", "Paint the next hall of the plan in green.")+
+			harness.Message("assistant", "The hall is green."))
+	}
+	for i := range 12 {
+		s.Append("messages.jsonl", harness.Message("user", "thanks")+harness.Message("assistant", fmt.Sprintf("Hall %d. ", i)+strings.Repeat("The light is in it. ", 80)))
+	}
+	s.Append("messages.jsonl", harness.Message("user", "What is next?"))
+	prompt := s.Read("context/pack.md")
+	if !strings.Contains(prompt, "- 1 more message of the user with content: context/line/3\n") {
+		t.Errorf("repeated messages are not counted:\n%s", prompt)
 	}
 }
