@@ -74,6 +74,7 @@ type commandLine struct {
 	mixed   bool   // other commands of the script may also have written to the output
 	several string // all lines of the script that run something, if there are more than this one
 	trusted bool   // the exit status of the script is that of the line
+	strict  bool   // a failure of an earlier command ends the script (set -e)
 	piped   bool   // its output goes through another program
 	asks    bool   // an exit status of 1 is an answer
 	inline  bool   // it is a program in a here-document
@@ -120,7 +121,8 @@ func prints(s *toolcall.Step) bool {
 	return !silent[first] && classOf(s) != moves && !strings.Contains(s.Head, "> ") && !strings.Contains(s.Head, " >")
 }
 
-// nameBy sets the text and the key of the command line of the step main.
+// nameBy sets the text and the key of the command line of the step main. In the text, "…" replaces
+// the steps of other lines. The key contains the steps that do more than read.
 func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
 	of := &steps[main]
 	var texts, keys, running []string
@@ -128,29 +130,39 @@ func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
 	for i := range steps {
 		s := &steps[i]
 		runs := classOf(s) == acts && !s.Inline
-		if runs {
-			running = append(running, s.Text)
+		if running = append(running, gap); runs {
+			running[i] = s.Text
+		}
+		if i == main || classOf(s) != reads && (s.Line == of.Line || !s.Inline) {
+			keys = append(keys, core(s))
 		}
 		switch {
 		case s.Line == of.Line:
-			texts = append(texts, written(s, len(texts) > 0))
-			if classOf(s) != reads || i == main {
-				keys = append(keys, core(s))
-			}
+			texts = append(texts, written(s, i > 0 && steps[i-1].Line == s.Line))
 		case s.Commands[0][0] == "cd" && i < main:
 			texts = append(texts, s.Text+";")
-		case runs:
-			others = true
+		default:
+			others = others || runs
+			texts = append(texts, gap)
 		}
 	}
 	if others {
-		l.several = strings.Join(running, "; ")
+		l.several = joinSteps(running, "; ")
 	}
-	l.text = strings.Join(texts, " ")
+	l.text = joinSteps(texts, " ")
 	l.key = of.Dir + "\x00" + strings.Join(keys, " && ")
 	if of.Body != "" {
 		l.key += "\x00" + of.Body
 	}
+}
+
+// gap stands for the steps of a script that the text of its command line omits.
+const gap = "…"
+
+// joinSteps joins texts and merges adjacent gaps.
+func joinSteps(texts []string, separator string) string {
+	merged := slices.CompactFunc(texts, func(a, b string) bool { return a == gap && b == gap })
+	return strings.Join(merged, separator)
 }
 
 // written returns a step with the operators around it.
@@ -170,6 +182,10 @@ func (l *commandLine) judgeStatus(steps []toolcall.Step, main int) {
 	of := &steps[main]
 	l.piped = len(of.Commands) > 1 && !of.Group
 	l.trusted = !l.piped && !of.Group && of.After != "&"
+	for i := range main {
+		sets := steps[i].Commands[0]
+		l.strict = l.strict || sets[0] == "set" && len(sets) > 1 && strings.Contains(sets[1], "e")
+	}
 	for i := main + 1; i < len(steps); i++ {
 		l.trusted = l.trusted && steps[i].Before == "&&" && steps[i].Line == of.Line
 	}

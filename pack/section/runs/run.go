@@ -77,16 +77,14 @@ func runOf(d *toolcall.Done) *run {
 
 	r.at = d.At
 	r.name = compress.Clip(oneLine(r.name), maxName)
-	switch status {
-	case toolcall.Stopped:
-		r.outcome, r.exit = unfinished, ""
+	if status == toolcall.Stopped {
+		r.outcome = unfinished
 		r.said = cmp.Or(r.said, lastWords(toolcall.Body(d.Result.Text)))
-	case toolcall.Failed:
-		r.exit = toolcall.ExitOf(d.Result)
 	}
-	if r.outcome != failed {
+	if status != toolcall.Failed || r.outcome != failed {
 		r.exit = ""
-	} else {
+	}
+	if r.outcome == failed {
 		r.fails = []int{d.At}
 	}
 	return r
@@ -118,6 +116,14 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		r.outcome = passed
 	case status == toolcall.Succeeded && l.trusted:
 		r.outcome = exitZero
+	}
+
+	if r.outcome == failed && !v.failed && (l.strict || r.quiet && !l.trusted) { // any command of the script may have failed
+		r.name = oneLine(script)
+		r.key = "$" + r.name
+	}
+	if l.trusted || !strings.Contains(r.name, gap) {
+		r.exit = exit
 	}
 
 	r.said = r.textOf(v, output, l.mixed)
@@ -159,6 +165,7 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 
 	named := nameOf(d, args)
 	r, plain := &named, compress.PlainName(d.Tool)
+	r.exit = toolcall.ExitOf(d.Result)
 	told := status == toolcall.Failed || d.Result.Failed
 	told = told || isObject && r.external && tellsError(fields)
 	told = told || saysError(text) && !(r.quiet && len(text) > maxSaid)

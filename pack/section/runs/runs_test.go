@@ -79,9 +79,9 @@ func TestEndedIsNoPass(t *testing.T) {
 
 // The line of a run showed output that another command of the script had printed.
 func TestOutputOfAnotherCommand(t *testing.T) {
-	check(t, "python3 split.py: ended at 2: last line of the script: 54: print(x)",
+	check(t, "python3 split.py …: ended at 2: last line of the script: 54: print(x)",
 		one{arguments: "python3 split.py; grep -n x split.py", output: "ben owes anna\n54: print(x)\n"})
-	check(t, "python3 split.py: ended at 2: ben owes anna",
+	check(t, "… python3 split.py: ended at 2: ben owes anna",
 		one{arguments: "mkdir -p a; cat > b <<E\nx\nE\npython3 split.py", output: "ben owes anna"})
 	check(t, "", one{arguments: "python3 split.py",
 		output: "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.", exit: ""})
@@ -113,6 +113,23 @@ func TestStatedPasses(t *testing.T) {
 			t.Errorf("%s", got)
 		}
 	}
+}
+
+// The line of a run showed the last command of a script as if it were all of it, counted failures of
+// different scripts together, and gave it the exit status of another command.
+func TestPartOfAScriptIsMarked(t *testing.T) {
+	const output = "error: no devices"
+	check(t, "adb devices 2>&1: failed at 4: error: no devices\n… adb devices 2>&1: failed at 2: error: no devices",
+		one{arguments: "kill 7; sleep 1; adb devices 2>&1", output: output}, one{arguments: "adb devices 2>&1", output: output})
+	check(t, "… adb devices 2>&1: failed at 4: error: no devices",
+		one{arguments: "sleep 1; adb devices 2>&1", output: output}, one{arguments: "sleep 9; adb devices 2>&1", output: output})
+	check(t, "adb devices: failed at 4, 2 times: error: no devices",
+		one{arguments: "adb devices", output: output}, one{arguments: "adb devices", output: output})
+	check(t, "adb devices …: failed at 2: error: no devices",
+		one{arguments: "adb devices; cat log", output: output, exit: "3"})
+	check(t, "kill 7; ls out: failed at 2, exit 2: ls: no out", one{arguments: "kill 7; ls out", output: "ls: no out", exit: "2"})
+	check(t, "set -e; cp a b; ./load: failed at 2, exit 4", one{arguments: "set -e; cp a b; ./load", exit: "4"})
+	check(t, "… ./load: exit 0 at 2, no output", one{arguments: "set -e; cp a b; ./load", exit: "0"})
 }
 
 // A failure stays with its reason until the same command passes.
@@ -160,7 +177,7 @@ func TestFailureOfAScriptEnds(t *testing.T) {
 	if got := s.Failures(); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
-	if got := shownBy(s); !strings.HasPrefix(got, "python3 -m unittest test_split 2>&1: ") || !strings.Contains(got, "passed at 4: Ran 10 tests in 0.315s OK") {
+	if got := shownBy(s); !strings.HasPrefix(got, "… python3 -m unittest test_split 2>&1: ") || !strings.Contains(got, "passed at 4: Ran 10 tests in 0.315s OK") {
 		t.Errorf("%s", got)
 	}
 }

@@ -78,7 +78,7 @@ func (s *State) follow(n, old *run) {
 	s.close(old.fails)
 	switch {
 	case n.outcome == failed:
-		if old.open() {
+		if old.open() && n.sameCall(old) {
 			n.fails = slices.Concat(old.fails, n.fails)
 			n.fails = n.fails[max(0, len(n.fails)-maxPlaces):]
 		}
@@ -87,6 +87,12 @@ func (s *State) follow(n, old *run) {
 	case old.outcome != passed && old.outcome != answered:
 		n.failedAt, n.why = old.failedAt, old.why
 	}
+}
+
+// sameCall reports whether n repeats old: a call of the same tool, or a command that the name of both
+// shows whole.
+func (r *run) sameCall(old *run) bool {
+	return r.object != "" || r.name == old.name && !strings.Contains(r.name, gap)
 }
 
 func (s *State) close(places []int) {
