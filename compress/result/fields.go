@@ -20,7 +20,7 @@ const (
 
 // Field is a scalar in a JSON text, or the number of items of a list.
 type Field struct {
-	Path  string // names and list indices from the outermost value: "payments.1.amount"
+	Path  string // names and list indices: "payments.0.amount"; of several items "payments.[2 of 3].amount"
 	Value string // without quotes, clipped
 	Level int    // enclosing objects plus the positions in enclosing lists, from TopLevel
 
@@ -33,18 +33,37 @@ const TopLevel = 2
 // Name returns the last name in the path.
 func (f *Field) Name() string { names := f.names(); return names[len(names)-1] }
 
-// Label returns the last two names in the path, separated by a dot.
+// Key returns the names in the path, separated by dots. It is equal for all items of a list.
+func (f *Field) Key() string { return strings.Join(f.names(), ".") }
+
+// Label returns the last two names in the path, separated by a dot. If lists in the path have several
+// items, it begins with the name of the first of these lists: "payments[2 of 3].amount".
 func (f *Field) Label() string {
-	names := f.names()
-	return strings.Join(names[max(0, len(names)-2):], ".")
+	var names []string
+	from := len(f.Path)
+	for part := range strings.SplitSeq(f.Path, ".") {
+		switch {
+		case !isIndex(part) || len(names) == 0 && part[0] == '[':
+			names = append(names, part)
+		case part[0] == '[':
+			names[len(names)-1] += part
+		}
+		if strings.HasPrefix(part, "[") {
+			from = min(from, len(names)-1)
+		}
+	}
+	return strings.Join(names[min(from, max(0, len(names)-2)):], ".")
+}
+
+// isIndex reports whether a part of a path is the position in a list.
+func isIndex(part string) bool {
+	_, err := strconv.Atoi(part)
+	return err == nil || strings.HasPrefix(part, "[")
 }
 
 // names returns the path without list indices. A path without names gives one empty name.
 func (f *Field) names() []string {
-	names := slices.DeleteFunc(strings.Split(f.Path, "."), func(part string) bool {
-		_, err := strconv.Atoi(part)
-		return err == nil
-	})
+	names := slices.DeleteFunc(strings.Split(f.Path, "."), isIndex)
 	if len(names) == 0 {
 		return []string{""}
 	}
@@ -133,7 +152,8 @@ func IsID(name string) bool {
 var idWords = []string{"id", "uuid", "number", "key", "slug"}
 
 // JoinFields appends fields to line as comma-separated "label value" pairs. Errors come first, then
-// the other fields by level and class. It skips duplicates and pairs for which fits returns false.
+// the other fields by level and class. It skips pairs for which fits returns false, and equal values of
+// items of the same list.
 func JoinFields(line string, fields []Field, fits func(line string) bool) string {
 	type ranked struct {
 		*Field
@@ -155,8 +175,8 @@ func JoinFields(line string, fields []Field, fits func(line string) bool) string
 		if line != "" {
 			with = line + ", " + part
 		}
-		if !seen[part] && fits(with) {
-			line, seen[part] = with, true
+		if same := f.Key() + " " + f.Value; !seen[same] && fits(with) {
+			line, seen[same] = with, true
 		}
 	}
 	return line
@@ -227,6 +247,9 @@ func readFields(text string) []Field {
 			at = end
 		}
 	}
+	for _, list := range slices.Backward(r.open[1:]) { // the text ends within them
+		r.number(&list, "…")
+	}
 	return r.fields
 }
 
@@ -241,7 +264,32 @@ type fieldReader struct {
 type openValue struct {
 	list  bool
 	key   string
-	items int // items of the list up to the next value
+	items int    // items of the list up to the next value
+	path  string // of its fields, with a dot at the end; "" above maxLevel
+	first int    // index of its first field
+}
+
+// path returns what precedes the name of the next value in its path.
+func (r *fieldReader) path() string {
+	last := &r.open[len(r.open)-1]
+	if len(r.open) > 1 && last.list {
+		return last.path + strconv.Itoa(last.items-1) + "."
+	}
+	return last.path
+}
+
+// number replaces the index of list by "[n of total]" in the paths of its fields.
+func (r *fieldReader) number(list *openValue, total string) {
+	for i := list.first; list.list && i < len(r.fields); i++ {
+		f := &r.fields[i]
+		index, rest, more := strings.Cut(strings.TrimPrefix(f.Path, list.path), ".")
+		if n, err := strconv.Atoi(index); err == nil {
+			f.Path = fmt.Sprintf("%s[%d of %s]", list.path, n+1, total)
+			if more {
+				f.Path += "." + rest
+			}
+		}
+	}
 }
 
 // count increments the item count of the innermost value if it is a list.
@@ -253,7 +301,13 @@ func (r *fieldReader) count() {
 
 func (r *fieldReader) begin(list bool) {
 	r.count()
-	r.open = append(r.open, openValue{list: list, key: r.key})
+	value := openValue{list: list, key: r.key, first: len(r.fields)}
+	if len(r.open) <= maxLevel {
+		if value.path = r.path(); r.key != "" {
+			value.path += strings.ReplaceAll(r.key, ".", "_") + "."
+		}
+	}
+	r.open = append(r.open, value)
 	r.key = ""
 }
 
@@ -264,6 +318,7 @@ func (r *fieldReader) end() {
 	last := r.open[len(r.open)-1]
 	r.open = r.open[:len(r.open)-1]
 	if r.key = ""; last.list && last.items > 1 {
+		r.number(&last, strconv.Itoa(last.items))
 		r.add(Field{Path: last.key, Value: fmt.Sprintf("[%d items]", last.items), items: true})
 	}
 }
@@ -277,19 +332,12 @@ func (r *fieldReader) value(value string) {
 // add completes the path and level of f from the enclosing values and appends it. It drops f if its
 // value is empty or null or its level is above maxLevel.
 func (r *fieldReader) add(f Field) {
-	path := ""
-	for i, around := range r.open {
-		if f.Level += max(1, around.items); f.Level > maxLevel || f.Value == "" || f.Value == "null" {
+	for i := range r.open {
+		if f.Level += max(1, r.open[i].items); f.Level > maxLevel || f.Value == "" || f.Value == "null" {
 			return
 		}
-		if around.key != "" {
-			path += strings.ReplaceAll(around.key, ".", "_") + "."
-		}
-		if i > 0 && around.list {
-			path += strconv.Itoa(around.items-1) + "."
-		}
 	}
-	f.Path = strings.TrimSuffix(path+strings.ReplaceAll(f.Path, ".", "_"), ".")
+	f.Path = strings.TrimSuffix(r.path()+strings.ReplaceAll(f.Path, ".", "_"), ".")
 	r.fields = append(r.fields, f)
 }
 

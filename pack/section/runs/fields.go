@@ -29,7 +29,7 @@ func fieldsOf(text string) (fields []result.Field, ok bool) {
 
 // shown formats the states, ids, amounts, and dates of a result in at most limit bytes. It omits
 // values that are words of known. From nested objects it takes only errors, states, and the last
-// amount of each label. If no field qualifies, it returns the first fields.
+// amount of each key. If no field qualifies, it returns the first fields.
 func shown(fields []result.Field, known string, limit int) string {
 	var list []result.Field
 	for i, f := range fields {
@@ -49,9 +49,9 @@ func shown(fields []result.Field, known string, limit int) string {
 	return arguments(fields, func(*result.Field) bool { return true }, limit)
 }
 
-// isLast reports whether no field after f has the same label.
+// isLast reports whether no field after f has the same key.
 func isLast(f *result.Field, after []result.Field) bool {
-	return !slices.ContainsFunc(after, func(other result.Field) bool { return other.Label() == f.Label() })
+	return !slices.ContainsFunc(after, func(other result.Field) bool { return other.Key() == f.Key() })
 }
 
 // found formats the fields of a look-up result in at most limit bytes, without long texts and

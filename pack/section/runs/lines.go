@@ -68,7 +68,7 @@ func (r *run) line(in prefix.LineInput) prefix.Line {
 		b.WriteString(", no output")
 	}
 	if r.args != "" {
-		b.WriteString(" (" + r.args + ")")
+		b.WriteString(" (arguments: " + r.args + ")")
 	}
 	b.WriteString(r.since(in))
 	l.Full = b.String()

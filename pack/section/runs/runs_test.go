@@ -209,11 +209,11 @@ func TestLastLookUp(t *testing.T) {
 	check(t, want, luton, gatwick, luton)
 
 	get := func(text string) one { return one{"get_order", `{"order_id":"W7","full":true}`, text, ""} }
-	check(t, "get_order W7: result at 4: status sent (full true)",
+	check(t, "get_order W7: result at 4: status sent (arguments: full true)",
 		get(`{"order_id":"W7","status":"open"}`), get(`{"status":"sent"}`))
-	check(t, "get_order W7: result at 4: Order W7 was sent. (full true)",
+	check(t, "get_order W7: result at 4: Order W7 was sent. (arguments: full true)",
 		get(`{"status":"open"}`), get("Order W7 was sent."))
-	check(t, "get_order W7: failed at 4: Error: no such order (full true)",
+	check(t, "get_order W7: failed at 4: Error: no such order (arguments: full true)",
 		get(`{"status":"open"}`), get("Error: no such order"))
 }
 
@@ -250,7 +250,7 @@ func TestSuccessEndsToolFailure(t *testing.T) {
 	fail := one{"book_reservation", `{"user_id":"mia","cabin":"economy"}`, "Error: payment does not add up", ""}
 	s := after(fail, one{"book_reservation", `{"user_id":"mia","cabin":"economy","paid":255}`, `{"reservation_id":"HATHAT","status":"confirmed","payment_history":[{"amount":55},{"amount":200}]}`, ""})
 	want := "book_reservation mia: failed at 2: Error: payment does not add up; result at 4: status confirmed, " +
-		"reservation_id HATHAT, payment_history.amount 200 (cabin economy, paid 255)"
+		"reservation_id HATHAT, payment_history[2 of 2].amount 200 (arguments: cabin economy, paid 255)"
 	if got := shownBy(s); got != want {
 		t.Errorf("%s", got)
 	}
@@ -259,6 +259,30 @@ func TestSuccessEndsToolFailure(t *testing.T) {
 	}
 	if got := after(fail, one{"book_reservation", `{"user_id":"leo"}`, `{"reservation_id":"X1"}`, ""}).Failures(); len(got) != 1 {
 		t.Errorf("a success for another user ended it")
+	}
+}
+
+// The line of a result showed one item of a list as if there were no other.
+func TestItemOfAListIsMarked(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"payments":[{"amount":55},{"amount":59}]}`:                         "payments[1 of 2].amount 55, payments[2 of 2].amount 59",
+		`{"payments":[{"amount":55}]}`:                                       "payments.amount 55",
+		`{"a":[{"b":[{"price":1},{"price":2}]}]}`:                            "b[1 of 2].price 1, b[2 of 2].price 2",
+		`{"a":[{"b":[{"price":1}]},{"b":[{"price":2},{"price":3}]}],"c":{}}`: "a[1 of 2].b.price 1, a[2 of 2].b[1 of 2].price 2, a[2 of 2].b[2 of 2].price 3",
+		`[{"price":1},{"price":2}]`:                                          "[1 of 2].price 1, [2 of 2].price 2",
+		`{"a":[{"price":1},{"price":1}]}`:                                    "a[1 of 2].price 1",
+	} {
+		got := found(text, "", maxSaid, false)
+		for _, count := range []string{"payments [2 items], ", "a[2 of 2].b [2 items], ", "a.b [2 items], ", "b [2 items], ", "a [2 items], ", "[2 items], "} {
+			got = strings.ReplaceAll(got, count, "")
+		}
+		if got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", text, got, want)
+		}
+	}
+	cut := found(`{"payments":[{"amount":55},{"amount":5`, "", maxSaid, true)
+	if cut != "payments[1 of …].amount 55, payments[2 of …].amount 5" {
+		t.Errorf("%s", cut)
 	}
 }
 
