@@ -103,7 +103,7 @@ func TestFailedEditChangesNothing(t *testing.T) {
 	}
 	got := shownAfter(one{"write_file", `{"path":"a.go","content":"x"}`, "", ""},
 		one{arguments: "rm a.go && false", exit: "1"})
-	if got != "a.go: written at 2, 1 bytes; last command at 4, in a script that failed: rm a.go" {
+	if got != "a.go: written at 2, 1 bytes; a command at 4, in a script that failed: rm a.go" {
 		t.Errorf("%s", got)
 	}
 }
@@ -111,13 +111,13 @@ func TestFailedEditChangesNothing(t *testing.T) {
 // Commands are shown as written, without a statement about what they did.
 func TestLastCommandVerbatim(t *testing.T) {
 	for script, want := range map[string]string{
-		"cat > a.py <<'EOF'\nimport os\nprint(1)\nEOF":      "a.py: last command at 2: cat > a.py <<'EOF' import os …",
-		"mv old/a.txt new/b.txt":                            "new/b.txt: last command at 2: mv old/a.txt new/b.txt\nold/a.txt: last command at 2: mv old/a.txt new/b.txt",
-		"cd /w && rm tmp.csv":                               "tmp.csv: last command at 2: cd /w && rm tmp.csv",
-		"./report --month 5 > out/may.csv 2> err.log":       "out/may.csv: last command at 2: ./report --month 5 > out/may.csv 2> err.log",
-		"sed -i 's/a.b/c.d/' src/a.go; go test ./src/...":   "src/a.go: last command at 2: sed -i 's/a.b/c.d/' src/a.go",
-		"sed -i '/DEBUG/d' src/a.go":                        "src/a.go: last command at 2: sed -i '/DEBUG/d' src/a.go",
-		"sed -i -e '/DEBUG/d' src/a.go":                     "src/a.go: last command at 2: sed -i -e '/DEBUG/d' src/a.go",
+		"cat > a.py <<'EOF'\nimport os\nprint(1)\nEOF":      "a.py: a command at 2: cat > a.py <<'EOF' import os …",
+		"mv old/a.txt new/b.txt":                            "new/b.txt: a command at 2: mv old/a.txt new/b.txt\nold/a.txt: a command at 2: mv old/a.txt new/b.txt",
+		"cd /w && rm tmp.csv":                               "tmp.csv: a command at 2: cd /w && rm tmp.csv",
+		"./report --month 5 > out/may.csv 2> err.log":       "out/may.csv: a command at 2: ./report --month 5 > out/may.csv 2> err.log",
+		"sed -i 's/a.b/c.d/' src/a.go; go test ./src/...":   "src/a.go: a command at 2: sed -i 's/a.b/c.d/' src/a.go",
+		"sed -i '/DEBUG/d' src/a.go":                        "src/a.go: a command at 2: sed -i '/DEBUG/d' src/a.go",
+		"sed -i -e '/DEBUG/d' src/a.go":                     "src/a.go: a command at 2: sed -i -e '/DEBUG/d' src/a.go",
 		"python3 - <<'EOF'\nopen('split.py','w')\nEOF":      "",
 		"cat a.go | grep -n x; ls src/; python a.py":        "",
 		"pip install x==1.2.3 > /dev/null":                  "",
@@ -159,29 +159,29 @@ func TestLaterChangesAreShown(t *testing.T) {
 		{[]one{write, edit, undo}, wrote + "; edit undone at 6"},
 		{[]one{write, undo}, "/w/src/a.go: edit undone at 4"},
 		{[]one{write, edit, {arguments: "git checkout -- /w/src/a.go"}}, wrote + edited +
-			"; last command at 6: git checkout -- /w/src/a.go"},
+			"; a command at 6: git checkout -- /w/src/a.go"},
 		{[]one{write, edit, {arguments: "cd /w && git checkout ."}}, wrote + edited +
-			"; last command at 6: cd /w && git checkout ."},
+			"; a command at 6: cd /w && git checkout ."},
 		{[]one{write, edit, {arguments: "cd /other && git checkout ."}}, wrote + edited},
-		{[]one{write, edit, {arguments: "git stash"}}, wrote + edited + "; last command at 6: git stash"},
+		{[]one{write, edit, {arguments: "git stash"}}, wrote + edited + "; a command at 6: git stash"},
 		{[]one{write, edit, {arguments: "git stash list; git checkout -b x"}}, wrote + edited},
-		{[]one{write, {arguments: "rm -rf /w/src/"}}, wrote + "; last command at 4: rm -rf /w/src/"},
-		{[]one{write, {arguments: "cd /w && rm src/*.go"}}, wrote + "; last command at 4: cd /w && rm src/*.go"},
+		{[]one{write, {arguments: "rm -rf /w/src/"}}, wrote + "; a command at 4: rm -rf /w/src/"},
+		{[]one{write, {arguments: "cd /w && rm src/*.go"}}, wrote + "; a command at 4: cd /w && rm src/*.go"},
 		{[]one{write, {arguments: "mkdir -p /w/src/; ls /w/src/"}}, wrote},
 		{[]one{write, {arguments: "for f in a; do rm /w/src/$f.go /w/src/a.go; done"}}, wrote +
-			"; last command at 4: for f in a; do rm /w/src/$f.go /w/src/a.go; done"},
+			"; a command at 4: for f in a; do rm /w/src/$f.go /w/src/a.go; done"},
 		{[]one{write, {arguments: "test -s b || rm /w/src/a.go", exit: "0"}}, wrote +
-			"; last command at 4: test -s b || rm /w/src/a.go"},
-		{[]one{write, {arguments: "make && rm /w/src/a.go", exit: "0"}}, wrote + "; last command at 4: rm /w/src/a.go"},
-		{[]one{write, {arguments: "make && rm /w/src/a.go"}}, wrote + "; last command at 4: make && rm /w/src/a.go"},
-		{[]one{write, {arguments: "./gen > /w/src/a.go &"}}, wrote + "; last command at 4: ./gen > /w/src/a.go &"},
+			"; a command at 4: test -s b || rm /w/src/a.go"},
+		{[]one{write, {arguments: "make && rm /w/src/a.go", exit: "0"}}, wrote + "; a command at 4: rm /w/src/a.go"},
+		{[]one{write, {arguments: "make && rm /w/src/a.go"}}, wrote + "; a command at 4: make && rm /w/src/a.go"},
+		{[]one{write, {arguments: "./gen > /w/src/a.go &"}}, wrote + "; a command at 4: ./gen > /w/src/a.go &"},
 		{[]one{write, {arguments: "./gen > /w/src/a.go", output: "Command timed out after 2m"}}, wrote +
-			"; last command at 4, unfinished: ./gen > /w/src/a.go"},
+			"; a command at 4, unfinished: ./gen > /w/src/a.go"},
 		{[]one{{arguments: "rm /w/src/a.go"}, {"Write", `{"file_path":"/w/src/a.go","content":"xy"}`, "ok", ""}},
 			"/w/src/a.go: written at 4, 2 bytes"},
 		{[]one{write, {arguments: "gofmt -w x; touch /w/src/a.go"},
 			{"Edit", `{"file_path":"/w/src/a.go"}`, "ok", ""}},
-			wrote + "; last command at 4: touch /w/src/a.go; edited at 6"},
+			wrote + "; a command at 4: touch /w/src/a.go; edited at 6"},
 		{[]one{write, {"append_file", `{"path":"/w/src/a.go","content":"z"}`, "ok", ""},
 			{"Write", `{"file_path":"/w/src/a.go","content":"z","append":true}`, "ok", ""}},
 			wrote + "; edited 2 times, last at 6"},
@@ -209,7 +209,7 @@ func TestPossibleAliasHasNoCount(t *testing.T) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	got = shownAfter(one{arguments: "cd /a; touch x.go"}, one{arguments: "cd /b; touch x.go"})
-	want = "/b/x.go: last command at 4: touch x.go\n/a/x.go: last command at 2: touch x.go"
+	want = "/b/x.go: a command at 4: touch x.go\n/a/x.go: a command at 2: touch x.go"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

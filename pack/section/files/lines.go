@@ -23,13 +23,13 @@ func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
 
 // line formats a file as one line, with its events in chronological order:
 //
-//	a.go: written at 12, 1204 bytes; edited 2 times, last at 15; last command at 20: gofmt -w a.go
+//	a.go: written at 12, 1204 bytes; edited 2 times, last at 15; a command at 20: gofmt -w a.go
 func (s *State) line(f *file, in prefix.LineInput) prefix.Line {
 	var did []string
 	short := ""
 	add := func(text, full string) { short, did = text, append(did, full) }
 	command := func() {
-		at := "last command at " + in.Where(f.commandAt) + f.end + ": " + f.command
+		at := "a command at " + in.Where(f.commandAt) + f.end + ": " + f.command
 		add(at, at)
 	}
 	if f.wroteAt > 0 {
