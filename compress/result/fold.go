@@ -38,7 +38,11 @@ func Fold(text string, about Hint, size, limit int) string {
 		return line
 	}
 	if path := readPath(about, kind); path != "" && !about.IsError {
-		return foldFile(text, path, size, limit)
+		name := path
+		if !ShowsAll(about.Args, text) || readsPart(about) {
+			name += " (part)"
+		}
+		return foldFile(text, path, name, size, limit)
 	}
 	if line := foldJSON(text, limit); line != "" {
 		return line
@@ -97,6 +101,28 @@ func readPath(about Hint, kind Kind) string {
 	return ""
 }
 
+// ShowsAll reports whether the text that a tool read of a file is all of it, as far as the arguments
+// and the end of the text tell.
+func ShowsAll(arguments, text string) bool {
+	all := true
+	gjson.Parse(arguments).ForEach(func(_, v gjson.Result) bool {
+		all = !(v.Type == gjson.Number && v.Num > 1 || v.IsArray())
+		return all
+	})
+	end := strings.ToLower(text[max(0, len(text)-300):])
+	for _, mark := range []string{"more lines", "truncated", "offset=", "left out", "lines omitted"} {
+		all = all && !strings.Contains(end, mark)
+	}
+	return all
+}
+
+// readsPart reports whether a shell command may print only a part of the file that it reads.
+func readsPart(about Hint) bool {
+	script, ok := toolcall.Script(compress.BareName(about.Tool), about.Args)
+	_, command := toolOf(about)
+	return ok && (strings.Contains(script, "|") || command != "cat" && command != "nl")
+}
+
 // clipPath returns a path in one line; of a long one the end.
 func clipPath(path string) string {
 	path = strings.Join(strings.Fields(path), " ")
@@ -106,12 +132,12 @@ func clipPath(path string) string {
 	return path
 }
 
-// foldFile returns the path and the size of a file, and of its outline as much as fits.
-func foldFile(text, path string, size, limit int) string {
-	line := fmt.Sprintf("%s, %s bytes", path, thousands(size))
+// foldFile returns the name and the size of what was read of a file, and of its outline as much as fits.
+func foldFile(text, path, name string, size, limit int) string {
+	line := fmt.Sprintf("%s, %s bytes", name, thousands(size))
 	if len(text) == size {
 		if n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; n > 1 {
-			line = fmt.Sprintf("%s, %d lines, %s bytes", path, n, thousands(size))
+			line = fmt.Sprintf("%s, %d lines, %s bytes", name, n, thousands(size))
 		}
 	}
 	sep := ": "

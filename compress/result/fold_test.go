@@ -60,6 +60,29 @@ func TestFoldedLineSaysWhatMatters(t *testing.T) {
 	}
 }
 
+// The size of a part of a file looked like the size of the file.
+func TestPartOfAFileIsMarked(t *testing.T) {
+	text := "# The plan\n\n" + strings.Repeat("One more step of the plan.\n", 40)
+	for call, part := range map[string]bool{
+		`read_file {"path":"PLAN.md"}`:                                 false,
+		`read_file {"path":"PLAN.md","offset":40,"limit":42}`:          true,
+		`view {"command":"view","path":"PLAN.md","view_range":[1,42]}`: true,
+		`bash {"command":"cat PLAN.md"}`:                               false,
+		`bash {"command":"head -42 PLAN.md"}`:                          true,
+		`bash {"command":"sed -n 1,42p PLAN.md"}`:                    true,
+	} {
+		tool, args, _ := strings.Cut(call, " ")
+		got := Fold(text, Hint{Tool: tool, Args: args}, len(text), 30)
+		want := "PLAN.md, 42 lines, 1,092 bytes: # The plan"
+		if part {
+			want = "PLAN.md (part), 42 lines, 1,092 bytes: # The plan"
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", call, got)
+		}
+	}
+}
+
 // A line of any text is not empty, one line, and short.
 func FuzzFold(f *testing.F) {
 	for _, text := range []string{`{"a":[1,{"b":"c"`, "[", "\n\n x", `{"":"\u00`, "panic: \x00", `[[[[]]]]`, strings.Repeat("a", 900), "Traceback\nE: x\n"} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -270,24 +271,8 @@ func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) dige
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
 		p.failed = p.failed || toolcall.TellsFailure(a.Text)
 	}
-	p.whole = p.use == derived.FileReads && !p.failed && showsAll(asked.Arguments, a.Text)
+	p.whole = p.use == derived.FileReads && !p.failed && len(a.Text) < record.LongText && result.ShowsAll(asked.Arguments, a.Text)
 	return p
-}
-
-// showsAll reports whether a file that was read is shown from its first line to its last.
-func showsAll(arguments, text string) bool {
-	all := true
-	gjson.Parse(arguments).ForEach(func(key, v gjson.Result) bool {
-		if v.Type == gjson.Number && v.Num > 1 || v.IsArray() {
-			all = false
-		}
-		return all
-	})
-	end := strings.ToLower(text[max(0, len(text)-300):])
-	for _, mark := range []string{"more lines", "truncated", "offset=", "left out", "lines omitted"} {
-		all = all && !strings.Contains(end, mark)
-	}
-	return all && len(text) < record.LongText
 }
 
 // oldTexts are arguments of calls with what they take out of a file.
@@ -342,6 +327,35 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 		}
 	}
 	return p
+}
+
+// WithoutRemoved returns the arguments of a call without the texts that it removes from a file.
+func WithoutRemoved(c ctxabi.Call) string {
+	_, use := derived.FileOf(derived.Call{Name: c.Name, Arguments: c.Arguments})
+	if use != derived.FileChanges || !gjson.Valid(c.Arguments) {
+		return c.Arguments
+	}
+	return withoutRemoved(gjson.Parse(c.Arguments))
+}
+
+func withoutRemoved(v gjson.Result) string {
+	if !v.IsObject() && !v.IsArray() {
+		return v.Raw
+	}
+	var parts []string
+	v.ForEach(func(key, value gjson.Result) bool {
+		switch {
+		case v.IsArray():
+			parts = append(parts, withoutRemoved(value))
+		case !oldTexts[key.Str]:
+			parts = append(parts, key.Raw+":"+withoutRemoved(value))
+		}
+		return true
+	})
+	if v.IsArray() {
+		return "[" + strings.Join(parts, ",") + "]"
+	}
+	return "{" + strings.Join(parts, ",") + "}"
 }
 
 // walkTexts calls do with the texts of a value, and the numbers and so on, in their order.
