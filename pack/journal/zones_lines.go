@@ -237,7 +237,7 @@ func (b *zoner) keyLine(s lineSource, l compress.KeyLine, known bool) string {
 
 // fileHistory is what happened to the files that calls name, as far as it makes older lines of them untrue.
 type fileHistory struct {
-	replaced map[int]bool // sources whose call set what a later call sets to another value
+	replaced map[int]bool // calls that set what a later call sets to another value, or failed to write a file
 
 	whole   map[string]int           // the last source that shows all of the file
 	removed map[string]map[int32]int // the last source whose call took a line out of it
@@ -262,6 +262,8 @@ func filesOf(m record.Records, sources []lineSource) fileHistory {
 			settings = append(settings, i)
 		}
 		isCall := m.At(s.at).Role == ctxabi.Assistant
+		writes := p.use == derived.FileWrites || p.use == derived.FileChanges
+		h.replaced[i] = h.replaced[i] || isCall && writes && failed[s.at]
 		if p.file == "" || isCall && failed[s.at] {
 			continue
 		}
@@ -283,7 +285,7 @@ func filesOf(m record.Records, sources []lineSource) fileHistory {
 
 // gone returns which lines of source i, if it tells of a file, a later one has made untrue; all reports that all of them are.
 func (h *fileHistory) gone(i int, s lineSource) (gone func(int32) bool, all bool) {
-	if s.part.file == "" {
+	if s.part.file == "" || h.replaced[i] {
 		return nil, h.replaced[i]
 	}
 	if i < h.whole[s.part.file] {

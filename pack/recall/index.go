@@ -263,10 +263,14 @@ func oldAt(m record.Records, at int) (old *oldRecord, r record.Excerpt) {
 	return old, r
 }
 
-// recalled is a record without the calls whose state is elsewhere, and newer.
+// recalled is a record without the calls whose state is elsewhere, and newer, and without the texts
+// that edits remove.
 func recalled(r *record.Excerpt) record.Excerpt {
 	said := *r
 	said.Calls = slices.DeleteFunc(slices.Clone(r.Calls), func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) })
+	for i := range said.Calls {
+		said.Calls[i].Arguments = journal.WithoutRemoved(said.Calls[i])
+	}
 	return said
 }
 

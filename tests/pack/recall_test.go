@@ -107,7 +107,7 @@ func TestReadingRecallsNoOldReads(t *testing.T) {
 	s.Write("context/budget", "3000\n")
 	fact := "The seal of the observatory pump is made of graphite."
 	s.Append("messages.jsonl", harness.Message("user", "Look after the station.")+harness.Message("assistant", fact))
-	for i := range 60 {
+	for i := range 160 {
 		text := strings.Repeat(fmt.Sprint(i, " pens are there. "), 12)
 		s.Append("messages.jsonl", harness.Called(fmt.Sprint("c", i), "bash", fmt.Sprintf(`{"command": "cat f%d"}`, i), text))
 	}
@@ -161,5 +161,34 @@ func TestEqualPassagesAreRecalledOnce(t *testing.T) {
 	s.Append("messages.jsonl", harness.Message("user", "Which color has the lamp of the lighthouse?"))
 	if got := recalled(s); strings.Count(strings.ToLower(got), fact) != 1 {
 		t.Errorf("recalled %q", got)
+	}
+}
+
+// Recall and key lines showed text that an edit removed, and text that a failed call should have
+// written, as if it were the present text of the file.
+func TestUnwrittenTextIsNotQuoted(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.NewSession(t)
+	s.Write("context/budget", "3000\n")
+	call := func(id, tool, arguments, result string) {
+		s.Append("messages.jsonl", harness.Called(id, tool, arguments, result))
+	}
+	s.Append("messages.jsonl", harness.Message("user", "Set the retention of the observatory archive."))
+	call("c1", "edit", `{"path":"src/archive.py","oldText":"RETENTION_DAYS = 4711  # of the observatory archive\nkeep = RETENTION_DAYS\n",`+
+		`"newText":"RETENTION_DAYS = 365  # of the observatory archive\nkeep = RETENTION_DAYS\n"}`, "Edited src/archive.py.")
+	call("c2", "write", `{"path":"src/run_archive.py","content":"OBSERVATORY_LIMIT = 9182  # of the observatory archive\nstart(OBSERVATORY_LIMIT)\n"}`,
+		"Error: EACCES: permission denied, open 'src/run_archive.py'")
+	for i := range 160 {
+		s.Append("messages.jsonl", harness.Message("assistant", fmt.Sprintf("Order %d: %d boxes of pens go to the usual address in town.", i, i*7)))
+	}
+	s.Append("messages.jsonl", harness.Message("user", "What is the value of RETENTION_DAYS and OBSERVATORY_LIMIT in the observatory archive?"))
+	prompt := s.Read("context/pack.md")
+	for _, unwritten := range []string{"4711", "9182"} {
+		if strings.Contains(prompt, unwritten) {
+			t.Errorf("the prompt quotes %s:\n%s", unwritten, prompt)
+		}
+	}
+	if !strings.Contains(prompt, "365") {
+		t.Errorf("the prompt does not quote the new text:\n%s", prompt)
 	}
 }
