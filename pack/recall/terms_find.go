@@ -58,8 +58,10 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 		if err == nil {
 			return f, nil
 		}
-		x.reset(1) // a stored block is gone or damaged: it is made again
-		if again {
+		if !again {
+			x.forget(1) // a block is gone, perhaps merged by another index
+		} else {
+			x.reset(1)
 			x.store = nil
 		}
 	}

@@ -232,6 +232,29 @@ func TestTermsGrowWithTheHistory(t *testing.T) {
 	}
 }
 
+// An index whose blocks another index of the same store merged reads the merged block.
+func TestBlocksMergedByAnotherIndex(t *testing.T) {
+	n := BlockRecords - 1
+	l := wordy(n)
+	kept := newShelf()
+	x, other := NewTerms(kept.store, 1), NewTerms(kept.store, 1)
+	for _, x := range []*Terms{x, other} {
+		if _, err := x.Fill(context.Background(), l, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Append(packtest.Message("user", "ship12 to port33"))
+	if _, err := other.Fill(context.Background(), l, n+1); err != nil || len(kept.blocks) != 1 {
+		t.Fatalf("%d blocks, %v", len(kept.blocks), err)
+	}
+
+	l.Reads = 0
+	f, err := x.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
+	if err != nil || f.places[0] != n+1 || l.Reads > 1 {
+		t.Errorf("%v %v; %d records read", f.places, err, l.Reads)
+	}
+}
+
 // A long history is indexed step by step before a question, which reads only what is left.
 func TestFillMakesOneBlockAtATime(t *testing.T) {
 	n := 3*BlockRecords + 100
