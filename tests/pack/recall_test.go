@@ -79,15 +79,16 @@ func recalled(s *harness.Session) string {
 	return block
 }
 
-// A request waits until new records are indexed, but not for records of an earlier pack, even if the
-// daemon was killed.
+// A request waits until new records are indexed, but not for records of an earlier pack, even if
+// the daemon was killed.
 func TestARequestWaitsForNoIndex(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
 	s.Write("context/budget", "3000\n")
 	s.Append("messages.jsonl", filler(200))
 	read(t, s)
-	last := filepath.Join(s.InStore(), ctxabi.InternalDir, "notes/terms.5.32") // messages 161 to 192
+	// The block of the messages 161 to 192.
+	last := filepath.Join(s.InStore(), ctxabi.InternalDir, "notes/terms.5.32")
 	harness.Eventually(t, "the last whole block", func() bool {
 		_, err := os.Stat(last)
 		return err == nil
