@@ -183,12 +183,12 @@ func TestKeyLinesOfAFileAsItIs(t *testing.T) {
 // Of a message that is a JSON object, the summary quotes sentences of its texts, not its syntax.
 func TestConclusionOfAJSONMessage(t *testing.T) {
 	l := logOf(string(message("user", "Change the order.")))
-	l.Append(message("assistant", `{"message":"The order #W48 was updated because it was pending.","order":{"id":"W48"},"note":"The silver set was removed from it."}`))
+	l.Append(message("assistant", `{"message":"The order #W48 was updated because it was pending.","order":{"id":"W48"},"note":"The silver set was removed from it.","ship_to":"763 Broadway, Suite 135, Philadelphia"}`))
 	l.Append(message("user", "Thanks, and now look into module_1."))
 	work(l, 150)
 	md := string(mustCompile(t, inputOf(l, 8000)).Markdown)
 	if block := blockNamed(md, "summary ("); !strings.Contains(block, "The order #W48 was updated because it was pending.") ||
-		strings.Contains(block, `"note"`) {
+		strings.Contains(block, `"note"`) || strings.Contains(block, "763") && !strings.Contains(block, "ship_to: 763") {
 		t.Errorf("%s", block)
 	}
 }

@@ -455,6 +455,9 @@ func worthOf(s string) int {
 			named++
 		}
 	})
+	if len(words) <= 3 && named == 0 && unspacedWords(s) == 0 { // "I found it."
+		return min(worth, 1)
+	}
 	return worth + named
 }
 

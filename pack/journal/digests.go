@@ -358,15 +358,22 @@ func walkTexts(v gjson.Result, key string, do func(key, value string)) {
 	}
 }
 
-// textsOf returns the texts of a message that is a JSON object, with a heading between them, or the
-// message itself.
+// textsOf returns the texts of a message that is a JSON object, with a heading between them and the
+// name of the field if they are no sentences, or the message itself.
 func textsOf(message string) string {
 	v := gjson.Parse(message)
 	if !v.IsObject() || !gjson.Valid(message) {
 		return message
 	}
 	var b strings.Builder
-	walkTexts(v, "", func(_, value string) { b.WriteString(value + "\n\n# …\n\n") })
+	walkTexts(v, "", func(key, value string) {
+		if !strings.ContainsAny(value, ".!?:") {
+			value = key + ": " + value
+		}
+		if strings.Count(value, " ") > 1 {
+			b.WriteString(value + "\n\n# …\n\n")
+		}
+	})
 	return b.String()
 }
 

@@ -308,7 +308,7 @@ func TestLateSummaryDoesNotWaitForFullPrompt(t *testing.T) {
 		n++
 		s.Append(ctxabi.MessagesFile, work(n, 1))
 	}
-	if p := infoOf(t, s); !strings.HasPrefix(p.EpochReason, "summary when") ||
+	if p := infoOf(t, s); !strings.HasPrefix(p.EpochReason, "late summary when") ||
 		strings.Count(s.Read(ctxabi.PackFile), facts(600)) != 1 {
 		t.Errorf("the summary is not shown: %s", p.EpochReason)
 	}
