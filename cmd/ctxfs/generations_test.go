@@ -259,7 +259,7 @@ func TestWhyNamesNoGeneration(t *testing.T) {
 	for record, want := range map[string]string{
 		"messages:212":     "  cited   " + s.blocks("user's words")[0] + ": [212] ",
 		s.citedIn(summary): "  cited   " + summary + ": ",
-		"messages:103": "  line    " + s.blocks("key lines")[0] + ": ",
+		"messages:103":     "  line    " + s.blocks("key lines")[0] + ": ",
 	} {
 		if out := s.run("why", "coder/s1", record); !strings.Contains(out, want) {
 			t.Errorf("%s misses %q:\n%s", record, want, out)
