@@ -135,6 +135,7 @@ func (t *tree) status() []byte {
 	compiled, reused := t.builder.Counts()
 	row("packs_compiled", compiled)
 	row("packs_reused", reused) // cache hits
+	row("recall_awaited", t.builder.Awaited())
 	collected := t.gc.Totals()
 	row("gc_runs", collected.Runs)
 	row("gc_removed", collected.Removed)

@@ -72,7 +72,7 @@ func (b *Build) ChangedFrom(before *Build) string {
 	case b.Redaction == "":
 		return "redaction was turned off"
 	default:
-		return "the rules of redaction changed, or what they allow"
+		return "the rules of redaction or their exceptions changed"
 	}
 	compactions, _, _ := strings.Cut(b.Epoch, "-")
 	compacted := before.Epoch != "" && !strings.HasPrefix(before.Epoch, compactions+"-")

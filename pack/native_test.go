@@ -124,6 +124,7 @@ func brokenTurn() *rapid.Generator[[]byte] {
 			return rapid.OneOf(rapid.SampledFrom([]any{"", " \n", nil, "hello", []any{}, []any{"", m{"type": "text", "text": " "}}}),
 				rapid.Map(text(), func(s string) any { return s })).Draw(t, label)
 		}
+
 		arguments := func() any {
 			return rapid.SampledFrom([]any{"", "{", "null", "[1]", `{"a":1.50,"b":"\ud800"}`, m{"z": 1, "a": "<&>"}, "{}{}", nil, strings.Repeat(`"`, 300)}).Draw(t, "arguments")
 		}

@@ -68,7 +68,9 @@ func cpuTime() time.Duration {
 type blockFile string
 
 func blockFiles(dir string) recall.Store {
-	return func(block int) recall.File { return blockFile(filepath.Join(dir, fmt.Sprint(block))) }
+	return func(first, n int) recall.File {
+		return blockFile(filepath.Join(dir, fmt.Sprint(first, ".", n)))
+	}
 }
 
 func (f blockFile) Load() []byte {

@@ -50,7 +50,7 @@ func (d *draft) uncovered() *requestRecords {
 		r.room -= r.base.Tokens
 	}
 	total := 0
-	for at := r.span.From; at <= r.span.To; at++ {
+	for at := r.span.From; at <= r.span.To && total <= r.room*mostUncovered; at++ { // more are not listed
 		total += int(d.history.At(at).Weight)
 	}
 	shown := 0

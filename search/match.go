@@ -64,7 +64,7 @@ type matcher struct {
 	worth   []float64 // of the query's terms
 	records int       // of all
 	mean    float64   // terms of a record
-	having  int       // records with the term that stands in most
+	having  int       // records with the most frequent term
 	sum     int       // of the records of all terms
 }
 

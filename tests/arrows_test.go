@@ -176,7 +176,8 @@ var arrows = map[string][]string{
 	"pack/journal": {"internal/coder", "pack/finds", "compress/toolcall", "pack/prefix", "pack/section", "pack/section/runs", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":  {"internal/calls", "internal/picture", "pack/record", "internal/tokens", "ctxabi"},
 	"pack/blocks":  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
-	"pack/recall":  {"pack/blocks", "pack/journal", "pack/prefix", "pack/record", "search/segment", "compress", "internal/tokens", "ctxabi", "compress/notes"},
+	"pack/recall": {"pack/blocks", "pack/journal", "pack/prefix", "pack/record", "search/segment", "compress",
+		"internal/tokens", "ctxabi", "compress/notes"},
 	"pack/record": {
 		"internal/calls", "internal/picture", "compress", "ctxabi", "compress/notes", "compress/result",
 		"compress/toolcall",

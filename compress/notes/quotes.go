@@ -344,7 +344,7 @@ func (r *quoteReader) addSentences(from, to int) {
 
 // backWords are the first words of sentences that depend on the previous sentence.
 var backWords = compress.WordSet(`it its they them he she that those but however instead otherwise then nor except only
-	so therefore thus hence daher deshalb
+	therefore thus hence daher deshalb
 	aber sondern jedoch das sie es er dies pero sino eso esto ello mas porém isso isto ele ela mais cela ce il elle`)
 
 // backRuns are the prefixes of such sentences in Japanese, Chinese, and Korean.

@@ -48,14 +48,14 @@ type Builder struct {
 	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
+	awaited          atomic.Uint64 // see Awaited
 	opened           opened
 	digests          digests
 
 	work    context.Context // of what goes on behind the readers' backs
 	endWork context.CancelFunc
 	working sync.WaitGroup
-	indexes chan struct{} // holds one token while a block of an index is made that nobody asked for
-	quiet   time.Duration // how long nobody asks for a pack of a session before its history is indexed
+	indexes chan struct{} // holds one token while records are indexed for later questions
 
 	mu       sync.Mutex
 	sessions lru.Cache[string, *entry] // by session id, with about how many bytes they take; guarded by mu
@@ -66,7 +66,7 @@ func NewBuilder(c Config) (*Builder, error) {
 	if _, err := tokens.For(c.Encoding); err != nil {
 		return nil, err
 	}
-	b := &Builder{config: c, indexes: make(chan struct{}, 1), quiet: quietTime, inputs: source.Gatherer{Config: source.Config{
+	b := &Builder{config: c, indexes: make(chan struct{}, 1), inputs: source.Gatherer{Config: source.Config{
 		Budget: c.Budget, Instead: c.Instead, Encoding: c.Encoding, Workspace: c.Workspace, Wait: c.Wait,
 		MapPath: c.MapPath, Mountpoint: c.Mountpoint, Memory: c.Memory, WaitForAll: c.WaitForAll}}}
 	c.Memory.Cache(remembered{b})
@@ -127,6 +127,9 @@ func mustNotWait(ctx context.Context) bool { return ctx.Value(atOnceKey{}) != ni
 // Counts returns how many packs Current compiled so far, and how often it gave
 // one that was there already.
 func (b *Builder) Counts() (compiled, reused uint64) { return b.compiled.Load(), b.reused.Load() }
+
+// Awaited returns the number of records that were indexed while a user's request waited for them.
+func (b *Builder) Awaited() uint64 { return b.awaited.Load() }
 
 // report notes in the session's errors.jsonl why its pack could not be built.
 func report(x *session.Session, err error) {

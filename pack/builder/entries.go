@@ -64,6 +64,7 @@ func (b *Builder) entry(id string) *entry {
 	e.memo, e.past.memo, e.past.busy = b.newMemo(), b.newMemo(), make(chan struct{}, 1)
 	e.newest.Store(&packed{})
 	e.waits.lower()
+	e.terms.awaited = &b.awaited
 	b.sessions.Put(id, e, 0)
 	return e
 }

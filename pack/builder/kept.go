@@ -56,11 +56,21 @@ const mostReaders = 4
 // termsBlocks begins the names of derived content that has a block of the index by which questions are answered.
 const termsBlocks = "notes/terms."
 
+// termsName returns the name of a block of n records that begins behind first records.
+func termsName(first, n int) string {
+	if n == recall.BlockRecords {
+		return fmt.Sprint(termsBlocks, first/n)
+	}
+	return fmt.Sprint(termsBlocks, first/n, ".", n)
+}
+
 // entryTerms is the index of a session by which its packs answer questions, whatever moment they are of.
 type entryTerms struct {
-	once  sync.Once
-	terms atomic.Pointer[recall.Terms] // made once
-	ahead atomic.Bool                  // somebody indexes what nobody asked for yet
+	once   sync.Once
+	terms  atomic.Pointer[recall.Terms] // made once
+	wanted atomic.Int64                 // records that are indexed in the background; 0: none
+
+	awaited *atomic.Uint64 // see [Builder.Awaited]
 }
 
 func (t *entryTerms) bytes() int {
@@ -75,9 +85,11 @@ func (e *entry) termsOf(x *session.Session) *recall.Terms {
 	e.terms.once.Do(func() {
 		var s recall.Store
 		if !e.Redacts() {
-			s = func(block int) recall.File { return source.Derived{Session: x, Name: fmt.Sprint(termsBlocks, block)} }
+			s = func(first, n int) recall.File { return source.Derived{Session: x, Name: termsName(first, n)} }
 		}
-		e.terms.terms.Store(recall.NewTerms(s, min(mostReaders, runtime.GOMAXPROCS(0))))
+		terms := recall.NewTerms(s, min(mostReaders, runtime.GOMAXPROCS(0)))
+		terms.Awaited = e.terms.awaited
+		e.terms.terms.Store(terms)
 	})
 	return e.terms.terms.Load()
 }

@@ -64,42 +64,62 @@ func TestAQuestionIsAnsweredAlikeWhateverIsKept(t *testing.T) {
 	same("at its moment", b)
 }
 
-// A long history is indexed once nobody asks for its pack any more, before a question comes, and what answers is the same.
-func TestALongHistoryIsIndexedBeforeAQuestion(t *testing.T) {
+// indexed waits until the first n records are indexed in the background.
+func (d *desk) indexed(n int) {
+	d.t.Helper()
+	eventually(d.t, fmt.Sprint(n, " indexed records"), func() bool {
+		return d.b.entry(d.x.ID()).termsOf(d.x).Len() == n
+	})
+}
+
+// A request indexes only the records since the last build, whatever caused it, and after a start those
+// that are in no stored block.
+func TestARequestIndexesOneRecord(t *testing.T) {
+	const n = 16500 // two blocks of 8192, three of 32, and 20 more
 	c := Config{Budget: 4000}
 	d := newDesk(t, c)
 	defer func() { d.b.Close() }()
 	var records [][]byte
-	for k := range 16500 {
+	for k := range n {
 		records = append(records, packtest.Message([]string{"user", "assistant"}[k%2], fmt.Sprintf("On day %d the tide stood at %d and ship %d came in.", k, 20_000+k*37%911, k%53)))
 	}
 	for some := range slices.Chunk(records, 500) {
 		d.append(some...)
 	}
-	d.b.quiet = 0
-	d.pack()
-	blocks := func() (n int) {
-		for _, name := range d.x.DerivedNames("notes") {
-			if strings.HasPrefix(name, termsBlocks) {
-				n++
-			}
+	ask := func(what string, most uint64) *pack.Build {
+		t.Helper()
+		before := d.b.Awaited()
+		d.append(packtest.Message("user", "Which ship came in on day 77?"))
+		b := d.pack()
+		if got := d.b.Awaited() - before; got == 0 || got > most {
+			t.Errorf("%s: a request indexed %d records, not %d", what, got, most)
 		}
-		return n
+		if !strings.Contains(string(b.Markdown[b.Prefix:]), "ship 24 came in") {
+			t.Errorf("%s: %s", what, b.Markdown[b.Prefix:])
+		}
+		return b
 	}
-	eventually(t, "two blocks", func() bool { return blocks() == 2 })
-	d.append(packtest.Message("user", "Which ship came in on day 77?"))
-	then := d.pack()
-	if !strings.Contains(string(then.Markdown[then.Prefix:]), "ship 24 came in") {
-		t.Errorf("%s", then.Markdown[then.Prefix:])
+
+	d.pack()
+	d.indexed(n)
+	ask("after a build of an import", 1)
+	d.append(packtest.Message("assistant", "Ship 24."))
+	d.pack()
+	d.indexed(n + 2)
+	then := ask("after a plain turn", 1)
+
+	d.restart(c)
+	same(t, then, d.pack())
+	ask("after a start", 32)
+	if got := d.b.Awaited(); got > 32 {
+		t.Errorf("%d records were indexed after a start", got)
 	}
-	for k := range 2 {
-		if err := d.x.RemoveDerived(fmt.Sprint(termsBlocks, k)); err != nil {
-			t.Fatal(err)
+
+	for _, name := range d.x.DerivedNames("notes") {
+		if strings.HasPrefix(name, termsBlocks) {
+			d.x.RemoveDerived(name)
 		}
 	}
 	d.restart(c)
-	same(t, then, d.pack())
-	if n := blocks(); n != 2 {
-		t.Errorf("%d blocks are made for a question that comes first", n)
-	}
+	ask("without stored blocks", n+5)
 }

@@ -3,12 +3,12 @@ package builder
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/disk"
@@ -111,68 +111,54 @@ func (b *Builder) catchUp(x *session.Session, e *entry, all *finds.Finds, m reco
 	})
 }
 
-// The first question about a long history needs the index of all its records. A pack of the session is a sign that somebody will ask:
-// once nobody has asked for one for a moment, the history is indexed block by block, behind the readers' backs.
-const (
-	quietTime  = 2 * time.Second
-	indexBytes = 24 << 20 // of memory, about, while a block is made
-)
+// indexBytes is about how much memory it takes to index the records of the largest block.
+const indexBytes = 24 << 20
 
-// indexAhead has the history of x indexed that has n records, unless that is done or nothing of it may be kept.
+// indexAhead indexes the n records of a history in the background after each build, so that a request
+// waits only for records that are newer.
 func (b *Builder) indexAhead(e *entry, x *session.Session, n int) {
 	terms := e.termsOf(x)
-	if e.Redacts() || !terms.LacksBlock(n) || !e.terms.ahead.CompareAndSwap(false, true) {
+	if terms.Len() >= n || e.terms.wanted.Swap(int64(n)) > 0 { // a running goroutine sees it
 		return
 	}
 	b.background(func(ctx context.Context) {
-		defer e.terms.ahead.Store(false)
 		before := terms.Size()
-		seen := uint64(0) // compilations; there was one at least
-		for more := true; more && !x.Removed() && b.waitForQuiet(ctx, e, &seen); {
-			release, err := b.config.Memory.Spare("pack", ctxabi.PackFile, indexBytes)
-			if err != nil {
-				break // a later pack tries again
+		for {
+			n := e.terms.wanted.Load()
+			for more := true; more; {
+				more = !x.Removed() && b.indexSome(ctx, x, e, int(n))
 			}
-			more = b.indexBlock(ctx, x, e)
-			release()
+			if e.terms.wanted.CompareAndSwap(n, 0) {
+				break
+			}
 		}
 		b.grow(x.ID(), terms.Size()-before)
 	})
 }
 
-// waitForQuiet returns when nobody asked for a pack for a moment, and notes in seen how many did so far. It reports whether that
-// came before the end of ctx.
-func (b *Builder) waitForQuiet(ctx context.Context, e *entry, seen *uint64) bool {
-	for {
-		now := e.begun.Load()
-		if now == *seen {
-			return ctx.Err() == nil
-		}
-		*seen = now
-		t := time.NewTimer(b.quiet)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return false
-		}
-	}
-}
-
-// indexBlock indexes a block of the history, when no other session has one indexed, and reports whether there may be more.
-func (b *Builder) indexBlock(ctx context.Context, x *session.Session, e *entry) (more bool) {
+// indexSome indexes at most one block of the first n records and reports whether more are missing. It
+// waits while another session is indexed. After an error the next build tries again.
+func (b *Builder) indexSome(ctx context.Context, x *session.Session, e *entry, n int) (more bool) {
 	select {
 	case b.indexes <- struct{}{}:
 		defer func() { <-b.indexes }()
 	case <-ctx.Done():
 		return false
 	}
+	terms := e.termsOf(x)
+	need := min(indexBytes, (n-terms.Len())*(indexBytes/recall.BlockRecords))
+	release, err := b.config.Memory.Spare("pack", ctxabi.PackFile, int64(need))
+	if err != nil {
+		return false
+	}
+	defer release()
 	t, err := e.Timeline(ctx, x)
 	if err != nil {
 		return false // whoever asks is told
 	}
 	in := e.logs(t)
-	more, err = e.termsOf(x).FillBlock(ctx, in.History())
+	m := in.History()
+	more, err = terms.Fill(ctx, m, min(n, m.Len()))
 	return more && err == nil
 }
 

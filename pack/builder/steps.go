@@ -216,7 +216,7 @@ func (s *step) compile(ctx context.Context, last *packed) (*packed, error) {
 
 	e.swap.Note(x, in.History(), build.Left)
 	b.foldAhead(e, in)
-	b.indexAhead(e, x, in.History().Len()) // its wait for quiet begins after the build
+	b.indexAhead(e, x, in.History().Len())
 	b.summarizeNext(ctx, x, e, s.gathered, in, build)
 	reportCut(x, build, last.build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index

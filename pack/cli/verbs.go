@@ -14,7 +14,7 @@ func Register(root *cobra.Command) {
 func recipeCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "recipe",
-		Short: "Check and show what packs are made of",
+		Short: "Check and show the inputs of packs",
 		Long: `A recipe, context.yaml, lists what a session's prompt is made of. It is in the
 agent's home, or in context/ of one session. Without one the built-in recipe
 applies.`,

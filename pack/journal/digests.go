@@ -60,6 +60,7 @@ type saidWords struct {
 	reply bool        // the user answered a question tool
 	idle  bool        // says nothing; set only if the parts are not stored
 	wants func() bool // reports whether the parts demand something; nil for a reply
+	order []int       // see inOrder; nil: not computed yet
 }
 
 // saidBy returns the words of a message of the user.
@@ -69,6 +70,15 @@ func saidBy(r record.Excerpt) *saidWords {
 	w.rules = strings.Join(derived.Rules(w.parts), " ")
 	w.wants = sync.OnceValue(func() bool { return derived.Demands(w.parts) })
 	return w
+}
+
+// inOrder returns the indices of the parts by importance. It is computed once, and each compaction
+// needs it.
+func (w *saidWords) inOrder() []int {
+	if w.order == nil {
+		w.order = derived.Order(w.parts, derived.IsRule)
+	}
+	return w.order
 }
 
 // says reports whether the words say something: they are no small talk, and not a paste alone.

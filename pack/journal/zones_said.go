@@ -47,6 +47,7 @@ type saying struct {
 
 	wants func() bool // reports whether it demands something; nil for a reply
 	keep  string      // parts that every line contains whole; see keeps
+	words *saidWords  // whose parts these are, unless a change concerns the message; nil: of none
 	order []int       // indices of parts by importance, for shortened lines; nil: not computed yet
 }
 
@@ -242,6 +243,8 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 			s.parts = derived.Select(s.parts, func(i int) bool { return missing[i] })
 			s.rules, s.cut = strings.Join(s.parts, " "), true
 			s.keep = s.rules
+		} else if !s.pair {
+			s.words = w
 		}
 		if w.sense == derived.Reply {
 			s.asked = b.askedBefore(at)
@@ -369,7 +372,9 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 		most = max(most, b.c.CountCached(s.keep)+lineTokens)
 	}
 	text, cut := derived.Shorten(s.parts, func() []int {
-		if s.order == nil {
+		if s.order == nil && s.words != nil {
+			s.order = s.words.inOrder()
+		} else if s.order == nil {
 			s.order = derived.Order(s.parts, func(part string) bool { return b.keeps(s.at, part) })
 		}
 		return s.order

@@ -17,7 +17,7 @@ const (
 	gistScanned  = 64 // records per such stretch from which these are selected
 	minWorth     = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
 	endsWorth    = 4  // additional worth of a sentence in the last record of a turn
-	answersWorth = 2  // likewise, of the best sentence of a turn that a quoted question began
+	answersWorth = 4  // likewise, of the best sentence of a turn that a quoted question began
 	maxMisses    = 8  // sentences that may fail to fit before the selection stops
 )
 

@@ -18,8 +18,9 @@
 //   - Whether a line is in the pack already: view.go; in zones: among.go. Whether a later write
 //     replaced the content: index.go (Query.isReplaced). Whether the user changed a statement:
 //     pack/journal/changed.go.
-//   - Index of all terms: terms_fill.go builds it, terms_find.go searches it. A block of 8192 records is
-//     a segment of the search index, which terms_block.go stores.
+//   - Index of all terms: terms_fill.go builds it, terms_find.go searches it. A block of 32 to 8192
+//     records is a segment of the search index, which terms_block.go stores and merges. When records
+//     are indexed: pack/builder/room.go (indexAhead).
 //
 // The index answers for each prefix of a history as one that was built from that prefix. It saves
 // time and changes no result. [Terms] is safe for concurrent use; a [Memo] belongs to one

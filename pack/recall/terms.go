@@ -5,37 +5,55 @@ import (
 	"sync/atomic"
 )
 
-// blockRecords is how many records a block of [Terms] has that grows no more.
-const blockRecords = 8192
+// BlockRecords is the number of records of the largest block of [Terms].
+const BlockRecords = 8192
+
+// blockSizes lists the possible numbers of records of a sealed block. mergedBlocks blocks of one size
+// are merged into one of the next size, so that the store soon contains a new record and a search
+// reads few blocks.
+var blockSizes = [...]int{32, 512, BlockRecords}
+
+const mergedBlocks = 16
 
 // Terms is the index of all records of one history: which of them have a term, and how often. It grows with
 // the history, and answers for each prefix of it as one would that was made of that prefix alone. It is safe
 // for concurrent use.
 //
-// It takes one or two hundred bytes for a record; with a [Store] those are on the disk, but for two of them.
+// A record takes one or two hundred bytes. With a [Store], only the newest records take memory.
 type Terms struct {
 	busy   chan struct{} // holds one token while somebody reads or changes what follows
-	sealed []*termBlock
-	open   termBlock
-	sizes  int   // bytes of memory that the sealed ones take
-	unread []int // places that said nothing because they could not be read
-	store  Store // of sealed blocks; nil: they stay in memory
+	sealed []*termBlock  // in the order of their records, without gaps
+	open   termBlock     // of the records after them
+	sizes  int           // bytes of memory that the sealed ones take
+	read   int           // records that were indexed so far
+	unread []int         // places that said nothing because they could not be read
+	store  Store         // of sealed blocks; nil: they stay in memory
 
 	workers int // that may read at a time
 
+	Awaited *atomic.Uint64 // counts records that searches had to index first; nil: not counted
+
 	size    atomic.Int64 // about, in bytes
 	indexed atomic.Int64 // records, as size was noted
-	stored  atomic.Int64 // records whose blocks the store was seen to have
 }
 
-// NewTerms returns an empty index whose blocks s keeps; nil: nothing does. Up to workers goroutines read a history at a time that
-// lacks several blocks; it is safe for concurrent use then.
+// NewTerms returns an empty index that stores its blocks in s, or keeps them in memory if s is nil.
+// Up to workers goroutines read a history if several of the largest blocks are missing; the history
+// must be safe for concurrent use then.
 func NewTerms(s Store, workers int) *Terms {
 	return &Terms{store: s, workers: workers, busy: make(chan struct{}, 1)}
 }
 
+// end returns the number of records in sealed blocks; x.busy is held.
+func (x *Terms) end() int {
+	if n := len(x.sealed); n > 0 {
+		return x.sealed[n-1].end()
+	}
+	return 0
+}
+
 // len is how many records are indexed; x.busy is held.
-func (x *Terms) len() int { return len(x.sealed)*blockRecords + len(x.open.lengths) }
+func (x *Terms) len() int { return x.end() + len(x.open.lengths) }
 
 // Size is about how many bytes of memory x takes. It waits for nobody.
 func (x *Terms) Size() int { return int(x.size.Load()) }
@@ -53,21 +71,26 @@ func (x *Terms) Clear() {
 	x.reset(1)
 }
 
-// reset forgets the block of the record at a place and all behind it; x.busy is held.
+// reset removes the block of the record at a place and all blocks after it; x.busy is held.
 func (x *Terms) reset(from int) {
-	for n := len(x.sealed); n > 0 && n*blockRecords >= from; n-- {
-		x.sizes -= x.sealed[n-1].bytes()
-		x.sealed = x.sealed[:n-1]
-		if x.store != nil {
-			x.store(n - 1).Remove()
+	for _, b := range x.sealed {
+		if b.end() >= from && x.store != nil {
+			x.store(b.first, len(b.lengths)).Remove()
 		}
 	}
-	x.open = termBlock{}
-	x.stored.Store(min(x.stored.Load(), int64(from-1)))
+	x.forget(from)
+}
+
+// forget drops these blocks from memory, but not from the store; x.busy is held.
+func (x *Terms) forget(from int) {
+	for n := len(x.sealed); n > 0 && x.sealed[n-1].end() >= from; n-- {
+		x.sizes -= x.sealed[n-1].bytes()
+		x.sealed = x.sealed[:n-1]
+	}
+	x.open = termBlock{first: x.end()}
 	if n := len(x.sealed); n > 0 {
 		x.open.tools = x.sealed[n-1].tools
 	}
-	first := len(x.sealed)*blockRecords + 1
-	x.unread = slices.DeleteFunc(x.unread, func(at int) bool { return at >= first })
+	x.unread = slices.DeleteFunc(x.unread, func(at int) bool { return at > x.end() })
 	x.weigh()
 }

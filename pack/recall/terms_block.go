@@ -1,8 +1,11 @@
 package recall
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/prefix"
@@ -10,8 +13,10 @@ import (
 	"github.com/ctxfs/ctxfs/search/segment"
 )
 
-// termBlock has the terms of up to blockRecords records. A whole block is a segment and never changes.
+// termBlock has the terms of up to BlockRecords records. A whole block has one of blockSizes, is a segment,
+// and never changes.
 type termBlock struct {
+	first   int      // records before it
 	lengths []uint16 // of the records, in terms
 	sum     int64    // of these
 	tools   int      // tool events up to its end
@@ -23,6 +28,9 @@ type termBlock struct {
 // maxCount is the largest number of terms of a record, and of occurrences in it, that is told from
 // larger ones.
 const maxCount = 1<<16 - 1
+
+// end returns the number of records up to the end of the block.
+func (b *termBlock) end() int { return b.first + len(b.lengths) }
 
 func (b *termBlock) bytes() (n int) {
 	n = 160 + 2*cap(b.lengths)
@@ -41,7 +49,7 @@ func (b *termBlock) add(text string) {
 		b.chunk = segment.NewChunk()
 	}
 	length := 0
-	b.chunk.Add(segment.Log{}, len(b.lengths)+1, segment.Record{}, func(emit func(term uint64)) {
+	b.chunk.Add(segment.Log{}, b.end()+1, segment.Record{}, func(emit func(term uint64)) {
 		compress.Terms(text, func(term uint64) {
 			length++
 			emit(term)
@@ -54,11 +62,12 @@ func (b *termBlock) add(text string) {
 // seal returns the whole block as a segment in memory.
 func (b *termBlock) seal() (*termBlock, error) {
 	s, err := b.chunk.Segment()
-	return &termBlock{lengths: b.lengths, sum: b.sum, tools: b.tools, segment: s}, err
+	return &termBlock{first: b.first, lengths: b.lengths, sum: b.sum, tools: b.tools, segment: s}, err
 }
 
-// Store returns the file of a block of an index, by the number of the block from 0.
-type Store func(block int) File
+// Store returns the file of a block of an index, by the number of records before it and its own number
+// of records.
+type Store func(first, n int) File
 
 // File is the place in which a block is stored.
 type File interface {
@@ -83,42 +92,83 @@ func CheckBlock(data []byte) error {
 	})
 }
 
-// keep stores the next block, so that only the file has its terms; x.busy is held.
+// keep stores the next block, so that only the file has its terms, unless it is one of the smallest: a
+// search would open too many files. x.busy is held.
 func (x *Terms) keep(m record.Records, b *termBlock) {
 	if x.store == nil || len(x.unread) > 0 {
 		return
 	}
-	k := len(x.sealed)
-	if stateOf(x.store(k)).Save(m, (k+1)*blockRecords, b.segment.Data) == nil {
+	err := stateOf(x.store(b.first, len(b.lengths))).Save(m, b.end(), b.segment.Data)
+	if err == nil && len(b.lengths) > blockSizes[0] {
 		b.segment.Data = nil
 	}
 }
 
-// load loads the next block if one of m is stored, and reports whether it did; x.busy is held.
+// load appends the largest stored block of m that begins after the sealed ones, and reports whether
+// there was one. x.busy is held.
 func (x *Terms) load(m record.Records) bool {
-	k := len(x.sealed)
-	end := (k + 1) * blockRecords
-	if x.store == nil || end > m.Len() {
-		return false
+	at := x.end()
+	for _, size := range slices.Backward(blockSizes[:]) {
+		if x.store == nil || at%size != 0 || at+size > m.Len() {
+			continue
+		}
+		file := x.store(at, size)
+		state, end, ok := stateOf(file).Load(m)
+		b, whole := readBlock(state, size)
+		if !ok || end != at+size || !whole {
+			file.Remove()
+			continue
+		}
+		b.first, b.tools = at, record.ToolsUpTo(m, end)
+		if size == blockSizes[0] {
+			b.segment.Data = state
+		}
+		x.sealed, x.open = append(x.sealed, b), termBlock{first: end, tools: b.tools}
+		x.sizes += b.bytes()
+		return true
 	}
-	file := x.store(k)
-	state, at, ok := stateOf(file).Load(m)
-	b, whole := readBlock(state)
-	if !ok || at != end || !whole {
-		file.Remove()
-		return false
-	}
-	b.tools = record.ToolsUpTo(m, end)
-	x.sealed, x.open = append(x.sealed, b), termBlock{tools: b.tools}
-	x.sizes += b.bytes()
-	return true
+	return false
 }
 
-// readBlock returns the part of a stored block that stays in memory; ok is false if state is
-// something else.
-func readBlock(state []byte) (b *termBlock, ok bool) {
+// isStored reports whether the store contains the largest block that begins after first records.
+func (x *Terms) isStored(first int) bool {
+	return x.store != nil && x.store(first, BlockRecords).Load() != nil
+}
+
+// merged returns one block of adjacent blocks. x.busy is held. It returns an error if a block cannot be
+// read, and that of ctx.
+func (x *Terms) merged(ctx context.Context, parts []*termBlock) (*termBlock, error) {
+	whole := &termBlock{first: parts[0].first, tools: parts[len(parts)-1].tools}
+	var segments []*segment.Segment
+	var contents []io.ReaderAt
+	for _, p := range parts {
+		whole.lengths, whole.sum = append(whole.lengths, p.lengths...), whole.sum+p.sum
+		content, closer, err := x.reader(p)
+		if err != nil {
+			return nil, err
+		}
+		defer closer.Close()
+		segments, contents = append(segments, p.segment), append(contents, content)
+	}
+
+	var data bytes.Buffer
+	all := func(*segment.Run) bool { return true }
+	if err := segment.Merge(ctx, &data, segments, contents, all); err != nil {
+		return nil, err
+	}
+	s, err := segment.Open(segment.Bytes(data.Bytes()), int64(data.Len()))
+	if err != nil {
+		return nil, err
+	}
+	s.Data, whole.segment = data.Bytes(), s
+	return whole, nil
+}
+
+// readBlock returns the part of a stored block of n records that stays in memory; ok is false if state
+// is something else.
+func readBlock(state []byte, n int) (b *termBlock, ok bool) {
 	s, err := segment.Open(segment.Bytes(state), int64(len(state)))
-	if err != nil || s.N != blockRecords || len(s.Runs) != 1 {
+	if err != nil || s.N != n || len(s.Runs) != 1 {
 		return nil, false
 	}
 	rows, err := s.LoadRows(segment.Bytes(state))
@@ -134,14 +184,14 @@ func readBlock(state []byte) (b *termBlock, ok bool) {
 	return b, true
 }
 
-// reader returns the bytes of the segment of block k, which the caller must close; x.busy is held. It
+// reader returns the bytes of the segment of a block, which the caller must close; x.busy is held. It
 // returns an error if the block is no longer stored.
-func (x *Terms) reader(k int) (io.ReaderAt, io.Closer, error) {
-	s := x.sealed[k].segment
+func (x *Terms) reader(b *termBlock) (io.ReaderAt, io.Closer, error) {
+	s := b.segment
 	if s.Data != nil {
 		return segment.Bytes(s.Data), io.NopCloser(nil), nil
 	}
-	content, closer, size, err := x.store(k).Open()
+	content, closer, size, err := x.store(b.first, len(b.lengths)).Open()
 	if err != nil {
 		return nil, nil, err
 	}

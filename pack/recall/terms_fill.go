@@ -8,41 +8,28 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// LacksBlock reports whether a whole block of the first n records is neither indexed nor known to be kept. It waits for nobody.
-func (x *Terms) LacksBlock(n int) bool {
-	return n-int(max(x.indexed.Load(), x.stored.Load())) >= blockRecords
-}
+// Len returns the number of indexed records. It waits for nobody.
+func (x *Terms) Len() int { return int(x.indexed.Load()) }
 
-// FillBlock indexes one whole block of the records of m before anybody asks, and reports whether there may be more. A question that
-// comes meanwhile waits for that one, and indexes the rest itself. There is no more where the store keeps no block, or has the last
-// one of m. It returns the error of ctx when that ends.
-func (x *Terms) FillBlock(ctx context.Context, m record.Records) (more bool, err error) {
+// Fill indexes records of m up to place n, but at most one of the largest blocks, and reports whether
+// more are missing. A concurrent search waits for it and then indexes the rest itself. Fill returns the
+// error of ctx if ctx ends.
+func (x *Terms) Fill(ctx context.Context, m record.Records, n int) (more bool, err error) {
 	select {
 	case x.busy <- struct{}{}:
 		defer func() { <-x.busy }()
 	case <-ctx.Done():
 		return false, ctx.Err()
 	}
-	blocks, k := m.Len()/blockRecords, len(x.sealed)
-	if x.store == nil || k >= blocks {
-		return false, nil
-	}
-	if _, last, _, err := x.store(blocks - 1).Open(); err == nil { // they are stored in their order
-		x.stored.Store(int64(blocks * blockRecords))
-		return false, last.Close()
-	}
-	if err := x.upTo(ctx, m, (k+1)*blockRecords, 1); err != nil {
-		return false, err
-	}
-	b := x.sealed[len(x.sealed)-1]
-	return b.segment.Data == nil && len(x.sealed) < blocks, nil
+	err = x.upTo(ctx, m, min(n, (x.len()/BlockRecords+1)*BlockRecords), 1)
+	return x.len() < n, err
 }
 
 // upTo indexes the records of m that are not yet, up to the one at place n, by so many workers; x.busy is held. It returns the error
 // of ctx when that ends.
 func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) error {
-	for k, b := range x.sealed { // an event came to stand in front of others
-		if end := (k + 1) * blockRecords; end <= m.Len() && record.ToolsUpTo(m, end) != b.tools {
+	for _, b := range x.sealed { // an event came to stand in front of others
+		if end := b.end(); end <= m.Len() && record.ToolsUpTo(m, end) != b.tools {
 			x.reset(end)
 			break
 		}
@@ -61,24 +48,31 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) erro
 	}
 	defer x.weigh()
 	for x.len() < n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if len(x.open.lengths) == 0 {
 			if x.load(m) {
 				continue
 			}
-			if blocks := (n - x.len()) / blockRecords; blocks > 1 && workers > 1 {
+			blocks := (n - x.end()) / BlockRecords
+			if blocks > 1 && workers > 1 && x.end()%BlockRecords == 0 {
 				if err := x.upToBlocks(ctx, m, min(blocks, workers)); err != nil {
 					return err
 				}
 				continue
 			}
 		}
-		unread, err := x.open.grow(ctx, m, len(x.sealed)*blockRecords, min(blockRecords, n-len(x.sealed)*blockRecords))
+		size := x.nextSize(n)
+		before := len(x.open.lengths)
+		unread, err := x.open.grow(ctx, m, min(size, n-x.end()))
+		x.read += len(x.open.lengths) - before
 		x.unread = append(x.unread, unread...)
 		if err != nil {
 			return err
 		}
-		if len(x.open.lengths) == blockRecords {
-			if err := x.add(m, &x.open); err != nil {
+		if len(x.open.lengths) == size {
+			if err := x.add(ctx, m, &x.open); err != nil {
 				return err
 			}
 		}
@@ -86,25 +80,40 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) erro
 	return nil
 }
 
-// upToBlocks indexes the records of so many blocks, each by a goroutine of its own, up to the first that is kept; the open one
-// is empty. x.busy is held. It returns the error of ctx when that ends; then it has the blocks that were made before.
+// nextSize returns the number of records at which the open block is sealed if n records are indexed:
+// the largest size that may begin at its place and fits. x.busy is held.
+func (x *Terms) nextSize(n int) int {
+	at, size := x.end(), blockSizes[0]
+	for _, s := range blockSizes[1:] {
+		if at%s == 0 && (at+s <= n || len(x.open.lengths) > size) {
+			size = s
+		}
+	}
+	return size
+}
+
+// upToBlocks indexes so many of the largest blocks, each in its own goroutine, and stops before the
+// first block that is stored. The open block must be empty, and x.busy is held. If ctx ends, it returns
+// the error of ctx and keeps the blocks that are complete.
 func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) error {
 	type made struct {
 		termBlock
 		unread []int
 		err    error
 	}
-	first := len(x.sealed)
+	first := x.end()
 	all := make([]made, blocks)
 	var working sync.WaitGroup
 	for i := range all {
-		if i > 0 && x.store != nil && x.store(first+i).Load() != nil {
+		before := first + i*BlockRecords
+		if i > 0 && x.isStored(before) {
 			all = all[:i]
 			break
 		}
 		b := &all[i]
 		working.Go(func() {
-			b.unread, b.err = b.grow(ctx, m, (first+i)*blockRecords, blockRecords)
+			b.first = before
+			b.unread, b.err = b.grow(ctx, m, BlockRecords)
 		})
 	}
 	working.Wait()
@@ -113,32 +122,50 @@ func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) er
 			return all[i].err
 		}
 		x.unread = append(x.unread, all[i].unread...)
-		if err := x.add(m, &all[i].termBlock); err != nil {
+		x.read += BlockRecords
+		if err := x.add(ctx, m, &all[i].termBlock); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// add appends a whole block to the sealed ones and stores it; the open one is empty then. x.busy is
-// held. It returns an error if no segment can be made of the block.
-func (x *Terms) add(m record.Records, whole *termBlock) error {
+// add makes a segment of a whole block, stores it, and merges the last blocks if they complete a larger
+// one; the open block is empty then. x.busy is held. It returns an error if no segment can be made.
+func (x *Terms) add(ctx context.Context, m record.Records, whole *termBlock) error {
 	b, err := whole.seal()
 	if err != nil {
 		return err
 	}
-	x.keep(m, b)
-	x.sealed, x.open = append(x.sealed, b), termBlock{tools: b.tools}
-	x.sizes += b.bytes()
-	x.weigh()
-	return nil
+	for {
+		x.keep(m, b)
+		x.sealed, x.open = append(x.sealed, b), termBlock{first: b.end(), tools: b.tools}
+		x.sizes += b.bytes()
+		x.weigh()
+		size, k := len(b.lengths), len(x.sealed)-mergedBlocks
+		if size == BlockRecords || b.end()%(mergedBlocks*size) != 0 || k < 0 || len(x.sealed[k].lengths) != size {
+			return nil
+		}
+
+		parts := slices.Clone(x.sealed[k:])
+		if b, err = x.merged(ctx, parts); err != nil {
+			return nil // a search finds the blocks unmerged, or that one is gone
+		}
+		for _, p := range parts {
+			x.sizes -= p.bytes()
+			if x.store != nil {
+				defer x.store(p.first, size).Remove() // after the merged one is stored
+			}
+		}
+		x.sealed = x.sealed[:k]
+	}
 }
 
-// grow indexes records of m behind the first before ones until the block has so many, and returns the places of those that cannot
+// grow indexes records of m until the block has so many, and returns the places of those that cannot
 // be read. It returns the error of ctx when that ends.
-func (b *termBlock) grow(ctx context.Context, m record.Records, before, records int) (unread []int, err error) {
+func (b *termBlock) grow(ctx context.Context, m record.Records, records int) (unread []int, err error) {
 	for len(b.lengths) < records {
-		at := before + len(b.lengths) + 1
+		at := b.end() + 1
 		if at%64 == 0 && ctx.Err() != nil {
 			return unread, ctx.Err()
 		}

@@ -44,6 +44,12 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	case <-ctx.Done():
 		return found{}, ctx.Err()
 	}
+	before := x.read
+	defer func() {
+		if x.Awaited != nil {
+			x.Awaited.Add(uint64(x.read - before))
+		}
+	}()
 	for again := false; ; again = true {
 		if err := x.upTo(ctx, m, n, x.workers); err != nil {
 			return found{}, err
@@ -52,8 +58,10 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 		if err == nil {
 			return f, nil
 		}
-		x.reset(1) // a stored block is gone or damaged: it is made again
-		if again {
+		if !again {
+			x.forget(1) // a block is gone, perhaps merged by another index
+		} else {
+			x.reset(1)
 			x.store = nil
 		}
 	}
@@ -124,20 +132,19 @@ func best[T int32 | float64](scores []T, n int) (places []int) {
 
 // sum is how many terms the first n records have; x.busy is held.
 func (x *Terms) sum(n int) (sum int64) {
-	add := func(lengths []uint16) {
-		for _, l := range lengths[:min(n, len(lengths))] {
+	add := func(lengths []uint16, first int) {
+		for _, l := range lengths[:max(0, min(n-first, len(lengths)))] {
 			sum += int64(l)
 		}
 	}
 	for _, b := range x.sealed {
-		if n >= blockRecords {
+		if n >= b.end() {
 			sum += b.sum
 		} else {
-			add(b.lengths)
+			add(b.lengths, b.first)
 		}
-		n = max(0, n-blockRecords)
 	}
-	add(x.open.lengths)
+	add(x.open.lengths, x.end())
 	return sum
 }
 
@@ -159,7 +166,7 @@ func (x *Terms) lists(terms []asked, n int) ([]termList, error) {
 		for i := range out {
 			l := &out[i]
 			e, err := x.sealed[k].segment.Find(content, l.term)
-			if l.sealed = append(l.sealed, e); err == nil && (k+1)*blockRecords > n {
+			if l.sealed = append(l.sealed, e); err == nil && x.sealed[k].end() > n {
 				err = x.eachIn(k, content, l, n, count)
 			} else {
 				l.having += e.Records
@@ -194,8 +201,8 @@ func (x *Terms) each(lists []termList, n int, do posting) error {
 
 // eachBlock calls do with the content of each sealed block that has some of the first n records.
 func (x *Terms) eachBlock(n int, do func(k int, content io.ReaderAt) error) error {
-	for k := 0; k < len(x.sealed) && k*blockRecords < n; k++ {
-		content, closer, err := x.reader(k)
+	for k := 0; k < len(x.sealed) && x.sealed[k].first < n; k++ {
+		content, closer, err := x.reader(x.sealed[k])
 		if err != nil {
 			return err
 		}
@@ -216,8 +223,8 @@ func (x *Terms) eachIn(k int, content io.ReaderAt, l *termList, n int, do postin
 	}
 	docs, counts, err := b.segment.Postings(content, l.sealed[k], nil, nil)
 	for i, doc := range docs { // the newest record first
-		if in := blockRecords - int(doc); k*blockRecords+in <= n {
-			do(l, k*blockRecords+in, counts[i], b.lengths[in-1])
+		if in := len(b.lengths) - int(doc); b.first+in <= n {
+			do(l, b.first+in, counts[i], b.lengths[in-1])
 		}
 	}
 	return err
@@ -232,7 +239,7 @@ func (x *Terms) eachOpen(lists []termList, n int, do posting) {
 	for i := range lists {
 		terms[i] = lists[i].term
 	}
-	first := len(x.sealed)*blockRecords + 1
+	first := x.end() + 1
 	x.open.chunk.Each(terms, func(i, doc int, count uint32) {
 		if first+doc <= n {
 			do(&lists[i], first+doc, count, x.open.lengths[doc])

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/pack/journal"
@@ -16,22 +18,32 @@ import (
 
 // shelf stores blocks in memory.
 type shelf struct {
-	blocks map[int][]byte
-	loads  int
+	blocks map[[2]int][]byte // by the records before them and their own
 	head   string
 }
 
-func (s *shelf) store(block int) File { return shelved{s, block} }
+func newShelf() *shelf { return &shelf{blocks: map[[2]int][]byte{}} }
+
+func (s *shelf) store(first, n int) File { return shelved{s, [2]int{first, n}} }
+
+// large returns the file of the k-th of the largest blocks.
+func (s *shelf) large(k int) File { return s.store(k*BlockRecords, BlockRecords) }
+
+// sizes returns the sizes of the blocks in the order of their records.
+func (s *shelf) sizes() (sizes []int) {
+	first := func(a, b [2]int) int { return a[0] - b[0] }
+	for _, b := range slices.SortedFunc(maps.Keys(s.blocks), first) {
+		sizes = append(sizes, b[1])
+	}
+	return sizes
+}
 
 type shelved struct {
 	*shelf
-	block int
+	block [2]int
 }
 
-func (s shelved) Load() []byte {
-	s.loads++
-	return s.blocks[s.block]
-}
+func (s shelved) Load() []byte { return s.blocks[s.block] }
 
 func (s shelved) Open() (io.ReaderAt, io.Closer, int64, error) {
 	data := s.blocks[s.block]
@@ -64,9 +76,9 @@ func wordy(n int) *packtest.Log {
 
 // An index answers for each prefix as one that was made of it: whatever it knows beside, wherever its blocks are.
 func TestTermsAnswerForAPrefix(t *testing.T) {
-	n := 3*blockRecords + 200
+	n := 3*BlockRecords + 200
 	l := wordy(n)
-	kept := &shelf{blocks: map[int][]byte{}}
+	kept := newShelf()
 	fill := NewTerms(kept.store, 1)
 	ask := func(x *Terms, upTo int, question string) string {
 		t.Helper()
@@ -86,27 +98,29 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 	inMemory := NewTerms(nil, 1)
 	ask(inMemory, n, "ship1")
 	ask(fill, n, "ship1")
-	if len(kept.blocks) != 3 || fill.Size() > inMemory.Size()/2 {
-		t.Fatalf("%d blocks are kept, %d bytes of %d in memory", len(kept.blocks), fill.Size(), inMemory.Size())
+	sizes := []int{BlockRecords, BlockRecords, BlockRecords, 32, 32, 32, 32, 32, 32}
+	if got := kept.sizes(); !slices.Equal(got, sizes) || fill.Size() > inMemory.Size()/2 {
+		t.Fatalf("blocks %v are kept, %d bytes of %d in memory", got, fill.Size(), inMemory.Size())
 	}
 	reads := l.Reads
 	again := NewTerms(kept.store, 1)
 	ask(again, n, "ship1")
-	if l.Reads-reads > 300 {
+	if l.Reads-reads > 8 {
 		t.Errorf("%d records were read of a history whose blocks are kept", l.Reads-reads)
 	}
 	want := ask(inMemory, n, "cargo3 of ship12 to port33")
-	partly := &shelf{blocks: map[int][]byte{1: kept.blocks[1]}}
-	for name, x := range map[string]*Terms{"kept": fill, "loaded": again, "made by several": NewTerms((&shelf{blocks: map[int][]byte{}}).store, 3), "in memory by several": NewTerms(nil, 2),
+	partly := newShelf()
+	partly.large(1).Keep(kept.large(1).Load())
+	for name, x := range map[string]*Terms{"kept": fill, "loaded": again, "made by several": NewTerms(newShelf().store, 3), "in memory by several": NewTerms(nil, 2),
 		"made by several around a kept one": NewTerms(partly.store, 3)} {
 		if got := ask(x, n, "cargo3 of ship12 to port33"); got != want {
 			t.Errorf("%s: %s, not %s", name, got, want)
 		}
 	}
-	if len(partly.blocks) != 3 {
-		t.Errorf("%d blocks are kept around one", len(partly.blocks))
+	if got := partly.sizes(); !slices.Equal(got, sizes) {
+		t.Errorf("blocks %v are kept around one", got)
 	}
-	for _, upTo := range []int{1, blockRecords - 3000, blockRecords, blockRecords + 1, 2*blockRecords - 1} {
+	for _, upTo := range []int{1, BlockRecords - 3000, BlockRecords, BlockRecords + 1, 2*BlockRecords - 1} {
 		for _, question := range []string{"Which ship sails to port500?", "cargo3 of ship12 to port33", "nothing of all this"} {
 			want := ask(NewTerms(nil, 1), upTo, question)
 			for name, x := range map[string]*Terms{"in memory": inMemory, "kept": fill, "loaded": again, "loaded for it": NewTerms(kept.store, 1)} {
@@ -120,7 +134,7 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 
 // Blocks that are gone, damaged or of another history are made again.
 func TestTermsAreMadeAgain(t *testing.T) {
-	l := wordy(2*blockRecords + 100)
+	l := wordy(2*BlockRecords + 100)
 	want := func(x *Terms) []int {
 		t.Helper()
 		f, err := x.find(context.Background(), l, l.Len(), termsOf("ship12 to port33"), 10)
@@ -130,12 +144,12 @@ func TestTermsAreMadeAgain(t *testing.T) {
 		return f.places
 	}
 	fresh := want(NewTerms(nil, 1))
-	kept := &shelf{blocks: map[int][]byte{}}
+	kept := newShelf()
 	x := NewTerms(kept.store, 1)
 	want(x)
 	for what, spoil := range map[string]func(){
-		"gone":            func() { kept.store(0).Remove() },
-		"cut":             func() { kept.blocks[1] = kept.blocks[1][:1000] },
+		"gone":            func() { kept.large(0).Remove() },
+		"cut":             func() { kept.large(1).Keep(kept.large(1).Load()[:1000]) },
 		"another history": func() { kept.head = "another" },
 	} {
 		spoil()
@@ -146,8 +160,8 @@ func TestTermsAreMadeAgain(t *testing.T) {
 		if got := want(NewTerms(kept.store, 1)); !slices.Equal(got, fresh) {
 			t.Errorf("%s, loaded: %v, not %v", what, got, fresh)
 		}
-		if len(kept.blocks) != 2 {
-			t.Errorf("%s: %d blocks are kept", what, len(kept.blocks))
+		if got := kept.sizes(); !slices.Equal(got, []int{BlockRecords, BlockRecords, 32, 32, 32}) {
+			t.Errorf("%s: blocks %v are kept", what, got)
 		}
 	}
 }
@@ -167,49 +181,102 @@ func TestTermsEndWithTheContext(t *testing.T) {
 	}
 }
 
-// A history is indexed block by block before a question comes, which reads no more than the rest. What a store has is not read again,
-// and one that keeps nothing gets no more than one block.
-func TestBlocksAreMadeAhead(t *testing.T) {
-	n := 3*blockRecords + 100
+// An index that grows by a few records at a time has the same blocks as one that is built at once, and
+// reads no record of a stored block again.
+func TestTermsGrowWithTheHistory(t *testing.T) {
+	n := BlockRecords + 3*512 + 2*32 + 7
 	l := wordy(n)
-	kept := &shelf{blocks: map[int][]byte{}}
-	ahead := func(x *Terms, m record.Records) (steps int) {
-		t.Helper()
-		for more := true; more; steps++ {
+	kept := newShelf()
+	x := NewTerms(kept.store, 1)
+	for upTo := 0; upTo < n; {
+		upTo = min(n, upTo+1+upTo%5)
+		for more := true; more; {
 			var err error
-			if more, err = x.FillBlock(context.Background(), m); err != nil || steps > 3 {
-				t.Fatalf("step %d: %v", steps, err)
+			if more, err = x.Fill(context.Background(), l, upTo); err != nil {
+				t.Fatal(err)
 			}
 		}
-		return steps
 	}
-	x := NewTerms(kept.store, 1)
-	if !x.LacksBlock(n) || x.LacksBlock(blockRecords-1) {
-		t.Error("an empty index does not lack whole blocks alone")
+	if l.Reads != n || x.Len() != n {
+		t.Errorf("%d records are read and %d indexed of %d", l.Reads, x.Len(), n)
 	}
-	if steps := ahead(x, l); steps != 3 || len(kept.blocks) != 3 || l.Reads != 3*blockRecords || x.LacksBlock(n) {
-		t.Errorf("%d steps, %d blocks, %d records read", steps, len(kept.blocks), l.Reads)
+	if got, want := kept.sizes(), []int{BlockRecords, 512, 512, 512, 32, 32}; !slices.Equal(got, want) {
+		t.Errorf("blocks %v are kept, not %v", got, want)
 	}
-	want, err := NewTerms(nil, 1).find(context.Background(), l.MemLog, n, termsOf("ship12 to port33"), 10)
-	if err != nil {
+
+	at := newShelf() // an index of all records at once has the same blocks
+	if _, err := NewTerms(at.store, 1).find(context.Background(), l.MemLog, n, termsOf("ship1"), 10); err != nil {
 		t.Fatal(err)
 	}
-	l.Reads = 0
-	if f, err := x.find(context.Background(), l, n, termsOf("ship12 to port33"), 10); err != nil || !slices.Equal(f.places, want.places) || l.Reads != 100 {
-		t.Errorf("%v, not %v (%v); %d records read", f.places, want.places, err, l.Reads)
+	if !maps.EqualFunc(kept.blocks, at.blocks, bytes.Equal) {
+		t.Error("merged blocks differ from those that are made at once")
 	}
+
+	var awaited atomic.Uint64
 	again := NewTerms(kept.store, 1)
+	again.Awaited = &awaited
 	l.Reads = 0
-	if steps := ahead(again, l); steps != 1 || l.Reads+kept.loads > 3 || again.LacksBlock(n) {
-		t.Errorf("%d steps, %d records and %d blocks read of what is kept", steps, l.Reads, kept.loads)
+	for range 2 {
+		if _, err := again.Fill(context.Background(), l, n); err != nil {
+			t.Fatal(err)
+		}
 	}
-	again.Clear()
-	if !again.LacksBlock(n) {
-		t.Error("what was forgotten does not lack")
+	if l.Reads != 7 || again.Len() != n {
+		t.Errorf("%d records read, %d indexed again", l.Reads, again.Len())
 	}
-	full := NewTerms((&shelf{}).store, 1) // its map takes nothing
-	if steps := ahead(full, l); steps != 1 {
-		t.Errorf("%d blocks in memory alone", steps)
+	l.Append(packtest.Message("user", "ship12 to port33"))
+	l.Reads = 0
+	f, err := again.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
+	if err != nil || f.places[0] != n+1 || l.Reads != 1 || awaited.Load() != 1 {
+		t.Errorf("%v %v; %d records read, %d awaited", f.places, err, l.Reads, awaited.Load())
+	}
+}
+
+// An index whose blocks another index of the same store merged reads the merged block.
+func TestBlocksMergedByAnotherIndex(t *testing.T) {
+	n := BlockRecords - 1
+	l := wordy(n)
+	kept := newShelf()
+	x, other := NewTerms(kept.store, 1), NewTerms(kept.store, 1)
+	for _, x := range []*Terms{x, other} {
+		if _, err := x.Fill(context.Background(), l, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Append(packtest.Message("user", "ship12 to port33"))
+	if _, err := other.Fill(context.Background(), l, n+1); err != nil || len(kept.blocks) != 1 {
+		t.Fatalf("%d blocks, %v", len(kept.blocks), err)
+	}
+
+	l.Reads = 0
+	f, err := x.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
+	if err != nil || f.places[0] != n+1 || l.Reads > 1 {
+		t.Errorf("%v %v; %d records read", f.places, err, l.Reads)
+	}
+}
+
+// A long history is indexed step by step before a question, which reads only what is left.
+func TestFillMakesOneBlockAtATime(t *testing.T) {
+	n := 3*BlockRecords + 100
+	l := wordy(n)
+	for name, kept := range map[string]*shelf{"stored": newShelf(), "store is full": {}} {
+		x := NewTerms(kept.store, 1)
+		l.Reads = 0
+		for step := 1; ; step++ {
+			more, err := x.Fill(context.Background(), l, n)
+			if err != nil || x.Len() != min(n, step*BlockRecords) || l.Reads != x.Len() {
+				t.Fatalf("%s, step %d: %d records, %d read; %v", name, step, x.Len(), l.Reads, err)
+			}
+			if !more {
+				break
+			}
+		}
+		if x.Len() != n {
+			t.Errorf("%s: %d records are indexed", name, x.Len())
+		}
+		if x.Clear(); x.Len() != 0 {
+			t.Errorf("%s: %d records are indexed of an index that was cleared", name, x.Len())
+		}
 	}
 }
 

@@ -116,6 +116,7 @@ func afterAppend(t *testing.T, z sizes, tab *table, serving []*site, sessions []
 			cpu := byPlace(all[i], func(x oneTurn) (float64, bool) { return x.cpu, x.what == kind.what })
 			if n := len(cpu[ctxfs]); n > 0 {
 				tab.compare(fmt.Sprintf("... %s (%d), p50", kind.name, n), "ns", cpu, 50, "")
+				tab.compare(fmt.Sprintf("... %s, worst", kind.name), "ns", cpu, 100, "")
 			}
 		}
 		tab.compare("... and with what the daemon does behind the reader, p50", "ns", byPlace(all[i], func(x oneTurn) (float64, bool) { return x.all, true }), 50, "")

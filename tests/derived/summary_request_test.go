@@ -328,7 +328,8 @@ func TestRequestShowsOmittedRecords(t *testing.T) {
 	}
 	for _, file := range ctxabi.RequestFiles {
 		body := s.Read(ctxabi.AskBody(file))
-		if quoted, _ := json.Marshal(strings.TrimSpace(prompt)); !strings.Contains(body, strings.Trim(string(quoted), `"`)) {
+		quoted, _ := json.Marshal(strings.TrimSpace(prompt))
+		if !strings.Contains(body, strings.Trim(string(quoted), `"`)) {
 			t.Errorf("the body of %s lacks the request", file)
 		}
 		if strings.Count(body, last(q.Upto)) != 1 {

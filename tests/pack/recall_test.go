@@ -3,9 +3,13 @@ package packtest
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -73,6 +77,31 @@ func recalled(s *harness.Session) string {
 	_, block, _ := strings.Cut(s.Read("context/pack.md"), "\n# Context Block: recall\n")
 	block, _, _ = strings.Cut(block, "\n# Context Block: goal\n")
 	return block
+}
+
+// A request waits until new records are indexed, but not for records of an earlier pack, even if
+// the daemon was killed.
+func TestARequestWaitsForNoIndex(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := m.NewSession(t)
+	s.Write("context/budget", "3000\n")
+	s.Append("messages.jsonl", filler(200))
+	read(t, s)
+	// The block of the messages 161 to 192.
+	last := filepath.Join(s.InStore(), ctxabi.InternalDir, "notes/terms.5.32")
+	harness.Eventually(t, "the last whole block", func() bool {
+		_, err := os.Stat(last)
+		return err == nil
+	})
+	m.Kill()
+	m.Restart()
+	s.Append("messages.jsonl", harness.Message("user", "Which crate has 42 pens?"))
+	read(t, s)
+	grep := harness.Client{UID: harness.Self(), Argv: []string{"grep", "recall_awaited", m.Dir + "/status"}}
+	_, awaited, ok := strings.Cut(m.Run(t, grep).OK(), "=")
+	if n, err := strconv.Atoi(strings.TrimSpace(awaited)); !ok || err != nil || n == 0 || n > 9 {
+		t.Errorf("the request waited for %q records of 201, 192 of which are stored (%v)", awaited, err)
+	}
 }
 
 // A message without content recalls nothing; a question does.
