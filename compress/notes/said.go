@@ -21,7 +21,7 @@ const (
 	shortFence  = 160 // bytes of a fence that may be a part of what is said
 	pastedLines = 3   // printed lines in a row
 	leftOutMark = "[…]"
-	gapMark     = "…" // stands for parts that a shortened message omits
+	gapMark     = "…" // replaces omitted parts
 )
 
 // UserWords returns what a user says in a message, sentence by sentence and item by item, each in

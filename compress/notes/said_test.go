@@ -50,7 +50,7 @@ func TestShortenKeepsTheDemand(t *testing.T) {
 	}
 }
 
-// A quotation of the user joined sentences between which others were missing.
+// Quotations of the user did not mark gaps.
 func TestEveryGapIsMarked(t *testing.T) {
 	parts := []string{"a", "b", "[…]", "c", "d"}
 	for kept, want := range map[string]string{

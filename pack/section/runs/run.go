@@ -126,8 +126,8 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 	return r
 }
 
-// nameFailure names a failed run after several commands or the whole script if any of these may have
-// failed. byStatus is true if the exit status reports the failure.
+// nameFailure names a failed run after several commands or the whole script if any of them may
+// have failed. byStatus is true if the exit status reports the failure.
 func (r *run) nameFailure(l *commandLine, v verdict, script string, byStatus bool) {
 	name := ""
 	switch {
