@@ -21,7 +21,7 @@ const (
 	shortFence  = 160 // bytes of a fence that may be a part of what is said
 	pastedLines = 3   // printed lines in a row
 	leftOutMark = "[…]"
-	gapMark     = "…" // stands for parts that a shortened message omits
+	gapMark     = "…" // replaces omitted parts
 )
 
 // UserWords returns what a user says in a message, sentence by sentence and item by item, each in
@@ -209,15 +209,18 @@ func Shorten(parts []string, order func() []int, limit int, count func(string) i
 		limit -= n
 		taken[i] = true
 	}
-	if text = strings.Join(Select(parts, func(i int) bool { return taken[i] }), " "); text == gapMark { // the first sentence alone is too long
-		if text, _ = compress.ClipTokens(parts[0], max(8, limit*3/4)); len(parts) > 1 && !strings.HasSuffix(text, gapMark) {
+
+	text = strings.Join(Select(parts, func(i int) bool { return taken[i] }), " ")
+	if text == gapMark { // the first sentence alone is too long
+		text, _ = compress.ClipTokens(parts[0], max(8, limit*3/4))
+		if len(parts) > 1 && !strings.HasSuffix(text, gapMark) {
 			text += " " + gapMark
 		}
 	}
 	return text, true
 }
 
-// Select returns the parts that keep accepts by index, with "…" in place of each run of other parts.
+// Select returns the parts that keep accepts by index, with "…" for each run of other parts.
 func Select(parts []string, keep func(i int) bool) (selected []string) {
 	for i, part := range parts {
 		if part == gapMark || !keep(i) {

@@ -36,8 +36,8 @@ func (f *Field) Name() string { names := f.names(); return names[len(names)-1] }
 // Key returns the names in the path, separated by dots. It is equal for all items of a list.
 func (f *Field) Key() string { return strings.Join(f.names(), ".") }
 
-// Label returns the last two names in the path, separated by a dot. If lists in the path have several
-// items, it begins with the name of the first of these lists: "payments[2 of 3].amount".
+// Label returns the last two names in the path, separated by a dot. If lists in the path have
+// several items, it begins with the first of these lists: "payments[2 of 3].amount".
 func (f *Field) Label() string {
 	var names []string
 	from := len(f.Path)
@@ -152,8 +152,8 @@ func IsID(name string) bool {
 var idWords = []string{"id", "uuid", "number", "key", "slug"}
 
 // JoinFields appends fields to line as comma-separated "label value" pairs. Errors come first, then
-// the other fields by level and class. It skips pairs for which fits returns false, and equal values of
-// items of the same list.
+// the other fields by level and class. It skips pairs for which fits returns false, and repeated
+// values in one list.
 func JoinFields(line string, fields []Field, fits func(line string) bool) string {
 	type ranked struct {
 		*Field
@@ -247,7 +247,7 @@ func readFields(text string) []Field {
 			at = end
 		}
 	}
-	for _, list := range slices.Backward(r.open[1:]) { // the text ends within them
+	for _, list := range slices.Backward(r.open[1:]) { // the text is truncated
 		r.number(&list, "…")
 	}
 	return r.fields
@@ -269,7 +269,7 @@ type openValue struct {
 	first int    // index of its first field
 }
 
-// path returns what precedes the name of the next value in its path.
+// path returns the path of the next value up to its name.
 func (r *fieldReader) path() string {
 	last := &r.open[len(r.open)-1]
 	if len(r.open) > 1 && last.list {

@@ -42,6 +42,7 @@ func Fold(text string, about Hint, size, limit int) string {
 		if !ShowsAll(about.Args, text) || readsPart(about) {
 			name += " (part)"
 		}
+
 		return foldFile(text, path, name, size, limit)
 	}
 	if line := foldJSON(text, limit); line != "" {
@@ -101,8 +102,8 @@ func readPath(about Hint, kind Kind) string {
 	return ""
 }
 
-// ShowsAll reports whether the text that a tool read of a file is all of it, as far as the arguments
-// and the end of the text tell.
+// ShowsAll reports whether the text that a tool read is a whole file, as far as the arguments and
+// the end of the text tell.
 func ShowsAll(arguments, text string) bool {
 	all := true
 	gjson.Parse(arguments).ForEach(func(_, v gjson.Result) bool {
@@ -132,7 +133,7 @@ func clipPath(path string) string {
 	return path
 }
 
-// foldFile returns the name and the size of what was read of a file, and of its outline as much as fits.
+// foldFile returns the name of a file, the size of its text, and as much of its outline as fits.
 func foldFile(text, path, name string, size, limit int) string {
 	line := fmt.Sprintf("%s, %s bytes", name, thousands(size))
 	if len(text) == size {
@@ -140,6 +141,7 @@ func foldFile(text, path, name string, size, limit int) string {
 			line = fmt.Sprintf("%s, %d lines, %s bytes", name, n, thousands(size))
 		}
 	}
+
 	sep := ": "
 	for _, part := range outlineOf(text, path) {
 		part = compress.Clip(strings.TrimRight(strings.TrimSpace(part), " {:"), compress.FoldClip/2)

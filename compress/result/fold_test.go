@@ -69,7 +69,7 @@ func TestPartOfAFileIsMarked(t *testing.T) {
 		`view {"command":"view","path":"PLAN.md","view_range":[1,42]}`: true,
 		`bash {"command":"cat PLAN.md"}`:                               false,
 		`bash {"command":"head -42 PLAN.md"}`:                          true,
-		`bash {"command":"sed -n 1,42p PLAN.md"}`:                    true,
+		`bash {"command":"sed -n 1,42p PLAN.md"}`:                      true,
 	} {
 		tool, args, _ := strings.Cut(call, " ")
 		got := Fold(text, Hint{Tool: tool, Args: args}, len(text), 30)

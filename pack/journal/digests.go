@@ -281,7 +281,8 @@ func (d *digests) answer(a *derived.Answer, failed bool, asked ctxabi.Call) dige
 	if p.use == derived.FileChanges || p.use == derived.FileWrites {
 		p.failed = p.failed || toolcall.TellsFailure(a.Text)
 	}
-	p.whole = p.use == derived.FileReads && !p.failed && len(a.Text) < record.LongText && result.ShowsAll(asked.Arguments, a.Text)
+	p.whole = p.use == derived.FileReads && !p.failed && len(a.Text) < record.LongText &&
+		result.ShowsAll(asked.Arguments, a.Text)
 	return p
 }
 

@@ -170,7 +170,8 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 	}
 }
 
-// moreLine counts the messages with content but without a line, and names where they are; "" for none.
+// moreLine counts the messages with content but without a line, and names where they are; "" for
+// none.
 func (b *zoner) moreLine(list []saying, missing []int) string {
 	rules, others := []int{}, slices.Clip(missing)
 	for i := range slices.Backward(list) {
@@ -279,7 +280,7 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 }
 
 // missingRules returns the indices of the rules among the parts of a message that no record of the
-// prompt shows and that no later message changed. marked has the same parts with their change marks.
+// prompt shows and that no later message changed. marked has the same parts with change marks.
 func (b *zoner) missingRules(marked, parts []string) map[int]bool {
 	missing := map[int]bool{}
 	for i, part := range parts {

@@ -199,18 +199,20 @@ func TestUnwrittenTextIsNotQuoted(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := m.NewSession(t)
 	s.Write("context/budget", "3000\n")
-	call := func(id, tool, arguments, result string) {
-		s.Append("messages.jsonl", harness.Called(id, tool, arguments, result))
-	}
 	s.Append("messages.jsonl", harness.Message("user", "Set the retention of the observatory archive."))
-	call("c1", "edit", `{"path":"src/archive.py","oldText":"RETENTION_DAYS = 4711  # of the observatory archive\nkeep = RETENTION_DAYS\n",`+
-		`"newText":"RETENTION_DAYS = 365  # of the observatory archive\nkeep = RETENTION_DAYS\n"}`, "Edited src/archive.py.")
-	call("c2", "write", `{"path":"src/run_archive.py","content":"OBSERVATORY_LIMIT = 9182  # of the observatory archive\nstart(OBSERVATORY_LIMIT)\n"}`,
-		"Error: EACCES: permission denied, open 'src/run_archive.py'")
+	s.Append("messages.jsonl", harness.Called("c1", "edit", `{"path":"src/archive.py",`+
+		`"oldText":"RETENTION_DAYS = 4711  # of the observatory archive\nkeep = RETENTION_DAYS\n",`+
+		`"newText":"RETENTION_DAYS = 365  # of the observatory archive\nkeep = RETENTION_DAYS\n"}`, "Edited src/archive.py."))
+	s.Append("messages.jsonl", harness.Called("c2", "write", `{"path":"src/run_archive.py",`+
+		`"content":"OBSERVATORY_LIMIT = 9182  # of the observatory archive\nstart(OBSERVATORY_LIMIT)\n"}`,
+		"Error: EACCES: permission denied, open 'src/run_archive.py'"))
+
 	for i := range 160 {
-		s.Append("messages.jsonl", harness.Message("assistant", fmt.Sprintf("Order %d: %d boxes of pens go to the usual address in town.", i, i*7)))
+		order := fmt.Sprintf("Order %d: %d boxes of pens go to the usual address in town.", i, i*7)
+		s.Append("messages.jsonl", harness.Message("assistant", order))
 	}
-	s.Append("messages.jsonl", harness.Message("user", "What is the value of RETENTION_DAYS and OBSERVATORY_LIMIT in the observatory archive?"))
+	s.Append("messages.jsonl", harness.Message("user",
+		"What is the value of RETENTION_DAYS and OBSERVATORY_LIMIT in the observatory archive?"))
 	prompt := s.Read("context/pack.md")
 	for _, unwritten := range []string{"4711", "9182"} {
 		if strings.Contains(prompt, unwritten) {

@@ -68,7 +68,8 @@ func TestRepeatedMessagesAreCounted(t *testing.T) {
 			harness.Message("assistant", "The hall is green."))
 	}
 	for i := range 12 {
-		s.Append("messages.jsonl", harness.Message("user", "thanks")+harness.Message("assistant", fmt.Sprintf("Hall %d. ", i)+strings.Repeat("The light is in it. ", 80)))
+		answer := fmt.Sprintf("Hall %d. ", i) + strings.Repeat("The light is in it. ", 80)
+		s.Append("messages.jsonl", harness.Message("user", "thanks")+harness.Message("assistant", answer))
 	}
 	s.Append("messages.jsonl", harness.Message("user", "What is next?"))
 	prompt := s.Read("context/pack.md")

@@ -121,8 +121,8 @@ func prints(s *toolcall.Step) bool {
 	return !silent[first] && classOf(s) != moves && !strings.Contains(s.Head, "> ") && !strings.Contains(s.Head, " >")
 }
 
-// nameBy sets the text and the key of the command line of the step main. In the text, "…" replaces
-// the steps of other lines. The key contains the steps that do more than read.
+// nameBy sets the text and the key of the command line of the step main. In the text, "…" stands
+// for the steps of other lines. The key contains the steps that do more than read.
 func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
 	of := &steps[main]
 	var texts, keys, running []string
@@ -133,6 +133,7 @@ func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
 		if running = append(running, gap); runs {
 			running[i] = s.Text
 		}
+
 		if i == main || classOf(s) != reads && (s.Line == of.Line || !s.Inline) {
 			keys = append(keys, core(s))
 		}

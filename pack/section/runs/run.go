@@ -104,24 +104,17 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		v = judge(output, l.text)
 	}
 
+	byStatus := status == toolcall.Failed && !l.answersNo(exit, output) && (l.trusted || r.quiet && !l.piped)
 	switch {
-	case status == toolcall.Failed && !l.answersNo(exit, output) && (l.trusted || r.quiet && !l.piped):
+	case byStatus, v.failed && v.runner, v.failed && !(status == toolcall.Succeeded && l.trusted):
 		r.outcome = failed
-	case v.failed && v.runner, v.failed && !(status == toolcall.Succeeded && l.trusted):
-		r.outcome = failed
-		if !v.runner && l.several != "" { // any of them may have failed
-			r.key, r.name = "$"+l.several, l.several
-		}
+		r.nameFailure(&l, v, script, byStatus)
 	case v.passed && !d.Result.Cut && (l.several == "" || isTest(l.command.words)):
 		r.outcome = passed
 	case status == toolcall.Succeeded && l.trusted:
 		r.outcome = exitZero
 	}
 
-	if r.outcome == failed && !v.failed && (l.strict || r.quiet && !l.trusted) { // any command of the script may have failed
-		r.name = oneLine(script)
-		r.key = "$" + r.name
-	}
 	if l.trusted || !strings.Contains(r.name, gap) {
 		r.exit = exit
 	}
@@ -131,6 +124,21 @@ func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
 		r.quiet, r.reading = true, true // files lists what it may have changed
 	}
 	return r
+}
+
+// nameFailure names a failed run after several commands or the whole script if any of them may
+// have failed. byStatus is true if the exit status reports the failure.
+func (r *run) nameFailure(l *commandLine, v verdict, script string, byStatus bool) {
+	name := ""
+	switch {
+	case byStatus && !v.failed && (l.strict || r.quiet && !l.trusted):
+		name = oneLine(script)
+	case !byStatus && !v.runner && l.several != "":
+		name = l.several
+	default:
+		return
+	}
+	r.key, r.name = "$"+name, name
 }
 
 // answersNo reports whether an exit status is the answer of a command and no failure.

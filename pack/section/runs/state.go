@@ -89,8 +89,8 @@ func (s *State) follow(n, old *run) {
 	}
 }
 
-// sameCall reports whether n repeats old: a call of the same tool, or a command that the name of both
-// shows whole.
+// sameCall reports whether r repeats old: a call of the same tool, or a command that the name of
+// both shows whole.
 func (r *run) sameCall(old *run) bool {
 	return r.object != "" || r.name == old.name && !strings.Contains(r.name, gap)
 }
