@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rebuilds the twelve histories of this exam from local clones of their sources.
+# Rebuilds the twenty histories of this exam from local clones of their sources.
 #
 #	fetch.sh CLONES OUT
 #
@@ -27,4 +27,12 @@ fce18442b639ffa5ed20e5354715f1474af1311e14f0da2bb2959957b06632c4  skill-paper.js
 caa1da1f03c3de5785b095b13c3b452ab7903ca8c547e413a8c4a7c9b5c7a675  travel-claims.jsonl
 6a7c9d93f8c17f6f4b5dda0e2805dd11f26027a9ef284c6e612e0381a514b4e6  welpy.jsonl
 688b0dda2f532fb71448c0fbe6295d73d7a54db151eec80800469ddb83119ce1  will-it-rain.jsonl
+0b0eb81b4110aa647c97511f2b7c0eb2408ed07410eaf87e291138d24a7c5965  juego-ingles.jsonl
+08f4648ae5de0c123ce3e875fb16149a98bdc84ea6691cf98c12cb836ddc76a9  payroll.jsonl
+450d7fcd470fffbdddfca1e7b546ad62c69188630fbe719d61c410a2b6ca5a6c  plots.jsonl
+4c855f4353f13a985046b5d022da9d7a3580e016d26d60e49748016186a226e9  relocation.jsonl
+80402ebc156f2abf797819e770ef5e60624bc013c4d4cc5989f3f6e16abe41fb  retail-desk.jsonl
+3dabec7c54dfe0a05228764bc1126f5453c4976e0492581456de677e47e622e3  sympy-autowrap.jsonl
+48d532076230aa952c6fc8170f50d97031c4781943037cd12e61406d9476ba63  tui-iptv.jsonl
+fc54c13359d04ef815d8931fbbc136d5866b9af22265fd8da44f4202a94fd8a6  ubuntu-chain.jsonl
 SUMS

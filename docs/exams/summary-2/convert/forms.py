@@ -1,6 +1,6 @@
-"""Converters for Toolathlon and for Cursor transcripts of SpecStory."""
+"""Converters for Toolathlon, Cursor transcripts of SpecStory, SWE-agent, tau-bench, and Antigravity."""
 import html, json, re
-from conv import call, plain
+from conv import call, lines, plain, stamp
 
 
 def toolathlon(text):
@@ -136,4 +136,81 @@ def cursor2(text):
             elif k and t.group(1).startswith("run_terminal"):
                 arg, out = k.group(1), k.group(2)
             use(rows, "call_%d" % n, t.group(1), html.unescape(arg), html.unescape(out).strip())
+    return rows
+
+
+def swe(text):
+    """.traj of SWE-agent: the thought and action of an assistant row become content and a call, the observation its result."""
+    rows, n = [], 0
+    for m in json.loads(text)["history"]:
+        body, act = plain(m.get("content")), (m.get("action") or "").strip()
+        if m["role"] == "assistant":
+            row = {"role": "assistant", "content": (m.get("thought") if act else body) or ""}
+            if act:
+                n += 1
+                row["tool_calls"] = [call("call_%d" % n, "shell", {"command": act})]
+            rows.append(row)
+        elif m["role"] == "user" and rows and rows[-1].get("tool_calls"):
+            rows.append({"role": "tool", "tool_call_id": "call_%d" % n, "content": body})
+        else:
+            rows.append({"role": m["role"], "content": body})
+    return rows
+
+
+def tau1(text, tasks):
+    """Customers of one tau-bench desk, one after another; the policy is the system message.
+
+    The ids of calls begin with the task and get a number, because tasks repeat ids.
+    """
+    sims = {s["task_id"]: s for s in json.loads(text)}
+    rows, n = [], 0
+    for t in tasks:
+        opened = []
+        for m in sims[t]["traj"]:
+            row = {"role": m["role"], "content": m.get("content") or ""}
+            if m["role"] == "system" and rows:
+                continue
+            if m["role"] == "assistant" and m.get("tool_calls"):
+                row["tool_calls"], opened = [], []
+                for c in m["tool_calls"]:
+                    n += 1
+                    opened.append((c["id"], "t%d_%d" % (t, n)))
+                    row["tool_calls"].append(call(opened[-1][1], c["function"]["name"], c["function"]["arguments"]))
+            elif m["role"] == "tool":
+                row["tool_call_id"] = next((k for i, k in opened if i == m["tool_call_id"]), opened[0][1])
+                row["name"] = m.get("name")
+            rows.append(row)
+    return rows
+
+
+def decoded(v):
+    """Decodes an argument that Antigravity stores as JSON text."""
+    try:
+        return json.loads(v) if isinstance(v, str) else v
+    except ValueError:
+        return v
+
+
+def antigravity(text):
+    """Transcript of Antigravity: each call of a PLANNER_RESPONSE has its result in a later step. Reminders and thinking are omitted."""
+    rows, n, opened = [], 0, []
+    for r in lines(text):
+        k, ts, body = r.get("type"), r.get("created_at"), r.get("content") or ""
+        if k == "USER_INPUT":
+            m = re.search(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", body, re.S)
+            body = m.group(1) if m else body
+            if body.strip():
+                rows.append(stamp({"role": "user", "content": body}, ts))
+            opened = []
+        elif k == "PLANNER_RESPONSE":
+            row, opened = stamp({"role": "assistant", "content": body}, ts), []
+            for c in r.get("tool_calls") or []:
+                n += 1
+                opened.append("call_%d" % n)
+                args = {a: decoded(v) for a, v in (c.get("args") or {}).items()}
+                row.setdefault("tool_calls", []).append(call(opened[-1], c["name"], args))
+            if row["content"] or opened:
+                rows.append(row)
+        elif k not in ("SYSTEM_MESSAGE", "EPHEMERAL_MESSAGE", "CONVERSATION_HISTORY", "KNOWLEDGE_ARTIFACTS") and opened:
+            rows.append(stamp({"role": "tool", "tool_call_id": opened.pop(0), "content": body or r.get("error") or ""}, ts))
     return rows

@@ -1,10 +1,14 @@
 """name: (repository, commit, path, converter, its arguments, (first, last) message or None)"""
-from forms import cursor, cursor2, toolathlon
+from forms import antigravity, cursor, cursor2, swe, tau1, toolathlon
 
 AVD = "projects/-home-cwtrocks-avd/sessions/2764ab64-a860-4e1a-a7be-cd583680b76b.jsonl"
 BSC = ".specstory/history/2025-10-14_22-20Z-leia-o-plano-e-aguarde-instruções.md"
 DESK = ["21", "35", "15", "20", "33", "23", "39", "22", "25"]
+JUEGO = ".specstory/history/2025-10-27_21-08Z-desarrollo-de-la-dinamica-de-juego.md"
+RELOC = ".specstory/history/2026-04-15_18-17-46Z-sort-this-aditional-information.md"
+RETAIL = "final_results/tool-calling-none-0.1_range_0-100_user-none-llm_06232025.json"
 HISTORIES = {
+    # First set
     "airline-desk": ("WhissleAI/tau2-bench-w", "bfcb460d2b790a2c742cdc579bea9215409ec6e2", "results/whissle/airline_run1.json", "tau2", (DESK, True), None),
     "avd-root": ("austinweitao/claude-backup", "9fbf6756e58e9ad057efa25fc41ddce7d1b821bc", AVD, "claude", (), (1, 277)),
     "bsc-tests": ("hpm27/agente-bsc-rag", "e1ac36698c40e34932aa7681e393462d57a28ac1", BSC, "cursor", (), (1, 144)),
@@ -17,4 +21,13 @@ HISTORIES = {
     "travel-claims": ("WaitHZ/toolathlon-traj-website", "3bf7d62c650019de4508278a4637a3ca369c6a90", "trajs/claude-4.5-sonnet_travel-expense-reimbursement.json", "toolathlon", (), (1, 150)),
     "welpy": ("mode89/welpy", "bf53f7ff66d1b753b8758f89f9e958bf26209fc4", "session.jsonl", "pi", (), (1, 131)),
     "will-it-rain": ("AlexandreVassard/will-it-rain", "fd25cae8217485bbdd372cae37cee7f73fb2fbeb", "claude.jsonl", "claude", (), (1, 308)),
+    # Second set
+    "juego-ingles": ("gerSanzag/EnglishGame", "0072e19dfd456fcfff67c6b4e8579d96fed96bc8", JUEGO, "cursor", (), None),
+    "payroll": ("swarnasn29/soulpass", "7e1a84cad0f9c580c4f06a17c8f13e850dde47d5", "codex-session.jsonl", "codex", (), (103, 164)),
+    "plots": ("vikasvikasgl-oss/bhume-boundary", "540274319571cb969abd6326fb3d4d35144c6c89", "transcripts/transcript.jsonl", "antigravity", (), None),
+    "relocation": ("Ai-Whisperers/Relocation-Business", "08300d60b468f492183f8d034fbe2b6d217fb4bb", RELOC, "specstory", (), (1, 322)),
+    "retail-desk": ("avaljotsingh/tau-bench", "f2ad25ac1aa0b42bb6d2f1ced30b38d3dd34f086", RETAIL, "tau1", ([20, 23, 36, 4, 30, 54, 76],), None),
+    "sympy-autowrap": ("lgetter/swe-agent-trajectory-analysis", "b63a1fe6ec11271b2c90730c242c3c562622b6d2", "trajs/sympy__sympy-16792.traj", "swe", (), (1, 153)),
+    "tui-iptv": ("iesta/TUIPTV", "77bbb72c507841413fc02402cc6881bfee8cfd65", "opencode_session.json", "opencode", (), (1, 201)),
+    "ubuntu-chain": ("Skills03/ubuntu-secure", "89e74ceac44628e01a215feb161bba48169320c5", "conversation-251-messages.jsonl", "claude", (), (1, 108)),
 }
