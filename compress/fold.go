@@ -20,7 +20,7 @@ type foldPart struct {
 	at    int
 	text  string
 	words []string // identifiers
-	tells int      // what the line says beside its identifiers
+	tells int      // result of Tells
 }
 
 // Fold returns one line, of at most about limit tokens (by ctxabi.Weight), for a tool's output:
@@ -112,7 +112,7 @@ var verdicts = map[string]int{
 	"cannot": 7, "undefined": 7, "timeout": 7, "invalid": 7, "missing": 6, "conflict": 7, "warning": 4, "passed": 9, "success": 6, "successfully": 6, "exit": 5, "found": 3,
 }
 
-// Tells returns what a line says about how something went: 0 for nothing, up to 10 for a failure.
+// Tells rates the words of a line about success or failure: 0 for none, up to 10 for a failure.
 func Tells(line string) (tells int) {
 	EachWord(line, func(w string, _ WordKind) { tells = max(tells, verdicts[strings.ToLower(w)]) })
 	return tells

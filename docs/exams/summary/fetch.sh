@@ -12,7 +12,7 @@ set -eu
 [ $# -eq 2 ] || { echo "usage: fetch.sh CLONES OUT" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$2"
-PYTHONDONTWRITEBYTECODE=1 CLONES=$1 python3 "$here/convert/build.py" "$2"
+PYTHONDONTWRITEBYTECODE=1 CLONES=$1 python3 "$here/convert/build.py" "$here/convert/sources.py" "$2"
 cd "$2"
 sha256sum -c <<SUMS
 36e8b49f0b16c88fc06160643deda0328a65e018c07cb7be30876ea0380ad3b5  bhavana.jsonl

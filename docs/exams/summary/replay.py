@@ -8,15 +8,15 @@
 The first form begins: it makes the session, sets its budget and a recipe with
 summary_request: on, and appends the messages one by one. After each message of the
 assistant it reads context/pack.md, as an agent does before its next call. When the
-prompt shows a new request, the program writes the request to a file, prints the
-path of that file and, on the next line, the path of the prompt, and exits with
-code 3.
+prompt shows a new request, the program writes context/summary.request/prompt.md to
+a file, prints its path, and exits with code 3. If prompt.md contains no records, the
+file begins with the prompt that precedes the request.
 
 The second form delivers an answer to context/summary.md, with --late only after so
 many further records, and continues. The third form continues without an answer.
 
 At the end the program prints the path of a copy of the last context/pack.md. DIR of
---state has the state, all requests, prompts, and answers.
+--state has the state, all requests, and answers.
 """
 
 import argparse
@@ -64,7 +64,7 @@ class Replay:
             self.save()
 
     def asked(self):
-        """Reads the prompt. Returns the paths of a new request and of the prompt, or None."""
+        """Reads the prompt. Returns the path of a new request, or None."""
         pack = self.read("context/pack.md")
         if HEADING not in pack:
             return None
@@ -75,9 +75,11 @@ class Replay:
         self.state["request"] = request
         self.save()
         prompt = self.read("context/summary.request/prompt.md")
+        if "\n# Context Block: messages:" not in prompt:  # the request body contains the records
+            prompt = pack[: pack.index(HEADING)] + "\n" + prompt
         name = "%03d" % request["n"]
         self.keep("request-%s.json" % name, json.dumps(request, indent=1))
-        return self.keep("request-%s.md" % name, prompt), self.keep("prompt-%s.md" % name, pack)
+        return self.keep("request-%s.md" % name, prompt)
 
     def run(self):
         with open(self.state["messages"], encoding="utf-8") as f:
@@ -91,7 +93,7 @@ class Replay:
             if json.loads(records[i])["role"] == "assistant":
                 found = self.asked()
                 if found:
-                    print("\n".join(found))
+                    print(found)
                     return 3
         self.deliver()
         print(self.keep("final.md", self.read("context/pack.md")))

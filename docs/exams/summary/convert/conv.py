@@ -162,12 +162,18 @@ def pi(text):
 
 
 def gemini(text):
-    """Chat files of Gemini CLI: {"messages":[{"type":"user|gemini","content","toolCalls":[...]}]}."""
+    """Chat files of Gemini CLI: {"messages":[{"type":"user|gemini","content","toolCalls":[...]}]}.
+
+    Rows of the user that only repeat function responses are omitted.
+    """
     rows = []
     for m in json.loads(text)["messages"]:
         ts = m.get("timestamp")
-        body = plain(m.get("content"))
+        c = m.get("content")
+        body = plain(c)
         if m["type"] == "user":
+            if isinstance(c, list) and all(isinstance(p, dict) and "text" not in p for p in c):
+                continue
             rows.append(stamp({"role": "user", "content": body}, ts))
         elif m["type"] == "gemini":
             calls = m.get("toolCalls") or []

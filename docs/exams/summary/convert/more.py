@@ -147,20 +147,24 @@ def managed(text):
     return rows
 
 
-def tau2(text, tasks):
-    """Customers of one tau2 desk, one after another; the policy is the system message."""
+def tau2(text, tasks, mark=False):
+    """Customers of one tau2 desk, one after another; the policy is the system message.
+
+    With mark, the ids of calls begin with the task, for sources whose tasks repeat ids.
+    """
     d = json.loads(text)
     policy = d["info"]["environment_info"]["policy"]
     sims = {s["task_id"]: s for s in d["simulations"]}
     rows = [{"role": "system", "content": policy}]
     for t in tasks:
+        front = "t%s_" % t if mark else ""
         for m in sims[t]["messages"]:
             row = {"role": m["role"], "content": m.get("content") or ""}
             if m["role"] == "tool":
-                row["tool_call_id"] = m["id"]
+                row["tool_call_id"] = front + m["id"]
             calls = m.get("tool_calls")
             if calls and m["role"] == "assistant":
-                row["tool_calls"] = [call(c["id"], c["name"], c["arguments"]) for c in calls]
+                row["tool_calls"] = [call(front + c["id"], c["name"], c["arguments"]) for c in calls]
             ts = m.get("timestamp")
             if ts:
                 row["ts"] = ts if re.search(r"(Z|[+-]\d\d:\d\d)$", ts) else ts + "Z"
