@@ -93,7 +93,7 @@ func TestOldRulesStayVerbatim(t *testing.T) {
 		if !strings.Contains(blockNamed(md, "user's words ("), rule) {
 			t.Errorf("%q is missing in\n%s", rule, blockNamed(md, "user's words ("))
 		}
-		if !strings.Contains(md, "more messages of the user: context/line/") {
+		if !strings.Contains(md, "more messages of the user with content: context/line/") {
 			t.Errorf("%q: nothing counts the missing messages", rule)
 		}
 	}

@@ -100,7 +100,7 @@ func TestDemandsOutliveChatter(t *testing.T) {
 		work(l, 2)
 	}
 	block := blockNamed(string(mustCompile(t, inputOf(l, 8000)).Markdown), "user's words (")
-	if n := strings.Count(block, "\n"); n < 4 || !strings.Contains(block, " more messages of the user: ") {
+	if n := strings.Count(block, "\n"); n < 4 || !strings.Contains(block, " more messages of the user") {
 		t.Fatalf("%d lines:\n%s", n, block)
 	}
 	if !strings.Contains(block, "you must not use palette indices") {

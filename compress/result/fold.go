@@ -208,7 +208,7 @@ func foldLines(text string, size, limit int) string {
 	return line
 }
 
-// foldLog returns what went wrong in a log and how it ended; "" if no line says so.
+// foldLog returns the error and the end of a log; "" if no line reports an error.
 func foldLog(text string, limit int) string {
 	var lines []string
 	compress.EachLine(text, func(_ int, line string) { lines = append(lines, line) })

@@ -130,12 +130,12 @@ func eventExcerpt(log Records, line int, raw []byte, answers bool) (Excerpt, err
 	return s, nil
 }
 
-// Ends returns both ends of a text that is very long.
+// Ends returns both ends of a text that is very long, with "…" between them.
 func Ends(text string) string {
 	if len(text) <= LongText {
 		return text
 	}
-	return strings.ToValidUTF8(text[:LongText/2]+"\n"+text[len(text)-LongText/2:], "\uFFFD")
+	return strings.ToValidUTF8(text[:LongText/2]+"\n…\n"+text[len(text)-LongText/2:], "\uFFFD")
 }
 
 // Fold is the record at a place in as much as stands of it when it is folded, and whether that is less than all:

@@ -27,3 +27,11 @@ func TestTheFailureOfAPastedScreenStays(t *testing.T) {
 		t.Errorf("without a failure it is\n%s", got)
 	}
 }
+
+// Both ends of a long message were joined without a mark.
+func TestEndsMarkTheGap(t *testing.T) {
+	text := Ends(strings.Repeat("a", LongText) + strings.Repeat("b", LongText))
+	if want := strings.Repeat("a", LongText/2) + "\n…\n" + strings.Repeat("b", LongText/2); text != want {
+		t.Errorf("%d bytes", len(text))
+	}
+}
