@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
@@ -22,6 +23,7 @@ type requestRecords struct {
 	room    int                 // tokens for the records
 	marks   ctxabi.Marks
 	counter *tokens.Counter
+	made    atomic.Pointer[string] // result of text; nil: not computed yet
 }
 
 const (
@@ -29,7 +31,8 @@ const (
 	mostUncovered  = 30   // uncovered records beyond so many times the free tokens are not listed
 	requestFrame   = 200  // tokens of the marks and headings around the records
 	dialogueShare  = 700  // share of the tokens for records without calls and results, in thousandths
-	leastPerRecord = 40   // tokens
+	leastPerRecord = 40   // tokens; if so many of each record do not fit, none is listed
+	mostTries      = 4    // attempts to shorten the records until they fit
 	overhead       = 1.05 // tokens of a record with its heading, in relation to its weight
 )
 
@@ -45,13 +48,18 @@ func (d *draft) uncovered() *requestRecords {
 	}
 	r.span = ctxabi.Span{From: from, To: d.askedUpto}
 
-	r.room = d.limits.limit - d.tokens.head - requestFrame - d.counter.CountCached(longRequest(&d.ask, d.perToken()))
+	r.room = d.limits.limit - d.tokens.head - d.toolTokens - requestFrame -
+		d.counter.CountCached(longRequest(&d.ask, d.perToken()))
 	if r.base != nil {
 		r.room -= r.base.Tokens
 	}
-	total := 0
-	for at := r.span.From; at <= r.span.To && total <= r.room*mostUncovered; at++ { // more are not listed
-		total += int(d.history.At(at).Weight)
+	for _, p := range d.inHead() {
+		r.room -= p.Tokens
+	}
+	total, least := 0, 0
+	for at := r.span.From; at <= r.span.To && total <= r.room*mostUncovered && least <= r.room; at++ {
+		weight := int(d.history.At(at).Weight)
+		total, least = total+weight, least+min(weight, leastPerRecord)
 	}
 	shown := 0
 	for i := range d.parts {
@@ -59,16 +67,37 @@ func (d *draft) uncovered() *requestRecords {
 			shown += min(p.Tokens, int(d.history.At(p.From).Weight))
 		}
 	}
-	if r.span.From > r.span.To || r.room <= 0 || shown*1000 >= total*wellShown || total > r.room*mostUncovered || min(total, r.room) <= shown {
+	fits := r.span.From <= r.span.To && least <= r.room && total <= r.room*mostUncovered
+	if !fits || shown*1000 >= total*wellShown || min(total, r.room) <= shown {
 		return nil
 	}
 	return r
 }
 
+// size returns the bytes of memory that the computed text takes.
+func (r *requestRecords) size() int {
+	if r == nil || r.made.Load() == nil {
+		return 0
+	}
+	return len(*r.made.Load())
+}
+
 // text returns the version in use and the records, each within the marks of its label. It shortens the
 // longest records, results and calls first, until all of them fit. It returns "" if they do not fit.
+// The first call computes the text, and later ones reuse it.
 // It returns ctxabi.ErrIO if a record cannot be read.
 func (r *requestRecords) text(logs native.Logs) (string, error) {
+	if made := r.made.Load(); made != nil {
+		return *made, nil
+	}
+	text, err := r.compute(logs)
+	if err == nil {
+		r.made.Store(&text)
+	}
+	return text, err
+}
+
+func (r *requestRecords) compute(logs native.Logs) (string, error) {
 	messages, events, err := logs()
 	if err != nil {
 		return "", err
@@ -79,17 +108,23 @@ func (r *requestRecords) text(logs native.Logs) (string, error) {
 	}
 	base := ""
 	if r.base != nil {
-		id := fmt.Sprintf("summary, version %d, up to %s", r.base.N, record.AddressOf(m, max(1, r.base.To)).Source())
+		id := fmt.Sprintf("summary, version %d", r.base.N)
+		if r.base.To > 0 {
+			id += ", up to " + record.AddressOf(m, r.base.To).Source()
+		}
 		base = r.marks.Begin(ctxabi.Notes) + record.Frame(id, ctxabi.Escape(r.base.Text)) + r.marks.End()
 	}
 
-	for room := r.room; room > r.room/4; room = room * 9 / 10 {
+	room := r.room
+	for range mostTries {
 		said, results := r.limits(m, room)
 		text, err := r.render(m, said, results)
 		if err != nil {
 			return "", err
 		}
-		if r.counter.Count(text) <= r.room {
+		if n := r.counter.Count(text); n > r.room {
+			room = room * r.room / n * 95 / 100
+		} else {
 			heading := record.BlockHeading + record.SourcesOf(m, r.span) + "\n"
 			return base + r.marks.Begin(ctxabi.OldRecords) + heading + text + r.marks.End(), nil
 		}

@@ -2,10 +2,12 @@ package journal
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
 // Each new version of a summary has to repeat what still holds, and writers drop lines for which
@@ -19,7 +21,8 @@ const (
 	olderRepeats   = 600 // thousandths of a line's words in the newer summary from which on it is a repetition
 	olderRevised   = 450 // the same in one line of the newer summary: that line revises it
 	leastWords     = 4   // different words of a quoted line
-	maxOlder       = 16  // earlier versions that are searched
+	maxOlder       = 8   // earlier versions that are searched
+	maxLines       = 200 // lines of a version, for each group of sections, and twice as many of the version in use
 )
 
 // olderSections are the sections of earlier versions whose lines are quoted, the first ones first.
@@ -43,13 +46,16 @@ func earlierThan(list []Summary, s *Summary) (earlier []*Summary) {
 // most room tokens: first reasons of decisions and failed attempts, then facts, of each the newest
 // ones first. It returns "" if there is no such line.
 func (b *zoner) older(room int) string {
+	if len(b.earlier) == 0 || room < leastWords {
+		return ""
+	}
 	known := linesKnown(b.own.Text)
 	text := ""
 	for _, sections := range olderSections {
 		for _, v := range b.earlier {
 			heading := fmt.Sprintf("From version %d (%s), omitted since, possibly outdated:\n", v.N, ctxabi.SummaryPath(v.N))
 			for _, line := range linesOf(v.Text, sections) {
-				if known.has(line) {
+				if known.has(line) || record.NeedsFence(line) {
 					continue
 				}
 				line = ctxabi.Escape(line) + "\n"
@@ -65,24 +71,26 @@ func (b *zoner) older(room int) string {
 	return text
 }
 
-// linesOf returns the lines of some sections of a summary, without indentation and headings.
+// linesOf returns the first lines of some sections of a summary, without indentation, headings, and
+// fenced code.
 func linesOf(text string, sections []string) (lines []string) {
-	section := ""
+	section, fenced := "", false
 	for line := range strings.Lines(text) {
-		if name, ok := sectionOf(line); ok {
-			section = name
+		line = strings.TrimSpace(line)
+		isFence := strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+		if fenced = fenced != isFence; fenced || isFence {
 			continue
 		}
-		for _, s := range sections {
-			if line = strings.TrimSpace(line); s == section && line != "" {
-				lines = append(lines, line)
-			}
+		if name, ok := sectionOf(line); ok {
+			section = name
+		} else if line != "" && slices.Contains(sections, section) && len(lines) < maxLines {
+			lines = append(lines, line)
 		}
 	}
 	return lines
 }
 
-// knownLines are the lines of a text, as sets of words.
+// knownLines are the words of a text, and those of each of its first lines.
 type knownLines struct {
 	words map[string]bool
 	lines []map[string]bool
@@ -101,7 +109,9 @@ func (k *knownLines) add(line string) {
 	for w := range words {
 		k.words[w] = true
 	}
-	k.lines = append(k.lines, words)
+	if len(k.lines) < 2*maxLines {
+		k.lines = append(k.lines, words)
+	}
 }
 
 // has reports whether the text contains the words of a line, whether one of its lines revises that

@@ -338,6 +338,34 @@ func TestRequestShowsOmittedRecords(t *testing.T) {
 	}
 }
 
+// A body without the conversation stays within the budget, with a system message and tools.
+func TestRequestBodyFitsBudget(t *testing.T) {
+	m := harness.Start(t, harness.Options{})
+	s := asking(t, m, 8000, "off")
+	var tools []map[string]any
+	for i := range 12 {
+		tools = append(tools, map[string]any{"name": fmt.Sprint("tool", i),
+			"input_schema": map[string]any{"type": "object"},
+			"description":  strings.Repeat("This tool measures the load of a span. ", 12)})
+	}
+	list, err := json.Marshal(tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Write("../../tools.json", string(list))
+	s.Append(ctxabi.MessagesFile, harness.Message("system", strings.Repeat("Measure each span of the bridge. ", 200)))
+	chatOf(s, 60).until(t, func() bool { return compactions(t, s) > 1 })
+
+	if prompt := s.Read(ctxabi.AskPromptFile); !strings.Contains(prompt, "# Context Block: messages:") {
+		t.Fatalf("the request has no records: %s", prompt)
+	}
+	for _, file := range ctxabi.RequestFiles {
+		if n := ctxabi.Weight(s.Read(ctxabi.AskBody(file))); n > 8800 { // JSON counts, too
+			t.Errorf("the body of %s weighs %d tokens", file, n)
+		}
+	}
+}
+
 func TestLateSummaryIsAccepted(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	s := asking(t, m, 4000, "on")
