@@ -20,6 +20,7 @@ cd "$(dirname "$0")/.."
 umask 022 # tests act as several users, and all of them run the program
 export PATH=$PATH:/usr/sbin:/sbin
 export CTXFS_ALL_CLIENTS=1 # a missing client program is a failure, not a skip
+export npm_config_fetch_timeout=30000 npm_config_fetch_retries=4 # npm waits five minutes for a stalled download
 mode=all
 case ${1:-} in matrix | race) mode=$1 && shift ;; esac
 list=internal/suite/matrix.txt
