@@ -42,11 +42,10 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 	}
 }
 
-// Head shortens text to at most limit tokens (by ctxabi.Weight): its first lines, and a last
-// line for what is left out and where the whole stands (path), as [HeadTail] writes it. A line that
-// is cut ends in "…" behind a word. It
-// closes a code fence that is open there. It returns a text within the limit as it is, with cut
-// == false.
+// Head shortens text to at most limit tokens (by ctxabi.Weight): its first lines, and a last line
+// with the size of the omission and the path of the whole text, as [HeadTail] writes it. A
+// truncated line ends after a word, in "…". Head closes an open code fence. It returns a text
+// within the limit as it is, with cut == false.
 func Head(text string, limit int, path string) (short string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
@@ -72,8 +71,8 @@ func Head(text string, limit int, path string) (short string, cut bool) {
 	}
 }
 
-// beforeWord returns the last place up to text[:n] that is in no word, behind a blank; n if the line
-// of that place has no earlier blank, as in scripts without spaces.
+// beforeWord returns the offset after the last blank in text[:n], or n if the line has no blank
+// there, as in scripts without spaces.
 func beforeWord(text string, n int) int {
 	if n == len(text) || text[n] == ' ' {
 		return n
@@ -85,8 +84,8 @@ func beforeWord(text string, n int) int {
 	return n
 }
 
-// FromWord returns the part of text that begins with the first whole word at or after text[n]. If no
-// blank follows, as in scripts without spaces, the part begins with the character there.
+// FromWord returns the part of text that begins with the first whole word at or after text[n]. If
+// no blank follows, as in scripts without spaces, the part begins with the character there.
 func FromWord(text string, n int) string {
 	for n > 0 && n < len(text) && !utf8.RuneStart(text[n]) {
 		n++

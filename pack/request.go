@@ -112,9 +112,9 @@ func (d *draft) makeAsk() (b block) {
 const askSections = "Goal, Rules, Decisions, State, Facts, Tried, Open, Next"
 
 // askFirst are the rules of the long form about the choice of statements.
-const askFirst = "Reasons and outcomes come before identifiers; omit first what the next step can read again, such as " +
-	"lists of files and line numbers. Prompts also quote the user: name a message by its number instead of retelling it. " +
-	"Leave out what you do not know. "
+const askFirst = "Reasons and outcomes come before identifiers; omit first what the next step can read again, " +
+	"such as lists of files and line numbers. Prompts also quote the user: name a message by its number " +
+	"instead of retelling it. Leave out what you do not know. "
 
 // askRules end both forms of the request.
 const askRules = `Add "not checked" to each statement that was not checked. ` +

@@ -13,9 +13,9 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// requestRecords are the records that a summary has to cover, for a request whose prompt omits or
-// shortens too many of them. A call that asks for the summary then gets the version in use and these
-// records instead of the conversation.
+// requestRecords renders the records that a summary must cover. A request contains them if the
+// prompt omits or shortens too many of them. A call that asks for the summary then gets the version
+// in use and these records instead of the conversation.
 type requestRecords struct {
 	span    ctxabi.Span // places of the records
 	base    *journal.Summary
@@ -28,11 +28,10 @@ type requestRecords struct {
 
 const (
 	wellShown      = 900  // share of the uncovered records that a prompt shows at least, in thousandths
-	mostUncovered  = 30   // uncovered records beyond so many times the free tokens are not listed
+	mostUncovered  = 30   // if the uncovered records exceed the free tokens by this factor, none is listed
 	requestFrame   = 200  // tokens of the marks and headings around the records
 	dialogueShare  = 700  // share of the tokens for records without calls and results, in thousandths
-	leastPerRecord = 40   // tokens; if so many of each record do not fit, none is listed
-	mostTries      = 4    // attempts to shorten the records until they fit
+	leastPerRecord = 40   // tokens; if the records do not fit at this size, none is listed
 	overhead       = 1.05 // tokens of a record with its heading, in relation to its weight
 )
 
@@ -63,7 +62,8 @@ func (d *draft) uncovered() *requestRecords {
 	}
 	shown := 0
 	for i := range d.parts {
-		if p := &d.parts[i]; p.Zone == 0 && !p.Omitted && !p.Mark && p.From == p.To && p.From >= r.span.From && p.To <= r.span.To {
+		if p := &d.parts[i]; p.Zone == journal.InFull && !p.Omitted && !p.Mark && p.From == p.To &&
+			p.From >= r.span.From && p.To <= r.span.To {
 			shown += min(p.Tokens, int(d.history.At(p.From).Weight))
 		}
 	}
@@ -82,10 +82,10 @@ func (r *requestRecords) size() int {
 	return len(*r.made.Load())
 }
 
-// text returns the version in use and the records, each within the marks of its label. It shortens the
-// longest records, results and calls first, until all of them fit. It returns "" if they do not fit.
-// The first call computes the text, and later ones reuse it.
-// It returns ctxabi.ErrIO if a record cannot be read.
+// text returns the version in use and the records, each within the marks of its label. It shortens
+// the longest records, results and calls first, until all of them fit. It returns "" if they do not
+// fit. The first call computes the text, and later ones reuse it. It returns ctxabi.ErrIO if a
+// record cannot be read.
 func (r *requestRecords) text(logs native.Logs) (string, error) {
 	if made := r.made.Load(); made != nil {
 		return *made, nil
@@ -116,7 +116,7 @@ func (r *requestRecords) compute(logs native.Logs) (string, error) {
 	}
 
 	room := r.room
-	for range mostTries {
+	for range 4 { // attempts
 		said, results := r.limits(m, room)
 		text, err := r.render(m, said, results)
 		if err != nil {
@@ -160,8 +160,7 @@ func levelOf(sizes []int, room int) (level, sum int) {
 	slices.Sort(sizes)
 	for i, n := range sizes {
 		if level = (room - sum) / (len(sizes) - i); n > level {
-			level = max(level, leastPerRecord)
-			return level, sum + level*(len(sizes)-i)
+			return max(level, leastPerRecord), sum + level*(len(sizes)-i)
 		}
 		sum += n
 	}

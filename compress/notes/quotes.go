@@ -23,8 +23,8 @@ const (
 // Quotes splits a text into units: sentences of prose, list items, table rows, and single lines
 // of code and output. Units are in order and do not overlap. Items refer to their introduction,
 // rows to their header, and sentences to their heading, or to the previous sentence if they begin
-// with a word such as "but" or "it". A sentence that tells of a repair is a unit with the previous
-// one.
+// with a word such as "but" or "it". A sentence about a repair forms one unit with the
+// previous sentence.
 //
 // Quotes omits code fences and lines that [compress.IsNoise] accepts. role is "user" or "assistant"
 // for a message, and "" for a result or the arguments of a call. A message that is a JSON value has

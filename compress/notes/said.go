@@ -100,8 +100,9 @@ func (w *wordsReader) pastedAt(at int) (end int) {
 	return at
 }
 
-// numberedAt returns the line behind the paragraph that begins at a line if it is copied from a diff or a listing with numbers
-// (" + 12  text"), with lines that a terminal wrapped; the line itself if it is not.
+// numberedAt returns the line behind the paragraph that begins at a line if it is copied from a
+// diff or a listing with numbers (" + 12  text"), with lines that a terminal wrapped; the line
+// itself if it is not.
 func (w *wordsReader) numberedAt(at int) (end int) {
 	numbered := 0
 	for end = at; end < len(w.lines) && !w.lines[end].Blank; end++ {
@@ -133,7 +134,8 @@ func (w *wordsReader) code(at int) (end int) {
 	return end
 }
 
-// sentences adds the sentences of the paragraph or item that begins at a line, and returns the line behind it.
+// sentences adds the sentences of the paragraph or item that begins at a line, and returns the line
+// behind it.
 func (w *wordsReader) sentences(at int) (end int) {
 	lines, body := w.lines, w.line(at)
 	for at+1 < len(lines) && goesOn(body) && !lines[at+1].Blank && !lines[at+1].Code && !lines[at+1].Item && lines[at+1].Level == 0 {
@@ -233,7 +235,8 @@ func Select(parts []string, keep func(i int) bool) (selected []string) {
 	return selected
 }
 
-// Demands reports whether one of the parts of a message may demand something: a rule, a value, an answer.
+// Demands reports whether one of the parts of a message may demand something: a rule, a value, an
+// answer.
 func Demands(parts []string) bool { return slices.ContainsFunc(parts, demands) }
 
 // demands reports whether a sentence may demand something, or changes what an earlier one demanded.
@@ -405,8 +408,8 @@ func (r *pointReader) endList() {
 	r.n++
 }
 
-// add adds a sentence. If it joins, and tells of a repair or is worth a point that refers back, it
-// becomes part of the point before it. If both are too long for one point, a repair replaces that
+// add adds a sentence. If joins is true and the sentence reports a repair or has enough worth, add
+// appends it to the previous point. If both are too long for one point, a repair replaces that
 // point.
 func (r *pointReader) add(s string, joins bool) {
 	last, repairs := len(r.points)-1, isRepair(s)
@@ -426,7 +429,8 @@ func (r *pointReader) add(s string, joins bool) {
 	r.n++
 }
 
-// worthOf returns what a sentence of a model says about what was done, found or decided; 0 for nothing.
+// worthOf returns what a sentence of a model says about what was done, found or decided; 0 for
+// nothing.
 func worthOf(s string) int {
 	words := strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(s, "’", "'")), func(r rune) bool {
 		return !('a' <= r && r <= 'z') && r != '\'' && r < 0x80

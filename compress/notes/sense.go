@@ -23,7 +23,8 @@ const (
 const MaxIdle = 400
 
 var (
-	// bareCommand is a command of a chat program with at most one word behind it: "/mode", "/model large", or a slash alone. A path has a second slash.
+	// bareCommand matches a command of a chat program with at most one argument: "/mode", "/model
+	// large", or a single slash. A path has a second slash.
 	bareCommand = lazy.Regexp(`^/([A-Za-z][A-Za-z0-9_:-]*( [A-Za-z0-9_.:-]+)?)?$`)
 	// noted is how some programs write down a command, or what it printed.
 	noted = lazy.Regexp(`(?s)^(<(command-name|command-message|command-contents|local-command-stdout|local-command-caveat)>[^<]*</[a-z-]+>\s*|<command-args>\s*</command-args>\s*)+$`)
@@ -84,8 +85,8 @@ func senseOfWords(words []string) Sense {
 
 // Question returns the part of a text that a short reply to it answers, in at most n bytes: its
 // last paragraph that asks, with up to two paragraphs before it as far as they fit; or if none
-// asks, the same for its last paragraph. It contains a fence behind a paragraph that ends in a colon,
-// or "[…]" for a long one. "…" marks a cut.
+// asks, the same for its last paragraph. After a paragraph that ends in a colon, it
+// contains the fence, or "[…]" for a long one. "…" marks a cut.
 func Question(text string, n int) string {
 	var paragraphs []string
 	code, fenced, begin := "", false, true
@@ -137,12 +138,13 @@ func Question(text string, n int) string {
 	return found + end
 }
 
-// phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help or confirm.
+// phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help
+// or confirm.
 var phatic = lazy.Regexp(`^(hi|hello|hey|ok(ay)?|sure|done|yes|no|got it|understood|great|perfect|thanks?|thank you|you'?re welcome|ready|i'?m ready|glad|happy to|of course|noted|will do|what (can|would|should|do) |how (can|may|could) i |let me know|is there anything|feel free|how'?s it)\b`)
 
-// Substantial reports whether an answer of the assistant is worth remembering: it says more than a greeting, an
-// acknowledgement, an offer, or what a program puts where an answer is missing. One word about an outcome is enough:
-// "Pushed."
+// Substantial reports whether an answer of the assistant is worth remembering: it says more than a
+// greeting, an acknowledgement, an offer, or what a program puts where an answer is missing. One
+// word about an outcome is enough: "Pushed."
 func Substantial(text string) bool {
 	text = strings.TrimSpace(text)
 	if text == "" || noAnswer(text) || strings.HasPrefix(text, "API Error") || SenseOf(text) != Request {

@@ -14,15 +14,15 @@ var (
 	allWords    = wordSet("runQuantities")
 )
 
-// Subject is what a sentence states the result or a number of.
+// Subject identifies the test run or the quantity that a sentence reports.
 type Subject struct {
 	Measure string // the noun of a run ("test"), or the word next to a number
 	Object  string // the first identifier of the sentence, or the word before the noun of a run; "": none
 	IsRun   bool
 }
 
-// Covers reports whether a later sentence about s states again what one about the other subject
-// states. A run without an object is about all of them.
+// Covers reports whether a later sentence about s supersedes an earlier sentence about other. A run
+// without an object is about all of them.
 func (s Subject) Covers(other Subject) bool {
 	return s == other || s.IsRun && other.IsRun && s.Measure == other.Measure && (s.Object == "" || other.Object == "")
 }
@@ -35,8 +35,8 @@ func Restated(subjects, later []Subject) bool {
 }
 
 // Subjects returns the subjects of the first sentence of a text: a run of tests and the like with
-// its result; otherwise counts "N/M" and "N of M", and numbers if the sentence has an identifier. It
-// ignores numbers that may be names, such as #47.
+// its result; otherwise counts "N/M" and "N of M", and numbers if the sentence has an identifier.
+// It ignores numbers that may be names, such as #47.
 func Subjects(text string) (subjects []Subject) {
 	text, _ = cutSentence(strings.TrimPrefix(text, "… "))
 	object := ""
@@ -74,8 +74,8 @@ func Subjects(text string) (subjects []Subject) {
 	return []Subject{{strings.TrimSuffix(words[run], "s"), object, true}}
 }
 
-// countsRuns reports whether the number at words[i] counts runs, as in "57 tests" or "2 failed", and
-// is not the name of something, as in "module 2 failed".
+// countsRuns reports whether the number at words[i] counts runs, as in "57 tests" or "2 failed",
+// and is not the name of something, as in "module 2 failed".
 func countsRuns(words []string, i int) bool {
 	if i+1 == len(words) || !runWords.has(words[i+1]) && !strings.HasSuffix(words[i+1], "ed") {
 		return false
@@ -97,8 +97,8 @@ func isCount(fields []string, i int) bool {
 		i+2 < len(fields) && fields[i+1] == "of" && isFigure(fields[i]) && isFigure(fields[i+2])
 }
 
-// measureAt returns the word that tells what the number at words[i] counts: the next one, or if that
-// is none, the previous one. Behind a count "N of M" are two other fields.
+// measureAt returns the unit of the number at words[i]: the next word, or the previous word if no
+// word follows. For a count "N of M" it skips two fields.
 func measureAt(words []string, i int, isCount bool) string {
 	for _, at := range []int{i + 1, i + 3, i - 1} {
 		if at >= 0 && at < len(words) && (at != i+3 || isCount) && words[at] != "" && words[at] != "of" &&

@@ -1,4 +1,4 @@
-// Package result shortens results of tools. The caller gives a text, what is known of the call
+// Package result shortens results of tools. The caller passes a text, facts about the call
 // ([Hint]), and a [Limit]. [Recognise] returns the kind, [Shorten] a text within the limit,
 // [Repeat] the difference from an earlier content, [Fold] one line for a compacted result. The
 // functions are pure. docs/compression.md shows texts before and after.

@@ -102,8 +102,8 @@ func readPath(about Hint, kind Kind) string {
 	return ""
 }
 
-// ShowsAll reports whether the text that a tool read is a whole file, as far as the arguments and
-// the end of the text tell.
+// ShowsAll reports whether a tool read a whole file. It looks for a range in the arguments, and for
+// a note about omitted lines at the end of the text.
 func ShowsAll(arguments, text string) bool {
 	all := true
 	gjson.Parse(arguments).ForEach(func(_, v gjson.Result) bool {
@@ -256,8 +256,8 @@ func foldLog(text string, limit int) string {
 	return strings.Join(parts, compress.FoldJoin)
 }
 
-// messageRank returns how much a line says about what went wrong. The name of an exception says most,
-// the head of a traceback nothing.
+// messageRank rates a line as an error message. The name of an exception ranks highest; the head of
+// a traceback has rank 0.
 func messageRank(line string) int {
 	line = strings.TrimSpace(line)
 	word, _, _ := strings.Cut(line, " ")

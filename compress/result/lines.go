@@ -136,7 +136,8 @@ func numberedFailure(s, _ string) bool {
 	return n > 0 && n < 4 && strings.HasPrefix(s[n:], ") ") && len(s) < 160
 }
 
-// FailureLine reports whether a line of a log names what failed, or tells what went wrong.
+// FailureLine reports whether a line of a log names a failed test or item, and whether it contains
+// an error message.
 func FailureLine(line string) (names, tells bool) {
 	c := classify(line)
 	return c == className, c == classMessage

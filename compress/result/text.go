@@ -74,8 +74,8 @@ func (s *sheet) outline() (outline []int) {
 // aroundAsked is the number of lines before and after a line that the call names.
 const aroundAsked = 6
 
-// asked weighs the lines of a text: those around a line whose number the call names, then its
-// outline.
+// asked weighs the lines of a text. Lines near a line number of the call weigh most; the outline
+// follows.
 func (s *sheet) asked(outline []int) func(i int) float64 {
 	weights := map[int]float64{}
 	for _, i := range outline {
@@ -101,7 +101,7 @@ func (s *sheet) asked(outline []int) func(i int) float64 {
 }
 
 // showHits shows the first line and the address of the first results of a search. Their other lines
-// weigh more than those of the other results.
+// weigh more than the lines of the other results.
 func (s *sheet) showHits(starts []int) func(i int) float64 {
 	end := len(s.lines)
 	if len(starts) > bestHits {
@@ -123,8 +123,8 @@ func (s *sheet) showHits(starts []int) func(i int) float64 {
 	}
 }
 
-// failures shows how a log ends, what failed, and the messages. It weighs the other lines: those
-// after a message more, progress and passing tests less.
+// failures shows the end of a log, the names of failures, and their messages. Of the other lines,
+// lines after a message weigh more, and progress and passing tests less.
 func (s *sheet) failures(classes []class) func(i int) float64 {
 	lines := map[class][]int{}
 	for i, c := range classes {

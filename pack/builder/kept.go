@@ -19,14 +19,15 @@ const findsName = "notes/finds"
 // nearName is the derived content that has what packs look at of it where the history is long.
 const nearName = "notes/near"
 
-// Derived contents that have the folds of a session with the zones of its last compaction, and what its records say of files and runs.
+// Derived contents that have the folds of a session with the zones of its last compaction, and what
+// its records say of files and runs.
 const (
 	foldsName  = "notes/folds"
 	statesName = "notes/states"
 )
 
-// foldAhead keeps the folds of the build of in that was just made, and has those made that a later one may need. e.busy is held, and
-// taken again for a moment when they are there.
+// foldAhead keeps the folds of the build of in that was just made, and has those made that a later
+// one may need. e.busy is held, and taken again for a moment when they are there.
 func (b *Builder) foldAhead(e *entry, in *pack.Input) {
 	_ = in.SaveFolds(e.memo) // the next daemon folds anew where they are not kept
 	if e.ahead {
@@ -50,13 +51,15 @@ func (b *Builder) foldAhead(e *entry, in *pack.Input) {
 	})
 }
 
-// mostReaders is how many goroutines read a history at a time that lacks several blocks of that index.
+// mostReaders is how many goroutines read a history at a time that lacks several blocks of that
+// index.
 const mostReaders = 4
 
-// termsBlocks begins the names of derived content that has a block of the index by which questions are answered.
+// termsBlocks begins the names of derived content that has a block of the index by which questions
+// are answered.
 const termsBlocks = "notes/terms."
 
-// termsName returns the name of a block of n records that begins behind first records.
+// termsName returns the name of a block of n records after the first records of the history.
 func termsName(first, n int) string {
 	if n == recall.BlockRecords {
 		return fmt.Sprint(termsBlocks, first/n)
@@ -64,7 +67,8 @@ func termsName(first, n int) string {
 	return fmt.Sprint(termsBlocks, first/n, ".", n)
 }
 
-// entryTerms is the index of a session by which its packs answer questions, whatever moment they are of.
+// entryTerms is the index of a session by which its packs answer questions, whatever moment they
+// are of.
 type entryTerms struct {
 	once   sync.Once
 	terms  atomic.Pointer[recall.Terms] // made once

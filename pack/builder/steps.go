@@ -154,7 +154,8 @@ type step struct {
 	counter  *tokens.Counter
 }
 
-// gather adds both logs to the inputs. The caller must call release when it no longer reads records.
+// gather adds both logs to the inputs. The caller must call release when it no longer reads
+// records.
 func (s *step) gather(ctx context.Context) (release func(), err error) {
 	t, done, err := s.e.Snapshot(ctx, s.x, &s.in)
 	if err != nil {
@@ -223,7 +224,8 @@ func (s *step) compile(ctx context.Context, last *packed) (*packed, error) {
 	return &packed{build, *in, s.gathered, s.changes}, nil
 }
 
-// events adds what the events of t say to in, and prepares the memo of r for the encoding of in.
+// events copies usage and other events of t into in, and prepares the memo of r for the encoding of
+// in.
 func (b *Builder) events(x *session.Session, e *entry, r *reused, in *pack.Input, t *log.Timeline) (*tokens.Counter, error) {
 	var err error
 	messages, events := e.Readable(t, false), e.Readable(t, true)
@@ -253,7 +255,7 @@ func (b *Builder) events(x *session.Session, e *entry, r *reused, in *pack.Input
 	return c, nil
 }
 
-// sameNotes compares what stands in the report without being part of the pack's id.
+// sameNotes compares the parts of the report that do not belong to the pack's id.
 func sameNotes(a, b *pack.Input) bool {
 	return slices.Equal(a.Notes, b.Notes) && a.SummaryNote == b.SummaryNote && reflect.DeepEqual(a.Asking, b.Asking) &&
 		len(a.Summaries) == len(b.Summaries) &&

@@ -10,8 +10,8 @@ import (
 // the summary limit.
 const minUncovered = 1500
 
-// mostUnasked is the weight of uncovered records at which a request opens in any case, in thousandths
-// of the journal's tokens. One request can show about so many.
+// mostUnasked is the weight of uncovered records at which a request opens in any case, in
+// thousandths of the journal's tokens. This is about the capacity of one request.
 const mostUnasked = 800
 
 // Request is a request for a summary. It opens before a compaction, while the prompt still shows
@@ -93,8 +93,8 @@ func (f *Fold) ask(before int) {
 	}
 }
 
-// asks reports whether a request opens: enough records before an open tool loop are not covered, and
-// the live records are pressed or the uncovered ones would nearly fill a prompt.
+// asks reports whether a request opens: enough records before an open tool loop are not covered,
+// and the live records are pressed or the uncovered ones would nearly fill a prompt.
 func (f *Fold) asks() bool {
 	finished := f.Total.Weight
 	if f.asked.calls > 0 {

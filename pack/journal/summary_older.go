@@ -10,8 +10,8 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Each new version of a summary has to repeat what still holds, and writers drop lines for which
-// later work has no use: why something was decided, or which attempts failed. Prompts quote such
+// Each new version of a summary must repeat all valid statements. Writers drop reasons of decisions
+// and failed attempts first, because the next step does not need them. Prompts quote such
 // lines from earlier versions below the version in use.
 
 const (
@@ -25,7 +25,7 @@ const (
 	maxLines       = 200 // lines of a version, for each group of sections, and twice as many of the version in use
 )
 
-// olderSections are the sections of earlier versions whose lines are quoted, the first ones first.
+// olderSections lists the quoted sections of earlier versions, in order of priority.
 var olderSections = [][]string{{"decisions", "tried"}, {"facts"}}
 
 // earlierThan returns the versions of list delivered before s, newest first, without versions from
@@ -42,9 +42,9 @@ func earlierThan(list []Summary, s *Summary) (earlier []*Summary) {
 	return earlier[:min(len(earlier), maxOlder)]
 }
 
-// older returns lines of earlier versions that the version in use neither repeats nor revises, in at
-// most room tokens: first reasons of decisions and failed attempts, then facts, of each the newest
-// ones first. It returns "" if there is no such line.
+// older returns lines of earlier versions that the version in use neither repeats nor revises, in
+// at most room tokens: first reasons of decisions and failed attempts, then facts, of each the
+// newest ones first. It returns "" if there is no such line.
 func (b *zoner) older(room int) string {
 	if len(b.earlier) == 0 || room < leastWords {
 		return ""
@@ -53,7 +53,8 @@ func (b *zoner) older(room int) string {
 	text := ""
 	for _, sections := range olderSections {
 		for _, v := range b.earlier {
-			heading := fmt.Sprintf("From version %d (%s), omitted since, possibly outdated:\n", v.N, ctxabi.SummaryPath(v.N))
+			heading := fmt.Sprintf("From version %d (%s), omitted since, possibly outdated:\n", v.N,
+				ctxabi.SummaryPath(v.N))
 			for _, line := range linesOf(v.Text, sections) {
 				if known.has(line) || record.NeedsFence(line) {
 					continue
@@ -90,7 +91,7 @@ func linesOf(text string, sections []string) (lines []string) {
 	return lines
 }
 
-// knownLines are the words of a text, and those of each of its first lines.
+// knownLines holds the set of words of a text, and one set for each of its first lines.
 type knownLines struct {
 	words map[string]bool
 	lines []map[string]bool

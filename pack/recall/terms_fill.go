@@ -8,12 +8,12 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Len returns the number of indexed records. It waits for nobody.
+// Len returns the number of indexed records. It never blocks.
 func (x *Terms) Len() int { return int(x.indexed.Load()) }
 
-// Fill indexes records of m up to place n, but at most one of the largest blocks, and reports whether
-// more are missing. A concurrent search waits for it and then indexes the rest itself. Fill returns the
-// error of ctx if ctx ends.
+// Fill indexes records of m up to place n, but at most one of the largest blocks, and reports
+// whether more are missing. A concurrent search waits for it and then indexes the rest itself. Fill
+// returns the error of ctx if ctx ends.
 func (x *Terms) Fill(ctx context.Context, m record.Records, n int) (more bool, err error) {
 	select {
 	case x.busy <- struct{}{}:
@@ -25,8 +25,8 @@ func (x *Terms) Fill(ctx context.Context, m record.Records, n int) (more bool, e
 	return x.len() < n, err
 }
 
-// upTo indexes the records of m that are not yet, up to the one at place n, by so many workers; x.busy is held. It returns the error
-// of ctx when that ends.
+// upTo indexes the records of m that are not yet, up to the one at place n, by so many workers;
+// x.busy is held. It returns the error of ctx when that ends.
 func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) error {
 	for _, b := range x.sealed { // an event came to stand in front of others
 		if end := b.end(); end <= m.Len() && record.ToolsUpTo(m, end) != b.tools {
@@ -80,8 +80,8 @@ func (x *Terms) upTo(ctx context.Context, m record.Records, n, workers int) erro
 	return nil
 }
 
-// nextSize returns the number of records at which the open block is sealed if n records are indexed:
-// the largest size that may begin at its place and fits. x.busy is held.
+// nextSize returns the number of records at which the open block is sealed if n records are
+// indexed: the largest size that may begin at its place and fits. x.busy is held.
 func (x *Terms) nextSize(n int) int {
 	at, size := x.end(), blockSizes[0]
 	for _, s := range blockSizes[1:] {
@@ -92,9 +92,9 @@ func (x *Terms) nextSize(n int) int {
 	return size
 }
 
-// upToBlocks indexes so many of the largest blocks, each in its own goroutine, and stops before the
-// first block that is stored. The open block must be empty, and x.busy is held. If ctx ends, it returns
-// the error of ctx and keeps the blocks that are complete.
+// upToBlocks indexes up to blocks blocks of the largest size, each in its own goroutine, and stops
+// before the first stored block. The open block must be empty, and x.busy is held. If ctx ends, it
+// returns the error of ctx and keeps the blocks that are complete.
 func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) error {
 	type made struct {
 		termBlock
@@ -130,8 +130,9 @@ func (x *Terms) upToBlocks(ctx context.Context, m record.Records, blocks int) er
 	return nil
 }
 
-// add makes a segment of a whole block, stores it, and merges the last blocks if they complete a larger
-// one; the open block is empty then. x.busy is held. It returns an error if no segment can be made.
+// add makes a segment of a whole block, stores it, and merges the last blocks if they complete a
+// larger one; the open block is empty then. x.busy is held. It returns an error if no segment can
+// be made.
 func (x *Terms) add(ctx context.Context, m record.Records, whole *termBlock) error {
 	b, err := whole.seal()
 	if err != nil {
@@ -161,8 +162,8 @@ func (x *Terms) add(ctx context.Context, m record.Records, whole *termBlock) err
 	}
 }
 
-// grow indexes records of m until the block has so many, and returns the places of those that cannot
-// be read. It returns the error of ctx when that ends.
+// grow indexes records of m until the block has the given number, and returns the places of
+// unreadable records. It returns the error of ctx when that ends.
 func (b *termBlock) grow(ctx context.Context, m record.Records, records int) (unread []int, err error) {
 	for len(b.lengths) < records {
 		at := b.end() + 1

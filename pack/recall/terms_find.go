@@ -36,7 +36,8 @@ type found struct {
 	scores map[int]int64 // of these and of the records beside them
 }
 
-// find returns the most best of the first n records of m. It returns the error of ctx when that ends.
+// find returns the most best of the first n records of m. It returns the error of ctx when that
+// ends.
 func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked, most int) (found, error) {
 	select {
 	case x.busy <- struct{}{}:
@@ -67,8 +68,8 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	}
 }
 
-// findIn returns the most best of the first n records, which are indexed; x.busy is held. It returns
-// an error if a block is not stored any more.
+// findIn returns the most best of the first n records, which are indexed; x.busy is held. It
+// returns an error if a block is not stored any more.
 func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 	lists, err := x.lists(terms, n)
 	if err != nil {
@@ -108,8 +109,8 @@ func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 	return f, nil
 }
 
-// gainOf is BM25 in whole numbers: what a term of some worth adds to a record of so many terms that has it count times,
-// where n records have sum terms.
+// gainOf is BM25 in whole numbers: what a term of some worth adds to a record of so many terms that
+// has it count times, where n records have sum terms.
 func gainOf(worth, count, length, n, sum int64) int64 {
 	norm := 540 + 360*length*n/sum // k1 0.9, b 0.4, in thousandths
 	return worth * count * 1900 / (count*1000 + norm)
@@ -154,8 +155,8 @@ type termList struct {
 	sealed []segment.Entry // by the block
 }
 
-// lists returns how many of the first n records have each of the terms; x.busy is held. It returns an
-// error if a block is not stored any more.
+// lists returns how many of the first n records have each of the terms; x.busy is held. It returns
+// an error if a block is not stored any more.
 func (x *Terms) lists(terms []asked, n int) ([]termList, error) {
 	out := make([]termList, len(terms))
 	for i, t := range terms {
@@ -185,8 +186,8 @@ func (x *Terms) lists(terms []asked, n int) ([]termList, error) {
 // term, and how many terms it has.
 type posting func(l *termList, at int, count uint32, length uint16)
 
-// each calls do for those of the first n records that have a term of lists; x.busy is held. It returns
-// an error if a block is not stored any more.
+// each calls do for each of the first n records with a term of lists. The caller holds x.busy. each
+// returns an error if a stored block was removed.
 func (x *Terms) each(lists []termList, n int, do posting) error {
 	x.eachOpen(lists, n, do)
 	return x.eachBlock(n, func(k int, content io.ReaderAt) error {
@@ -230,7 +231,8 @@ func (x *Terms) eachIn(k int, content io.ReaderAt, l *termList, n int, do postin
 	return err
 }
 
-// eachOpen calls do for the records of the open block among the first n ones that have a term of lists.
+// eachOpen calls do for the records of the open block among the first n ones that have a term of
+// lists.
 func (x *Terms) eachOpen(lists []termList, n int, do posting) {
 	if x.open.chunk == nil {
 		return

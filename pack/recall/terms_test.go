@@ -232,7 +232,7 @@ func TestTermsGrowWithTheHistory(t *testing.T) {
 	}
 }
 
-// An index whose blocks another index of the same store merged reads the merged block.
+// Two indexes share a store. After one of them merges blocks, the other reads the merged block.
 func TestBlocksMergedByAnotherIndex(t *testing.T) {
 	n := BlockRecords - 1
 	l := wordy(n)
@@ -255,7 +255,7 @@ func TestBlocksMergedByAnotherIndex(t *testing.T) {
 	}
 }
 
-// A long history is indexed step by step before a question, which reads only what is left.
+// Steps in the background index a long history. A question then indexes only the remaining records.
 func TestFillMakesOneBlockAtATime(t *testing.T) {
 	n := 3*BlockRecords + 100
 	l := wordy(n)

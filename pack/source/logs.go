@@ -11,8 +11,8 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// Logs are both logs of a session as packs show them: a placeholder replaces each damaged record, and
-// secrets are redacted.
+// Logs are both logs of a session as packs show them: a placeholder replaces each damaged record,
+// and secrets are redacted.
 type Logs struct {
 	Unread    record.Unread // records that are damaged
 	summaries *summaryTexts
@@ -60,8 +60,8 @@ func (l *Logs) readableUntil(t *log.Timeline, event bool, until *waiter) record.
 	return raw
 }
 
-// Timeline is that of the session. Where secrets are not to be shown it fails without the events: they tell of secrets that messages repeat.
-// It ends with the error of ctx when that ends.
+// Timeline is that of the session. Where secrets are not to be shown it fails without the events:
+// they tell of secrets that messages repeat. It ends with the error of ctx when that ends.
 func (l *Logs) Timeline(ctx context.Context, x *session.Session) (*log.Timeline, error) {
 	t, err := x.TimelineWithin(ctx)
 	if err == nil && l.mask != nil {
@@ -122,8 +122,8 @@ func (l *Logs) Snapshot(ctx context.Context, x *session.Session, in *pack.Input)
 	return t, func() { until.ctx.Store(nil) }, err
 }
 
-// fill sets the history of in, and the summaries in it, to those of t. It returns an error if a log
-// cannot be read.
+// fill copies the history and the summaries of t into in. It returns an error if a log cannot be
+// read.
 func (l *Logs) fill(in *pack.Input, x *session.Session, t *log.Timeline, until *waiter) (err error) {
 	in.Messages, in.NoEvents, in.Opening = l.readableUntil(t, false, until), t.EventsErr != nil, ""
 	in.Tools, in.Events, in.EventsHead = nil, nil, ""

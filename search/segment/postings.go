@@ -48,7 +48,7 @@ func decodePostings(b []byte, prev int64, limit uint32, docs, counts []uint32) (
 	return b, true
 }
 
-// skipPostings returns what follows n postings.
+// skipPostings returns the bytes after n postings.
 func skipPostings(b []byte, n int) (rest []byte, ok bool) {
 	for range n {
 		v, size := uvarint(b)

@@ -121,8 +121,8 @@ func prints(s *toolcall.Step) bool {
 	return !silent[first] && classOf(s) != moves && !strings.Contains(s.Head, "> ") && !strings.Contains(s.Head, " >")
 }
 
-// nameBy sets the text and the key of the command line of the step main. In the text, "…" stands
-// for the steps of other lines. The key contains the steps that do more than read.
+// nameBy sets the text and the key of the command line of the step main. In the text, "…" replaces
+// the steps of other lines. The key contains the steps that do more than read.
 func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
 	of := &steps[main]
 	var texts, keys, running []string
@@ -157,7 +157,7 @@ func (l *commandLine) nameBy(steps []toolcall.Step, main int) {
 	}
 }
 
-// gap stands for the steps of a script that the text of its command line omits.
+// gap replaces omitted steps of a script in the text of its command line.
 const gap = "…"
 
 // joinSteps joins texts and merges adjacent gaps.
