@@ -56,7 +56,6 @@ func newMountedSession(t *tree, x *session.Session) (*mountedSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.builder.Use(x)
 	t.gc.Use(x)
 	return &mountedSession{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
 }
