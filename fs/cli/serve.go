@@ -125,7 +125,6 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer packs.Flush()
 	endGenerators := sync.OnceFunc(packs.Close)
 	defer endGenerators()
 	engine, err := searchcli.NewEngine(store, search.Config{

@@ -48,7 +48,6 @@ type Builder struct {
 
 	compiled, reused atomic.Uint64 // see Counts
 	awaited          atomic.Uint64 // see Awaited
-	opened           opened
 	digests          digests
 
 	work    context.Context // of what goes on behind the readers' backs
