@@ -92,7 +92,13 @@ func (b *Builder) unchanged(ctx context.Context, x *session.Session, e *entry, g
 	if b.moved(ctx, x, e, g) {
 		return false
 	}
-	return len(e.computed.wants) == 0 || b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, e.computed.wants, e.computed.made, b.inputs.WaitFor(g.Chosen.Recipe))
+	c := &e.computed
+	if len(c.wants) == 0 {
+		return true
+	}
+	e.waits.raise()
+	defer e.waits.lower()
+	return b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, c.wants, c.made, b.inputs.WaitFor(g.Chosen.Recipe))
 }
 
 // compute adds what the generators of in's recipe make to its files, those that are wanted.
