@@ -131,7 +131,7 @@ func (in *Input) CompileEpoch(mm *Memo, c *tokens.Counter, around hash.Cloner, w
 
 // complete makes a pack up to its rendering. around is the hash of all but the records.
 func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
-	defer mm.forget()
+	defer mm.Forget()
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
 	if err != nil {
