@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -43,11 +44,11 @@ type projectRow struct {
 	Text    string `json:"text,omitempty"` // "" also where an earlier row has the same hash
 }
 
-// entryProject is what is remembered of these rows.
+// entryProject holds these rows.
 type entryProject struct {
 	mu   sync.Mutex
-	seen uint64                       // session.KeptChanges when rows were read, and one; guarded by mu
-	rows atomic.Pointer[[]projectRow] // without the texts of old ones; a list never changes
+	seen uint64                       // session.KeptChanges when rows were read, plus one; guarded by mu
+	rows atomic.Pointer[[]projectRow] // a list never changes
 	size atomic.Int64
 }
 
@@ -59,27 +60,29 @@ func (p *entryProject) all(x *session.Session) []projectRow {
 	defer p.mu.Unlock()
 	if now := x.KeptChanges() + 1; p.seen != now {
 		p.seen = now
-		var rows []projectRow
-		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
-			var r projectRow
-			if json.Unmarshal(line, &r) == nil && (sumOf(r.Text) == r.SHA256 || r.Text == "" && isKept(rows, r.SHA256)) {
-				rows = append(rows, r)
-				forgetText(rows, len(rows)-1-keptTexts)
-			}
-			return true
-		})
-		p.set(rows)
+		p.set(readProject(x))
 	}
 	return *p.rows.Load()
 }
 
-// keptTexts is of how many rows, the newest, the texts are remembered.
-const keptTexts = 2
-
-func forgetText(rows []projectRow, at int) {
-	if at >= 0 {
-		rows[at].Text = ""
-	}
+// readProject reads the rows of session x. It skips a row without its text.
+func readProject(x *session.Session) (rows []projectRow) {
+	texts := map[string]string{} // by hash
+	x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
+		var r projectRow
+		if json.Unmarshal(line, &r) != nil {
+			return true
+		}
+		if sumOf(r.Text) == r.SHA256 {
+			texts[r.SHA256] = r.Text
+		}
+		if text, ok := texts[r.SHA256]; ok {
+			r.Text = text
+			rows = append(rows, r)
+		}
+		return true
+	})
+	return rows
 }
 
 func isKept(rows []projectRow, sum string) bool {
@@ -95,25 +98,23 @@ func (p *entryProject) set(rows []projectRow) {
 	p.rows.Store(&rows)
 }
 
-// keep adds a row. One that cannot be kept on the disk counts as long as this process runs. Where rows are
-// committed, one that another host was faster with counts.
+// keep adds a row. One that cannot be stored counts as long as this process runs. If rows are
+// committed and another host was faster, its row counts.
 func (p *entryProject) keep(ctx context.Context, x *session.Session, r projectRow) {
 	if x.Keeps() && p.share(ctx, x, r) {
 		return
 	}
-	rows := slices.Clone(p.all(x))
-	stored := r
-	if isKept(rows, r.SHA256) {
-		stored.Text = ""
+	rows := p.all(x)
+	if !x.Keeps() {
+		stored := r
+		if isKept(rows, r.SHA256) {
+			stored.Text = ""
+		}
+		if line, err := json.Marshal(stored); err == nil {
+			x.AppendDerived(session.ProjectFile, line)
+		}
 	}
-	line, err := json.Marshal(stored)
-	if err == nil && !x.Keeps() {
-		err = x.AppendDerived(session.ProjectFile, line)
-	}
-	if rows = append(rows, r); err == nil && !x.Keeps() {
-		forgetText(rows, len(rows)-1-keptTexts)
-	}
-	p.set(rows)
+	p.set(append(slices.Clone(rows), r))
 }
 
 // share has a row committed, unless one was taken for the same compaction. It reports whether that is so within
@@ -121,37 +122,15 @@ func (p *entryProject) keep(ctx context.Context, x *session.Session, r projectRo
 func (p *entryProject) share(ctx context.Context, x *session.Session, r projectRow) bool {
 	ok, err := source.IsKept(source.Keep(ctx, x, func() (session.Kept, bool) {
 		was, err := x.KeptSum(session.ProjectFile)
-		stored, there := r, err != nil
-		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
-			var kept projectRow
-			if json.Unmarshal(line, &kept) != nil {
-				return true
-			}
-			if kept.SHA256 == r.SHA256 {
-				stored.Text = ""
-			}
-			there = there || kept.Dir == r.Dir && kept.Settled >= r.Settled
-			return !there
-		})
-		line, err := json.Marshal(stored)
-		return session.Kept{Name: session.ProjectFile, Was: was, Line: true, Data: line}, !there && err == nil
+		rows, stored := readProject(x), r
+		if isKept(rows, r.SHA256) {
+			stored.Text = ""
+		}
+		there := slices.ContainsFunc(rows, func(o projectRow) bool { return o.Dir == r.Dir && o.Settled >= r.Settled })
+		line, jsonErr := json.Marshal(stored)
+		return session.Kept{Name: session.ProjectFile, Was: was, Line: true, Data: line}, !there && cmp.Or(err, jsonErr) == nil
 	}))
 	return ok && err == nil
-}
-
-// textOf returns the text of a row.
-func textOf(x *session.Session, r *projectRow) (text string) {
-	if sumOf(r.Text) == r.SHA256 {
-		return r.Text
-	}
-	x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
-		var kept projectRow
-		if json.Unmarshal(line, &kept) == nil && kept.SHA256 == r.SHA256 && sumOf(kept.Text) == r.SHA256 {
-			text = kept.Text
-		}
-		return text == ""
-	})
-	return text
 }
 
 func sumOf(text string) string {
@@ -175,9 +154,7 @@ func (p *entryProject) at(x *session.Session, dir string, messages int) *project
 	if first < 0 {
 		return nil
 	}
-	r := rows[first]
-	r.Text = textOf(x, &r)
-	return &r
+	return &rows[first]
 }
 
 // projectOf returns the workspace whose memory packs of in show, or "".
