@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/redact"
@@ -15,13 +16,13 @@ import (
 // and secrets are redacted.
 type Logs struct {
 	Unread    record.Unread // records that are damaged
-	summaries *summaryTexts
-	mask      *mask // redaction of secrets; nil if there is none
+	summaries *sync.Map     // texts of delivered versions, by SHA-256 in hex
+	mask      *mask         // redaction of secrets; nil if there is none
 }
 
 // NewLogs returns the logs of session id, without the secrets that r knows; a nil r: as they are.
 func NewLogs(r *redact.Redactor, id string) Logs {
-	return Logs{mask: newMask(r, id), summaries: &summaryTexts{}}
+	return Logs{mask: newMask(r, id), summaries: &sync.Map{}}
 }
 
 // Redacts reports whether packs show the session without its secrets.
