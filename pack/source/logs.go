@@ -85,15 +85,6 @@ func placesOf(t *log.Timeline) [2]int {
 	return upTo
 }
 
-// WholeTimeline is the session's timeline; it fails where a part of it cannot be read.
-func WholeTimeline(x *session.Session) (*log.Timeline, error) {
-	t, err := x.Timeline()
-	if err == nil {
-		err = t.EventsErr
-	}
-	return t, err
-}
-
 const settlePause = 200 * time.Microsecond
 
 // Snapshot sets both logs of in to their state at one moment. Until the caller calls done, reads of
