@@ -19,27 +19,11 @@ import (
 // unchanged with cut == false. If the limit is too small for the middle line and some text around
 // it, HeadTail returns the middle line alone, which may exceed the limit.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
-	if Fits(text, limit) {
-		return text, false
-	}
-	// The note is weighed with the largest numbers it can hold.
-	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
-	if room < 2 {
-		return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
-	}
-	blanks, behind := longBlanks(text)
-	for ; ; room -= room/16 + 1 { // weights of parts add up only nearly
-		if room < 2 {
-			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
-		}
-		head := headOf(text[:blanks], room/2)
-		tail := tailOf(text[max(head, behind):], room-room/2)
-		middle := text[head : len(text)-tail]
-		short = JoinLeftOut(text[:head], LeftOut(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
-		if ctxabi.Weight(short) <= limit {
-			return short, true
-		}
-	}
+	_, behind := longBlanks(text)
+	return shorten(text, limit, path, func(before string, room int) (head, tail string) {
+		head = before[:headOf(before, room/2)]
+		return head, text[len(text)-tailOf(text[max(len(head), behind):], room-room/2):]
+	})
 }
 
 // Head shortens text to at most limit tokens (by ctxabi.Weight): its first lines, and a last line
@@ -47,28 +31,37 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 // truncated line ends after a word, in "…". Head closes an open code fence. It returns a text
 // within the limit as it is, with cut == false.
 func Head(text string, limit int, path string) (short string, cut bool) {
+	return shorten(text, limit, path, func(before string, room int) (head, tail string) {
+		return before[:headOf(before, room)], ""
+	})
+}
+
+// shorten returns the parts of text that edges chooses in room tokens, and a line about the omission
+// between them. before is the text up to the first long run of blanks.
+func shorten(text string, limit int, path string,
+	edges func(before string, room int) (head, tail string)) (short string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
 	}
+	// The note is weighed with the largest numbers it can hold.
 	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
 	blanks, _ := longBlanks(text)
-	for ; ; room -= room/16 + 1 {
-		if room < 2 {
-			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
+	for ; room >= 2; room -= room/16 + 1 { // weights of parts add up only nearly
+		head, tail := edges(text[:blanks], room)
+		at := len(head)
+		if tail == "" && 0 < at && at < blanks && text[at-1] != '\n' && text[at] != '\n' { // inside a line
+			at = beforeWord(text, at)
+			head = text[:at] + "…"
 		}
-		head, mark := headOf(text[:blanks], room), ""
-		if head > 0 && head < blanks && text[head-1] != '\n' && text[head] != '\n' { // inside a line
-			head, mark = beforeWord(text, head), "…"
+		note := LeftOut(wholeLines(text, at, len(text)-len(tail)), len(text)-len(tail)-at, path)
+		if open := openFence(head); open != "" && tail == "" {
+			note = open + "\n" + note
 		}
-		last := LeftOut(wholeLines(text, head, len(text)), len(text)-head, path)
-		if open := openFence(text[:head]); open != "" {
-			last = open + "\n" + last
-		}
-		short = JoinLeftOut(text[:head]+mark, last, "")
-		if ctxabi.Weight(short) <= limit {
+		if short = JoinLeftOut(head, note, tail); ctxabi.Weight(short) <= limit {
 			return short, true
 		}
 	}
+	return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 }
 
 // beforeWord returns the offset after the last blank in text[:n], or n if the line has no blank
