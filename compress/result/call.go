@@ -18,7 +18,8 @@ func toolOf(about Hint) (tool, command string) {
 	bare := compress.BareName(about.Tool)
 	tool = strings.ReplaceAll(compress.PlainName(bare), " ", "")
 	script, _ := toolcall.Script(bare, about.Args)
-	if compress.IsCodeTool(tool) {
+	kind := compress.KindOf(about.Tool)
+	if kind == compress.CodeTool {
 		script = ""
 	}
 	for _, step := range toolcall.Steps(script) {
@@ -28,7 +29,7 @@ func toolOf(about Hint) (tool, command string) {
 			}
 		}
 	}
-	if compress.IsShellTool(tool) {
+	if kind == compress.ShellTool {
 		command = tool
 	}
 	return tool, command
@@ -37,7 +38,7 @@ func toolOf(about Hint) (tool, command string) {
 // runsCode reports whether a call runs a program in its arguments, from their names and the words of
 // the tool's name.
 func runsCode(tool, args string) bool {
-	if compress.IsCodeTool(tool) {
+	if compress.KindOf(tool) == compress.CodeTool {
 		return true
 	}
 	if !gjson.Valid(args) {

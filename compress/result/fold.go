@@ -33,7 +33,7 @@ func Fold(text string, about Hint, size, limit int) string {
 		line, _, _ := strings.Cut(what, "\n")
 		return line
 	}
-	text = plainText(WithoutData(text, "the whole"))
+	text = Plain(WithoutData(text, "the whole"))
 	if line := FoldSearch(text, about.Tool, 2*limit); line != "" {
 		return line
 	}
@@ -51,7 +51,7 @@ func Fold(text string, about Hint, size, limit int) string {
 	line := ""
 	switch kind {
 	case KindText:
-		if tool, command := toolOf(about); isQuery(tool, command, sampleOf(text)) {
+		if _, command := toolOf(about); isQuery(compress.KindOf(about.Tool), command, sampleOf(text)) {
 			line = foldLines(text, size, limit)
 		}
 	case KindLog:
@@ -83,8 +83,8 @@ func foldJSON(text string, limit int) string {
 
 // readPath returns the path of the file that a call has read; "" if the result is no file.
 func readPath(about Hint, kind Kind) string {
-	tool, command := toolOf(about)
-	if !compress.IsFileTool(tool) && (kind != KindFile || command == "") {
+	_, command := toolOf(about)
+	if compress.KindOf(about.Tool) != compress.ReadingTool && (kind != KindFile || command == "") {
 		return ""
 	}
 	if gjson.Valid(about.Args) {

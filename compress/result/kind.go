@@ -17,6 +17,7 @@ func Recognise(text string, about Hint) Kind {
 	}
 	start := strings.TrimSpace(text[:min(len(text), sniffed)])
 	tool, command := toolOf(about)
+	toolKind := compress.KindOf(about.Tool)
 	switch {
 	case mayBeJSON(start) && isJSON(text):
 		return KindJSON
@@ -32,11 +33,11 @@ func Recognise(text string, about Hint) Kind {
 		return KindLog
 	case readCommands[command] && !strings.Contains(about.Args, ".log") && !strings.Contains(about.Args, ".out"):
 		return KindFile
-	case isQuery(tool, command, sample):
+	case isQuery(toolKind, command, sample):
 		return KindText
-	case compress.IsFileTool(tool):
+	case toolKind == compress.ReadingTool:
 		return KindFile
-	case command != "" || compress.IsShellTool(tool) || runsCode(tool, about.Args), share(sample, isFailure) > 0:
+	case command != "" || toolKind == compress.ShellTool || runsCode(tool, about.Args), share(sample, isFailure) > 0:
 		return KindLog
 	}
 	return KindText
@@ -49,13 +50,13 @@ var (
 )
 
 // isQuery reports whether each line of a result is one answer: a match, a path, or a change.
-func isQuery(tool, command string, sample []string) bool {
-	return queryCommands[command] || compress.IsMatchTool(tool) || compress.IsListTool(tool) || matched(sample)
+func isQuery(tool compress.ToolKind, command string, sample []string) bool {
+	return queryCommands[command] || tool == compress.MatchTool || tool == compress.ListTool || matched(sample)
 }
 
 // sampleOf returns the first lines of a text that are not blank.
 func sampleOf(text string) (sample []string) {
-	lines := strings.Split(plainText(text[:min(len(text), sniffed)]), "\n")
+	lines := strings.Split(Plain(text[:min(len(text), sniffed)]), "\n")
 	if len(text) > sniffed && len(lines) > 1 {
 		lines = lines[:len(lines)-1]
 	}

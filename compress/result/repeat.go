@@ -44,7 +44,7 @@ func Repeat(old, new string, kind Kind, name, path string) (text string, ok bool
 		r.old, r.new = gjson.Get(old, "@pretty").Raw, gjson.Get(new, "@pretty").Raw
 		text = r.lines(" as indented JSON")
 	default:
-		r.old, r.new = plainText(old), plainText(new)
+		r.old, r.new = Plain(old), Plain(new)
 		if text = r.part(); text == "" {
 			text = r.lines("")
 		}

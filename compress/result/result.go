@@ -27,7 +27,7 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 		if clean = WithoutData(text, path); clean != text && limit.Holds(clean) {
 			return clean, kind, true
 		}
-		clean = plainText(clean)
+		clean = Plain(clean)
 	}
 	if limit.Tokens >= resultFloor {
 		r := result{text: clean, bytes: len(text), about: about, limit: limit, path: path}
@@ -38,7 +38,7 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 		}
 	}
 	if kind == KindBinary {
-		clean = plainText(text)
+		clean = Plain(text)
 	}
 	if limit.Holds(clean) {
 		clean = compress.JoinLeftOut(clean, compress.LeftOut(0, len(text)-len(clean), path), "")

@@ -115,7 +115,7 @@ func wrong(text, short string, kind Kind, limit Limit) string {
 	case kind == KindJSON || kind == KindHTML || kind == KindBinary:
 		return ""
 	}
-	clean := plainText(text) + "\n" + plainText(WithoutData(text, path))
+	clean := Plain(text) + "\n" + Plain(WithoutData(text, path))
 	lines := map[string]bool{}
 	long := []string{}
 	for line := range strings.Lines(clean) {
@@ -273,7 +273,7 @@ func TestPlainText(t *testing.T) {
 		"bad \xff bytes\x00": "bad \uFFFD bytes",
 		"\x1b":               "",
 	} {
-		if got := plainText(in); got != want {
+		if got := Plain(in); got != want {
 			t.Errorf("%q became %q, not %q", in, got, want)
 		}
 	}

@@ -20,4 +20,4 @@ var sections = []spec{
 }
 
 // version names the encoding and the rules of all sections. A change of either changes it.
-const version = 4
+const version = 5
