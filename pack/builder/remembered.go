@@ -47,16 +47,6 @@ func (b *Builder) ForgetIf(x *session.Session, again func(Remembered) (bool, err
 	return r.Size, true, nil
 }
 
-// Dropped must be called when rows of packs.jsonl were removed: a pack that is opened again gets a new one.
-func (b *Builder) Dropped(x *session.Session) {
-	o := &b.opened
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := o.sessions.Peek(x.ID()); ok {
-		s.build = ""
-	}
-}
-
 // fetchers is how many records are fetched at a time.
 const fetchers = 8
 
