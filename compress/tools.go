@@ -75,6 +75,7 @@ var fileRules = []struct {
 
 // toolVerbs derive the kind of another tool from the first two words of its name.
 var toolVerbs = kindsOf(map[ToolKind]string{
+	CodeTool:   "sandbox interpreter repl python jupyter",
 	MakingTool: `add book charge create insert issue make new order pay place post refund register reserve schedule send start`,
 	ActingTool: `approve archive assign block cancel change close complete confirm delete edit enable disable exchange modify
 		move reject release remove rename reply return set submit transfer update upgrade`,

@@ -3,8 +3,6 @@ package result
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
@@ -33,24 +31,6 @@ func toolOf(about Hint) (tool, command string) {
 		command = tool
 	}
 	return tool, command
-}
-
-// runsCode reports whether a call runs a program in its arguments, from their names and the words of
-// the tool's name.
-func runsCode(tool, args string) bool {
-	if compress.KindOf(tool) == compress.CodeTool {
-		return true
-	}
-	if !gjson.Valid(args) {
-		return false
-	}
-	code := gjson.Get(args, "code").Type == gjson.String || gjson.Get(args, "source_code").Type == gjson.String
-	return code && anyOf(codeWords, tool, strings.Contains)
-}
-
-var codeWords = []string{
-	"run", "exec", "interpret", "python", "code", "repl", "eval", "notebook", "sandbox", "jupyter", "shell",
-	"terminal", "command",
 }
 
 // isSearchTool reports whether a tool of this plain name searches the web or a knowledge base.

@@ -37,7 +37,7 @@ func Recognise(text string, about Hint) Kind {
 		return KindText
 	case toolKind == compress.ReadingTool:
 		return KindFile
-	case command != "" || toolKind == compress.ShellTool || runsCode(tool, about.Args), share(sample, isFailure) > 0:
+	case command != "" || toolKind == compress.ShellTool || toolKind == compress.CodeTool, share(sample, isFailure) > 0:
 		return KindLog
 	}
 	return KindText
@@ -121,22 +121,14 @@ var runSigns = []string{
 }
 
 // diagnostics are parts of the messages of compilers.
-var diagnostics = []string{": error: ", ": warning: ", "): error "}
+var diagnostics = []string{": error: ", ": warning: ", "): error ", "error["}
 
 // isRun reports whether test runners or compilers print such lines.
 func isRun(lines []string) bool {
 	for _, l := range lines[:min(len(lines), 12)] {
-		for _, sign := range runSigns {
-			if strings.Contains(l, sign) && !strings.ContainsAny(l, "\"`") {
-				return true
-			}
-		}
-		if n, ok := strings.CutPrefix(l, "running "); ok && strings.HasSuffix(n, " tests") {
+		if anyOf(runSigns, l, strings.Contains) && !strings.ContainsAny(l, "\"`") {
 			return true
 		}
 	}
-	return share(lines, func(l string) bool {
-		test := strings.Contains(l, "::") && (strings.HasSuffix(l, "FAILED") || strings.Contains(l, " PASSED "))
-		return test || strings.HasPrefix(l, "error[") || anyOf(diagnostics, l, strings.Contains)
-	}) > 0.08
+	return share(lines, func(l string) bool { return classify(l) == className || anyOf(diagnostics, l, strings.Contains) }) > 0.08
 }
