@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,8 +32,6 @@ type Options struct {
 	MaxFDs   int      // descriptors the daemon may still hold at the end; 0: 1200
 	NoStart  bool     // prepare directories only; Restart starts it
 	Clock    *Clock   // nil: that of this machine
-
-	twin bool // it is the second of a pair
 }
 
 // Mount is a daemon, its store and its mountpoint.
@@ -46,9 +43,6 @@ type Mount struct {
 	o    Options
 	tb   testing.TB
 	base string // a public temporary directory around both
-
-	twin    *Mount // the other mount of a pair, see [PairEnv]
-	clients atomic.Int64
 
 	mu   sync.Mutex
 	proc *process // guarded by mu; nil while no daemon runs
@@ -89,7 +83,6 @@ func Start(tb testing.TB, o Options) *Mount {
 	}
 	tb.Cleanup(m.cleanup)
 	live.Store(m, nil)
-	m.pair()
 	if !o.NoStart {
 		m.Restart()
 	}
