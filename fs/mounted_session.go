@@ -20,7 +20,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/builder"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 )
 
@@ -50,7 +49,6 @@ func newMountedSession(t *tree, x *session.Session) (*mountedSession, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.builder.Use(x)
 	t.gc.Use(x)
 	return &mountedSession{t: t, x: x, own: owner{uid: st.Uid, gid: st.Gid, group: st.Mode&0o070 != 0}}, nil
 }
@@ -263,13 +261,6 @@ func (p *mountedSession) buildAt(ctx context.Context, n int) (*pack.Build, error
 	late, cancel := patient(ctx)
 	defer cancel()
 	return p.t.builder.At(builder.WithCaller(late, callerOf(ctx).Pid), p.x, n)
-}
-
-// served returns the packs of the session that were read.
-func (p *mountedSession) served(ctx context.Context) (*blob.Served, error) {
-	late, cancel := patient(ctx)
-	defer cancel()
-	return p.t.builder.Served(late, p.x)
 }
 
 // The wait of settle: so many steps of so long. It is a sum of steps and not one timer, so that on

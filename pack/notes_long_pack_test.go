@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -21,16 +22,31 @@ func factsOf(b *Build) (cited []string) {
 	return cited
 }
 
+// indexedMemo returns a memo with the index of all records of a log.
+func indexedMemo(t *testing.T, l record.Records) *Memo {
+	t.Helper()
+	terms := recall.NewTerms(nil, 1)
+	for more := true; more; {
+		var err error
+		if more, err = terms.Fill(t.Context(), l, l.Len()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mm := NewMemo()
+	mm.Share(terms)
+	return mm
+}
+
 // The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	pure(t)
 	const n = finds.First + 4*finds.Newest
 	l := packtest.LongNoted(n - 1)
-	l.Append(packtest.Message("assistant", "The last one.")) // after a request the words of all records are read
+	l.Append(packtest.Message("assistant", "The last one."))
 	read := counted{l, map[int]bool{}}
 	in := inputOf(l, notedBudget)
 	in.Messages = read
-	first, err := compile(in)
+	first, err := CompileWith(&in, indexedMemo(t, l))
 	if err != nil {
 		t.Fatal(err)
 	}

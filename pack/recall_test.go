@@ -66,7 +66,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		heading := "## " + a.String() + " " + recall.Speaker(&r, m, at) + " (recalled)\n"
+		heading := "## " + a.String() + record.Speaker(m, at, r) + " (recalled)\n"
 		after, ok := strings.CutPrefix(text, heading)
 		if !ok {
 			t.Fatalf("item %d is %s, the pack has %.80q", i, heading, text)

@@ -13,11 +13,11 @@ var arrows = map[string][]string{
 	"compress":            {"internal/tokens", "ctxabi", "internal/lazy"},
 	"pack/recipe":         {"ctxabi", "internal/lazy"},
 	"pack/nativetest":     {},
-	"pack":                {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record"},
+	"pack":                {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/section"},
 	"eval/exam":           {"eval", "internal/tokens", "internal/lazy"},
 	"eval": {
 		"compress", "compress/notes", "ctxabi", "internal/lazy", "internal/tokens", "pack",
-		"pack/recipe", "pack/record", "session", "session/archive", "session/log",
+		"pack/recipe", "pack/record", "pack/section", "session", "session/archive", "session/log",
 	},
 	"search": {
 		"compress", "ctxabi", "internal/lru", "internal/memory", "internal/redact", "search/document",
@@ -191,7 +191,7 @@ var arrows = map[string][]string{
 		"ctxabi", "internal/chat", "internal/cli", "internal/daemon", "internal/locate", "internal/mounts", "pack/cli",
 		"pack/recipe", "pack/source", "run/runner", "run/trust",
 	},
-	"eval/cli": {"eval", "eval/exam", "internal/cli", "pack/cli", "pack/recipe"},
+	"eval/cli": {"eval", "eval/exam", "internal/cli", "pack/cli", "pack/recipe", "pack/section"},
 	"views/cli": {
 		"ctxabi", "gc", "gc/cli", "internal/cli", "internal/daemon", "internal/locate", "internal/memory",
 		"internal/mounts", "internal/usage", "pack/blocks", "pack/builder", "pack/cli", "pack/native",

@@ -124,10 +124,8 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer packs.Flush()
 	endGenerators := sync.OnceFunc(packs.Close)
 	defer endGenerators()
-	packs.Watch(log)
 	engine, err := searchcli.NewEngine(store, search.Config{
 		Logger: log, Redact: redactor, Limit: limit, ReadOnly: store.Disk().ReadOnly,
 	}, f.encoding)

@@ -36,7 +36,8 @@ type entry struct {
 
 	source.Logs // of the session, as packs show them
 
-	past past // the packs of earlier moments
+	past   past   // the packs of earlier moments
+	opened opened // the pack that was read last
 }
 
 // Bounds of the entries in memory; see [memory.Limit.CacheBound]. An evicted session is compiled from its index again.

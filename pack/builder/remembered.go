@@ -41,13 +41,3 @@ func (b *Builder) ForgetIf(x *session.Session, again func(Remembered) (bool, err
 	b.Forget(x.ID())
 	return r.Size, true, nil
 }
-
-// Dropped must be called when rows of packs.jsonl were removed: a pack that is opened again gets a new one.
-func (b *Builder) Dropped(x *session.Session) {
-	o := &b.opened
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if s, ok := o.sessions.Peek(x.ID()); ok {
-		s.build = ""
-	}
-}

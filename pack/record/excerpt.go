@@ -151,7 +151,7 @@ func Fold(m Records, at int, r Excerpt, as string) (text string, cut bool) {
 	e := m.At(at)
 	var b strings.Builder
 	b.WriteString("## " + a.String())
-	WriteSpeaker(&b, m, at, r)
+	b.WriteString(Speaker(m, at, r))
 	b.WriteString(" (folded)")
 	if r.Failed {
 		b.WriteString(" (error)")
@@ -227,18 +227,20 @@ func callsOf(m Records, at int, id string) Answers {
 	return calls
 }
 
-// WriteSpeaker writes who says what the record at a place says: " user", " tool run_tests".
-func WriteSpeaker(b *strings.Builder, m Records, at int, r Excerpt) {
+// Speaker returns the author of the record at a place as headings name it: " user", " tool run_tests".
+func Speaker(m Records, at int, r Excerpt) string {
+	var b strings.Builder
 	switch {
 	case r.Result:
 		b.WriteString(" tool")
-		WriteWord(b, ShortName(r.Name))
+		WriteWord(&b, ShortName(r.Name))
 	case AddressOf(m, at).Event:
 		b.WriteString(" tool_call")
 	default:
 		b.WriteString(" " + m.At(at).Role.String())
-		WriteWord(b, ShortName(r.Name))
+		WriteWord(&b, ShortName(r.Name))
 	}
+	return b.String()
 }
 
 // CallRef is how a pack names a call of the record at an address, counted from 0.
