@@ -17,7 +17,8 @@ import (
 // followed here: where it is moved, the names go along; where it is removed, its parents keep what
 // it said.
 
-// withChildren lists the sessions of ref's owner that have children. A directory that cannot be read is an error: who asks is about to do what a child must be told of.
+// withChildren lists the sessions of ref's owner that have children. A directory that cannot be read
+// is an error, because the caller is about to change what a child must follow.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
 		entries, e := s.disk.FS.ReadDir(s.disk.Join(rel...))

@@ -98,5 +98,5 @@
 //	session.go  Session: its logs and derived values
 //	control.go  control files and their rules
 //	create.go   how a session comes into existence
-//	summaries.go  versions of the summary
+//	notes.go    files that ctxfs derives until the agent writes them
 package session

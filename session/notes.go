@@ -89,7 +89,7 @@ func (x *Session) DropNote(name string) error {
 	return x.changeNote(name, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }
 
-// changeNote changes a note.
+// changeNote has change edit a note, checks the result, and stores it.
 func (x *Session) changeNote(name string, change func(*Note)) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err

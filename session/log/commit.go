@@ -83,9 +83,9 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 	return position, err
 }
 
-// Committed returns where the log ended behind a request that was committed before; ok is false if it
+// committed returns where the log ended behind a request that was committed before; ok is false if it
 // is not among the last [MaxKeys], or the log cannot be opened.
-func (l *Log) Committed(k arrival.Key) (position int64, ok bool) {
+func (l *Log) committed(k arrival.Key) (position int64, ok bool) {
 	if k == (arrival.Key{}) {
 		return 0, false
 	}

@@ -57,9 +57,9 @@
 // # Locks
 //
 // Appends wait for the turn of the log, a channel. [Hold] takes turns in the order messages,
-// events. A seal holds sealing, and the turn while it swaps files. Lock order: Stage.mu, logIndex.mu of messages, logIndex.mu of events, Log.mu of
-// messages, Log.mu of events, Root.Move, Root.Moving, Set.mu. The janitor only tries locks of a
-// log.
+// events. A seal holds sealing, and the turn while it swaps files. Lock order: Stage.mu, logIndex.mu
+// of messages, logIndex.mu of events, Log.mu of messages, Log.mu of events, Root.Move, Root.Moving,
+// Set.mu. The janitor only tries locks of a log.
 //
 // # Files to read first
 //

@@ -27,7 +27,8 @@ type Log struct {
 	name   string
 
 	// turn is held by the one append that is under way; others wait in line for
-	// it. It is a channel and not a mutex because whoever waits must be able to give up. nil: nobody has asked for it, see turnOf.
+	// it. It is a channel and not a mutex because a waiting append must be able to
+	// give up. nil: nobody has asked for it, see turnOf.
 	turn atomic.Pointer[chan struct{}]
 
 	length  atomic.Int64 // committed bytes, as published

@@ -1,8 +1,6 @@
 package log
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // turnOf returns the log's turn.
 func (l *Log) turnOf() chan struct{} {

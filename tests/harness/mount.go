@@ -31,7 +31,6 @@ type Options struct {
 	Store    string   // "": a new temporary directory
 	MaxFDs   int      // descriptors the daemon may still hold at the end; 0: 1200
 	NoStart  bool     // prepare directories only; Restart starts it
-	Clock    *Clock   // nil: that of this machine
 }
 
 // Mount is a daemon, its store and its mountpoint.
@@ -143,11 +142,7 @@ func (m *Mount) spawn(argv []string) (*process, error) {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: m.o.UID, Gid: m.o.GID, Groups: []uint32{m.o.GID}}
 		cmd.Env = append(cmd.Env, "HOME=/tmp", "XDG_RUNTIME_DIR="+m.base)
 	}
-	if m.o.Clock != nil {
-		err = m.o.Clock.Start(cmd)
-	} else {
-		err = cmd.Start()
-	}
+	err = cmd.Start()
 	w.Close()
 	if err != nil {
 		r.Close()
