@@ -120,22 +120,14 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	var places []int
-	var addresses []record.Address
 	for i, at := range f.places {
 		near := 0
 		if i < besideRecords {
 			near = 1
 		}
 		for at := max(1, at-near); at <= min(n, at+near); at++ {
-			places, addresses = append(places, at), append(addresses, record.AddressOf(q.History, at))
+			r.turn(q.History, at)
 		}
-	}
-	if q.Memo.Fetch != nil {
-		q.Memo.Fetch(addresses)
-	}
-	for _, at := range places {
-		r.turn(q.History, at)
 	}
 	r.rank(f.terms)
 	q.Memo.ranking = r
