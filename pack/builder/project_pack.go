@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -21,7 +20,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/project"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -46,9 +44,8 @@ type projectRow struct {
 
 // entryProject holds these rows.
 type entryProject struct {
-	mu   sync.Mutex
-	seen uint64                       // session.KeptChanges when rows were read, plus one; guarded by mu
-	rows atomic.Pointer[[]projectRow] // a list never changes
+	mu   sync.Mutex                   // held while the rows are read
+	rows atomic.Pointer[[]projectRow] // nil: not read yet; a list never changes
 	size atomic.Int64
 }
 
@@ -58,8 +55,7 @@ func (p *entryProject) bytes() int { return int(p.size.Load()) }
 func (p *entryProject) all(x *session.Session) []projectRow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := x.KeptChanges() + 1; p.seen != now {
-		p.seen = now
+	if p.rows.Load() == nil {
 		p.set(readProject(x))
 	}
 	return *p.rows.Load()
@@ -98,39 +94,16 @@ func (p *entryProject) set(rows []projectRow) {
 	p.rows.Store(&rows)
 }
 
-// keep adds a row. One that cannot be stored counts as long as this process runs. If rows are
-// committed and another host was faster, its row counts.
-func (p *entryProject) keep(ctx context.Context, x *session.Session, r projectRow) {
-	if x.Keeps() && p.share(ctx, x, r) {
-		return
+// keep adds a row. One that cannot be stored counts as long as this process runs.
+func (p *entryProject) keep(x *session.Session, r projectRow) {
+	rows, stored := p.all(x), r
+	if isKept(rows, r.SHA256) {
+		stored.Text = ""
 	}
-	rows := p.all(x)
-	if !x.Keeps() {
-		stored := r
-		if isKept(rows, r.SHA256) {
-			stored.Text = ""
-		}
-		if line, err := json.Marshal(stored); err == nil {
-			x.AppendDerived(session.ProjectFile, line)
-		}
+	if line, err := json.Marshal(stored); err == nil {
+		x.AppendDerived(session.ProjectFile, line)
 	}
 	p.set(append(slices.Clone(rows), r))
-}
-
-// share has a row committed, unless one was taken for the same compaction. It reports whether that is so within
-// a while.
-func (p *entryProject) share(ctx context.Context, x *session.Session, r projectRow) bool {
-	ok, err := source.IsKept(source.Keep(ctx, x, func() (session.Kept, bool) {
-		was, err := x.KeptSum(session.ProjectFile)
-		rows, stored := readProject(x), r
-		if isKept(rows, r.SHA256) {
-			stored.Text = ""
-		}
-		there := slices.ContainsFunc(rows, func(o projectRow) bool { return o.Dir == r.Dir && o.Settled >= r.Settled })
-		line, jsonErr := json.Marshal(stored)
-		return session.Kept{Name: session.ProjectFile, Was: was, Line: true, Data: line}, !there && cmp.Or(err, jsonErr) == nil
-	}))
-	return ok && err == nil
 }
 
 func sumOf(text string) string {
@@ -270,12 +243,7 @@ func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, 
 	if now.Settled, err = settled(&now); err != nil {
 		return err
 	}
-	e.project.keep(b.work, x, now)
-	if x.Keeps() { // another host may have been faster
-		if r := e.project.at(x, dir, in.Messages.Len()); r != nil {
-			now = *r
-		}
-	}
+	e.project.keep(x, now)
 	*in = withProject(*in, &now)
 	return nil
 }
