@@ -126,9 +126,6 @@ func CheckChunks(ctx context.Context, x *session.Session) (found []check.Problem
 			for _, c := range b.Contents {
 				check(file, c.Ref)
 			}
-			for _, p := range b.Payloads {
-				check(file, p.Ref)
-			}
 		}
 	}
 	return found, nil

@@ -173,7 +173,6 @@ func (o *outputs) callOff(j *job) {
 	r.waiting = slices.DeleteFunc(r.waiting, func(w *job) bool { return w == j })
 	j.out.job = nil
 	j.end(false, true)
-	o.changed(j.out)
 }
 
 // dispatch starts what may start. mu is held.
@@ -235,7 +234,6 @@ func (o *outputs) finish(j *job, r *goodRun, f *failedRun) {
 		st.failed = f
 	}
 	st.job = nil
-	o.changed(st)
 	j.end(r != nil && !j.off, false)
 	if next := st.next; next != nil {
 		st.next = nil

@@ -38,7 +38,7 @@ var sections = []spec{
 }
 
 // version names the encoding and the rules of all sections. A change of either changes it.
-const version = 4
+const version = 5
 
 // Set is a set of sections. Its values can be compared.
 type Set uint16
