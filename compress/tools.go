@@ -1,33 +1,123 @@
 package compress
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// Names of tools, as [PlainName] writes them.
-var (
-	fileTools  = WordSet("read open view cat readfile viewfile openfile getfile getfilecontents fileread readtextfile readfiles readnotebook")
-	matchTools = WordSet("grep rg ripgrep search searchfiles grepsearch codesearch searchcode searchdir searchfile findtext")
-	listTools  = WordSet("ls list listfiles listdir listdirectory directorytree glob find findfiles tree findfile")
-	shellTools = WordSet("bash shell sh exec execute run runcommand runtests test terminal executebash runterminalcmd python ipython runcode executecommand localshell build make command")
-	codeTools  = WordSet("executecode codeinterpreter codeexecution runpython executepython pythonrepl pythontool runjavascript runjs jupyter notebookexecute runcell executecell")
+// ToolKind is what a tool does, as far as its name says so.
+type ToolKind uint8
+
+// Kinds of tools.
+const (
+	ActingTool   ToolKind = iota // changes something outside of the workspace, or is not known
+	MakingTool                   // makes something new outside of the workspace with each call
+	QueryTool                    // reads something outside of the workspace, or changes nothing
+	ShellTool                    // runs a command
+	CodeTool                     // runs a program in its arguments
+	MatchTool                    // searches the lines of files
+	ListTool                     // lists files
+	ReadingTool                  // reads a file
+	EditingTool                  // changes a part of a file
+	WritingTool                  // writes a whole file
+	RemovingTool                 // removes a file
+	MovingTool                   // moves a file
 )
 
-// IsFileTool reports whether a tool of this plain name reads a file.
-func IsFileTool(name string) bool { return fileTools[name] }
+// toolNames has the kinds of common names, as [PlainName] writes them.
+var toolNames = kindsOf(map[ToolKind]string{
+	ReadingTool: "read open view cat readfile viewfile openfile getfile getfilecontents fileread readtextfile readfiles readnotebook",
+	MatchTool:   "grep rg ripgrep search searchfiles grepsearch codesearch searchcode searchdir searchfile findtext",
+	ListTool:    "ls list listfiles listdir listdirectory directorytree glob find findfiles tree findfile",
+	ShellTool: "bash shell sh exec execute run runcommand runtests test terminal executebash runterminalcmd python " +
+		"ipython runcode executecommand localshell build make command",
+	CodeTool: "executecode codeinterpreter codeexecution runpython executepython pythonrepl pythontool " +
+		"runjavascript runjs jupyter notebookexecute runcell executecell",
+	EditingTool:  "editfile applypatch",
+	WritingTool:  "writefile createfile savefile",
+	RemovingTool: "deletefile removefile",
+})
 
-// IsMatchTool reports whether a tool of this plain name searches the lines of files.
-func IsMatchTool(name string) bool { return matchTools[name] }
+func kindsOf(names map[ToolKind]string) map[string]ToolKind {
+	kinds := map[string]ToolKind{}
+	for kind, list := range names {
+		for name := range strings.FieldsSeq(list) {
+			kinds[name] = kind
+		}
+	}
+	return kinds
+}
 
-// IsListTool reports whether a tool of this plain name lists files.
-func IsListTool(name string) bool { return listTools[name] }
+// Words for files, for what has a path, and for parts of a file.
+var (
+	fileWords = WordSet("file files notebook")
+	pathWords = WordSet("file files notebook directory dir folder")
+	partWords = WordSet("line lines text content contents block section range cell cells code")
+)
 
-// IsShellTool reports whether a tool of this plain name runs a command.
-func IsShellTool(name string) bool { return shellTools[name] }
+// fileRules derive the kind of a file tool from a word of its name, in this order. If of is not nil,
+// a longer name must also contain one of its words. A tool that searches is no file tool.
+var fileRules = []struct {
+	kind      ToolKind
+	words, of map[string]bool
+}{
+	{EditingTool, WordSet("replace"), nil}, // search_replace
+	{QueryTool, WordSet("search grep glob list find ls"), nil},
+	{MovingTool, WordSet("move rename"), pathWords},
+	{RemovingTool, WordSet("delete remove unlink"), pathWords},
+	{EditingTool, WordSet("edit editor multiedit patch"), nil},
+	{EditingTool, WordSet("insert update append modify"), fileWords},
+	{WritingTool, WordSet("write"), nil},
+	{WritingTool, WordSet("create save"), fileWords},
+	{ReadingTool, WordSet("read view open cat load"), nil},
+}
 
-// IsCodeTool reports whether a tool of this plain name runs a program that stands in its arguments.
-func IsCodeTool(name string) bool { return codeTools[name] }
+// toolVerbs derive the kind of another tool from the first two words of its name.
+var toolVerbs = kindsOf(map[ToolKind]string{
+	CodeTool:   "sandbox interpreter repl python jupyter",
+	MakingTool: `add book charge create insert issue make new order pay place post refund register reserve schedule send start`,
+	ActingTool: `approve archive assign block cancel change close complete confirm delete edit enable disable exchange modify
+		move reject release remove rename reply return set submit transfer update upgrade`,
+	QueryTool: `search grep glob list find ls get fetch query lookup show calculate compute think thinking thought thoughts
+		reason plan describe count browse ask retrieve web status info help select inspect watch wait sleep recall remember
+		todo todos task tasks screenshot snapshot estimate compare summarize translate measure scan sample poll ping trace
+		profile benchmark analyze analyse skill finish respond scroll goto reflect check`,
+})
+
+// KindOf returns the kind of a tool, from its name with or without the prefix of a server.
+func KindOf(tool string) ToolKind {
+	bare := BareName(tool)
+	if kind, ok := toolNames[PlainName(bare)]; ok {
+		return kind
+	}
+	words := NameWords(bare)
+	if len(words) == 0 {
+		return QueryTool
+	}
+	has := func(set map[string]bool) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return set[w] })
+	}
+	for _, r := range fileRules {
+		if !has(r.words) {
+			continue
+		}
+		switch {
+		case r.kind == QueryTool:
+		case r.of == nil, len(words) == 1, has(r.of):
+			return r.kind
+		case has(partWords): // delete_lines
+			return EditingTool
+		}
+		break
+	}
+	for _, w := range words[:min(2, len(words))] {
+		if kind, ok := toolVerbs[w]; ok {
+			return kind
+		}
+	}
+	return ActingTool
+}
 
 // IsListKeeper reports whether a tool of this name maintains a task list: TodoWrite, update_plan.
 func IsListKeeper(name string) bool {

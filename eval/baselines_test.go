@@ -47,7 +47,7 @@ func counterOf(t interface{ Fatal(...any) }) *tokens.Counter {
 func packBy(t interface{ Fatal(...any) }, s *Session, method string, budget int) Pack {
 	for _, m := range makers {
 		if m.Name == method {
-			p, err := m.make(s, counterOf(t), budget, nil).Pack(s.Messages.Len())
+			p, err := m.make(s, counterOf(t), budget, &Options{}).Pack(s.Messages.Len())
 			if err != nil {
 				t.Fatal(err)
 			}

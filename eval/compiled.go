@@ -12,6 +12,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // compiled is ctxfs itself.
@@ -20,6 +21,7 @@ type compiled struct {
 	counter  *tokens.Counter
 	budget   int
 	recipe   *recipe.Recipe // nil: the default one
+	without  section.Set
 	compiler pack.Compiler
 	last     *pack.Build
 	before   *sent // last, as the next pack is compared with it
@@ -29,7 +31,7 @@ func (m *compiled) Pack(n int) (Pack, error) {
 	history := m.s.Messages.Prefix(n)
 	in := pack.Input{
 		Session: "eval", Agent: "eval", Recipe: m.recipe, Budget: m.budget, Encoding: m.counter.Encoding(),
-		Messages: history, Head: history.Head(),
+		Messages: history, Head: history.Head(), Without: m.without,
 	}
 	start := time.Now()
 	b, err := m.compiler.Compile(in)

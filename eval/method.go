@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
 // Method makes packs of the beginnings of one session, each of at least as many records as the one before.
@@ -32,7 +31,7 @@ type Pack struct {
 type maker struct {
 	Name string
 	slug string // as a flag takes it
-	make func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method
+	make func(s *Session, c *tokens.Counter, budget int, o *Options) Method
 }
 
 // Ctxfs is the name of the method that is compared with the others.
@@ -40,23 +39,23 @@ const Ctxfs = "ctxfs"
 
 // makers are all methods, in the order of the table.
 var makers = []maker{
-	{"last N", "last", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"last N", "last", func(s *Session, c *tokens.Counter, budget int, _ *Options) Method {
 		return &window{newChooser(s, c, budget), (*chooser).lastN}
 	}},
-	{"head + tail", "head-tail", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"head + tail", "head-tail", func(s *Session, c *tokens.Counter, budget int, _ *Options) Method {
 		return &window{newChooser(s, c, budget), (*chooser).headTail}
 	}},
-	{"first user + last N", "first-user", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"first user + last N", "first-user", func(s *Session, c *tokens.Counter, budget int, _ *Options) Method {
 		return &window{newChooser(s, c, budget), (*chooser).firstUser}
 	}},
-	{"observation masking", "masked", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"observation masking", "masked", func(s *Session, c *tokens.Counter, budget int, _ *Options) Method {
 		return &window{newChooser(s, c, budget), (*chooser).masked}
 	}},
-	{"BM25 half + tail", "bm25", func(s *Session, c *tokens.Counter, budget int, _ *recipe.Recipe) Method {
+	{"BM25 half + tail", "bm25", func(s *Session, c *tokens.Counter, budget int, _ *Options) Method {
 		return &window{newChooser(s, c, budget), (*chooser).ranked}
 	}},
-	{Ctxfs, Ctxfs, func(s *Session, c *tokens.Counter, budget int, r *recipe.Recipe) Method {
-		return &compiled{s: s, counter: c, budget: budget, recipe: r}
+	{Ctxfs, Ctxfs, func(s *Session, c *tokens.Counter, budget int, o *Options) Method {
+		return &compiled{s: s, counter: c, budget: budget, recipe: o.Recipe, without: o.Without}
 	}},
 }
 
@@ -89,7 +88,7 @@ func PackBy(s *Session, slug string, budget int, encoding string) (Pack, error) 
 	}
 	for _, m := range makers {
 		if m.slug == slug {
-			return m.make(s, counter, budget, nil).Pack(s.Messages.Len())
+			return m.make(s, counter, budget, &Options{}).Pack(s.Messages.Len())
 		}
 	}
 	return Pack{}, fmt.Errorf("%q is no method; the methods are %s", slug, strings.Join(MethodSlugs(), ", "))

@@ -16,7 +16,7 @@ func (r *replay) questions() error {
 			return err
 		}
 		for k, m := range r.options.makers() {
-			p, err := m.make(asked, r.counter, r.budget, r.recipe).Pack(asked.Messages.Len())
+			p, err := m.make(asked, r.counter, r.budget, r.options).Pack(asked.Messages.Len())
 			if err != nil {
 				return err
 			}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack/recipe"
 )
 
 // Mean is a mean of some values.
@@ -94,7 +93,6 @@ type replay struct {
 	budget  int
 	options *Options
 	counter *tokens.Counter
-	recipe  *recipe.Recipe
 
 	first  int   // the least number of records that exceed the budget; 0: they never do
 	calls  []int // for each record, how many calls of the model came before the next one
@@ -115,7 +113,7 @@ func (r *replay) run() error {
 		}
 	}
 	for _, m := range r.options.makers() {
-		r.states = append(r.states, &state{Row: Row{Method: m.Name, Budget: r.budget, Figures: map[Figure]Mean{}}, method: m.make(r.s, r.counter, r.budget, r.recipe)})
+		r.states = append(r.states, &state{Row: Row{Method: m.Name, Budget: r.budget, Figures: map[Figure]Mean{}}, method: m.make(r.s, r.counter, r.budget, r.options)})
 	}
 	if r.first == 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Options say what is measured.
@@ -17,6 +18,7 @@ type Options struct {
 	Cuts      int // at most so many a session; 0: all
 	Encoding  string
 	Recipe    *recipe.Recipe // nil: the default one
+	Without   section.Set    // sections that packs of ctxfs do not have
 	Only      []Figure       // none: all
 	Stretches Stretches      // the half that is measured
 	Alone     bool           // ctxfs without the methods that it is compared with
@@ -71,7 +73,7 @@ func Run(ctx context.Context, sessions []*Session, o Options) (*Result, error) {
 		order[i] = i
 		out.Sessions[i] = SessionResult{Set: s.Set, Name: s.Name, Messages: s.Messages.Len(), Tokens: sum(s.tokens)}
 		for _, budget := range o.Budgets {
-			replays = append(replays, &replay{s: s, budget: budget, options: &o, counter: counter, recipe: o.Recipe})
+			replays = append(replays, &replay{s: s, budget: budget, options: &o, counter: counter})
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return out.Sessions[b].Tokens - out.Sessions[a].Tokens })

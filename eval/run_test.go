@@ -17,6 +17,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/suite"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -325,4 +326,46 @@ func TestRealSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log("\n" + b.String())
+}
+
+// The packs of a run lack the blocks of the sections that it is without, and are full nevertheless.
+func TestWithoutSections(t *testing.T) {
+	const cut = 5
+	headings := map[string][]string{
+		section.Requests: {"user's words (messages"}, section.Conclusions: {"summary (messages"},
+		section.Quotes: {"key lines (messages"}, section.Files: nil, section.Runs: nil, section.Folded: {" assistant (folded) "},
+	}
+	s := example(t)[0]
+	text := func(names ...string) string {
+		set, err := section.SetOf(names...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &compiled{s: s, counter: counterOf(t), budget: 6000, without: set}
+		p, err := m.Pack(s.Messages.Len() - cut)
+		if err != nil || len(p.Wrong) > 0 || p.Tokens > 6000 {
+			t.Fatal(names, err, p.Wrong, p.Tokens)
+		}
+		return p.Text
+	}
+
+	all := text()
+	for name, list := range headings {
+		without := text(name)
+		if without == all {
+			t.Errorf("without %s the pack is the same", name)
+		}
+		for _, heading := range list {
+			if !strings.Contains(all, heading) || strings.Contains(without, heading) {
+				t.Errorf("%s: %q in the whole pack: %v, without the section: %v", name, heading,
+					strings.Contains(all, heading), strings.Contains(without, heading))
+			}
+		}
+	}
+	if none := text(section.Files, section.Runs); strings.Contains(none, "files and runs (as of") {
+		t.Errorf("files and runs in %s", none)
+	}
+	if bare := text(section.Names()...); strings.Contains(bare, "key lines (messages") || strings.Contains(bare, "summary (messages") {
+		t.Errorf("sections in %s", bare)
+	}
 }

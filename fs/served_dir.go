@@ -18,7 +18,7 @@ import (
 // context/served has what was read of the session's packs, each under its id.
 
 func listServed(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ syscall.Errno) {
-	s, err := d.p.served(ctx)
+	s, err := d.p.x.Served()
 	if err != nil {
 		return nil, d.p.refuse(ctx, "read", ctxabi.ServedDir, err)
 	}
@@ -30,7 +30,7 @@ func listServed(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ sysca
 
 // servedAttr returns the identity of a pack that was read.
 func (p *mountedSession) servedAttr(k blob.Pack) gofs.StableAttr {
-	return contentAttr(p.x.Instance(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
+	return contentAttr(p.x.ID(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
 }
 
 func findServed(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
@@ -38,7 +38,7 @@ func findServed(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 	if !ok || ctxabi.ParseContentID(id) != nil {
 		return nil, syscall.ENOENT
 	}
-	s, err := d.p.served(ctx)
+	s, err := d.p.x.Served()
 	if err != nil {
 		return nil, d.p.refuse(ctx, "read", ctxabi.ServedDir, err)
 	}
@@ -71,7 +71,7 @@ func (n *servedSource) open(ctx context.Context) (gofs.FileHandle, syscall.Errno
 		return nil, n.p.deny(ctx, "read", n.rel(), ctxabi.ErrReadOnly, "this pack was made before --redact was set; a mount without --redact shows it until pack_ttl ends")
 	}
 	n.p.noteOpen(ctx, n.rel())
-	s, err := n.p.served(ctx)
+	s, err := n.p.x.Served()
 	var data []byte
 	if err == nil {
 		data, err = s.Pack(n.pack.ID)
@@ -105,7 +105,7 @@ type packsSource struct {
 func packsNode(p *mountedSession, rel string) tableNode { return newView(&packsSource{p: p}) }
 
 func (n *packsSource) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
-	s, err := n.p.served(ctx)
+	s, err := n.p.x.Served()
 	if err != nil {
 		return n.p.refuse(ctx, "read", ctxabi.PacksFile, err)
 	}
@@ -133,7 +133,7 @@ type packsHandle struct {
 }
 
 func (h *packsHandle) refresh(ctx context.Context) syscall.Errno {
-	s, err := h.p.served(ctx)
+	s, err := h.p.x.Served()
 	if err == nil {
 		h.rows, h.begin, err = s.Rows()
 	}
@@ -156,7 +156,7 @@ func (h *packsHandle) Read(ctx context.Context, dest []byte, off int64) (fuse.Re
 	h.read = true
 	rest := h.rows[min(off, int64(len(h.rows))):]
 	if len(rest) == 0 {
-		s, err := h.p.served(ctx)
+		s, err := h.p.x.Served()
 		if err == nil {
 			rest, err = s.RowsFrom(h.begin + off)
 		}

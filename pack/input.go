@@ -13,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Input is all that a pack is made from.
@@ -59,6 +60,8 @@ type Input struct {
 	EventsHead string
 	// NoEvents means that events.jsonl could not be opened: nothing of it is among all of this.
 	NoEvents bool
+	// Without lists the sections that the pack does not derive from compacted records.
+	Without section.Set
 	// Redaction is what was done to all of this so that no secret stands in it; nil: nothing.
 	Redaction *Redaction
 }
@@ -94,6 +97,9 @@ func (in *Input) Around(encoding string) hash.Cloner {
 		RendererVersion, r.Hash, encoding, in.Budget, in.Session, in.Agent)
 	if in.Redaction != nil {
 		fmt.Fprintf(h, "redaction %s\n", in.Redaction.Fingerprint)
+	}
+	if in.Without != 0 {
+		fmt.Fprintf(h, "without %s\n", in.Without)
 	}
 	if in.NoEvents {
 		fmt.Fprintf(h, "without events\n")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -21,16 +22,31 @@ func factsOf(b *Build) (cited []string) {
 	return cited
 }
 
+// indexedMemo returns a memo with the index of all records of a log.
+func indexedMemo(t *testing.T, l record.Records) *Memo {
+	t.Helper()
+	terms := recall.NewTerms(nil, 1)
+	for more := true; more; {
+		var err error
+		if more, err = terms.Fill(t.Context(), l, l.Len()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mm := NewMemo()
+	mm.Share(terms)
+	return mm
+}
+
 // The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	pure(t)
 	const n = finds.First + 4*finds.Newest
 	l := packtest.LongNoted(n - 1)
-	l.Append(packtest.Message("assistant", "The last one.")) // after a request the words of all records are read
+	l.Append(packtest.Message("assistant", "The last one."))
 	read := counted{l, map[int]bool{}}
 	in := inputOf(l, notedBudget)
 	in.Messages = read
-	first, err := compile(in)
+	first, err := CompileWith(&in, indexedMemo(t, l))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,50 +75,6 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 		if at == n && !bytes.Equal(b.Markdown, first.Markdown) {
 			t.Errorf("made record by record:\n%s\n---\n%s", b.Markdown, first.Markdown)
 		}
-	}
-}
-
-// Records of the middle of a long history, which is left out of the notes, were fetched one after the other for the summary, where
-// they lie on another machine.
-func TestOldRecordsOfASummaryAreFetchedAtOnce(t *testing.T) {
-	pure(t)
-	const n = finds.First + 4*finds.Newest
-	l := packtest.LogOf()
-	for i := range n / 2 {
-		l.Append(packtest.Message("user", fmt.Sprintf("Please look at module %d and say what is broken in it.", i)))
-		l.Append(packtest.Message("assistant", fmt.Sprintf("The test of module %d failed because its timeout of %d s was too short; it passes now with twice of that.", i, i%90+5)))
-	}
-	in := inputOf(l, notedBudget)
-	want, err := compile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, fetched := counted{l, map[int]bool{}}, map[int]bool{}
-	gap := finds.GapBefore(n)
-	isOld := func(line int) bool { return line >= gap.From+finds.Newest/4 && line <= gap.To } // far from what is read in its order
-	in.Messages = read
-	mm := NewMemo()
-	mm.Fetch = func(list []record.Address) {
-		for _, a := range list {
-			if fetched[a.Line] = true; read.read[a.Line] && isOld(a.Line) {
-				t.Errorf("record %d is fetched after it was read", a.Line)
-			}
-		}
-	}
-	got, err := CompileWith(&in, mm)
-	if err != nil || !bytes.Equal(got.Markdown, want.Markdown) {
-		t.Errorf("the pack is another one: %v", err)
-	}
-	old := 0
-	for line := range read.read {
-		if isOld(line) {
-			if old++; !fetched[line] {
-				t.Errorf("record %d was read alone", line)
-			}
-		}
-	}
-	if old < 10 {
-		t.Errorf("%d old records were read: too few to say anything", old)
 	}
 }
 

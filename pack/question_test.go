@@ -98,6 +98,25 @@ func TestQuestionLooksAtTheWholeHistory(t *testing.T) {
 	}
 }
 
+// While the agent works, recall finds what was said at the beginning of a long history.
+func TestAgentAtWorkRecallsTheWholeHistory(t *testing.T) {
+	l := logOf(string(message("user", "Hello, keep my diary.")))
+	l.Append(message("assistant", "Noted: Audrey's parrot is called Captain Biscuit, and it is afraid of umbrellas."))
+	for _, raw := range diary(5000).Records()[1:] {
+		l.Append(raw)
+	}
+	l.Append(message("user", "Draw a card for Audrey and her parrot."))
+	for i := range 20 {
+		l.Append(message("assistant", fmt.Sprintf("Sketch %d of the card is ready.", i)))
+		in := inputOf(l, 4000)
+		b := mustCompile(t, in)
+		checkRecall(t, in, b, parseJSON(t, b))
+		if text, _ := recallBlock(b); !strings.Contains(text, "Captain Biscuit") {
+			t.Fatalf("%d records later: %s", i+1, text)
+		}
+	}
+}
+
 // A pack is the same whatever was compiled before it: nothing, the packs up to it, or those of records behind it.
 func TestQuestionIsAnsweredAlikeColdAndWarm(t *testing.T) {
 	pure(t)

@@ -52,12 +52,8 @@ func (d *draft) recall() error {
 	} else if b.class == explicit && !b.source.Percent {
 		room = b.source.MaxTokens
 	}
-	boundary := d.fold.Boundary()
-	if !d.journal.Present {
-		boundary = d.fold.N + 1
-	}
 	cut := asked && slices.ContainsFunc(d.parts, func(p journal.Part) bool { return p.How != "" })
-	if boundary == 1 && !cut || room < recall.Least {
+	if d.journal.Present && d.fold.Boundary() == 1 && !cut || room < recall.Least {
 		return nil
 	}
 	q := &recall.Query{Memo: d.memo.Memo, History: d.history, Counter: d.counter, Fold: d.fold, Parts: d.parts, Current: d.current, Todo: d.todo}
@@ -65,11 +61,7 @@ func (d *draft) recall() error {
 		q.Shown = append(q.Shown, b.text)
 	}
 	q.Shown = append(q.Shown, d.goal.text)
-	choose := q.Passages
-	if asked {
-		choose = q.Answers
-	}
-	parts, err := choose(boundary, room-d.counter.CountCached(recall.Heading))
+	parts, err := q.Passages(room - d.counter.CountCached(recall.Heading))
 	if err != nil || len(parts) == 0 {
 		return err
 	}

@@ -66,7 +66,7 @@ func checkRecall(t interface{ Fatalf(string, ...any) }, in Input, b *Build, p pa
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		heading := "## " + a.String() + " " + recall.Speaker(&r, m, at) + " (recalled)\n"
+		heading := "## " + a.String() + record.Speaker(m, at, r) + " (recalled)\n"
 		after, ok := strings.CutPrefix(text, heading)
 		if !ok {
 			t.Fatalf("item %d is %s, the pack has %.80q", i, heading, text)
@@ -248,7 +248,7 @@ func TestRecallLeavesOutWhatIsOver(t *testing.T) {
 		call(l, "a", "go test ./theme", "checking\nthe palette of hyacinths is invalid, and so is what follows from it in the garden\nall of these failed\nexit status 1")
 		filled(l)
 		if mend {
-			call(l, "b", "cd /w && go test ./...", "ok  \ttheme\t0.1s")
+			call(l, "b", "go test ./theme", "ok  \ttheme\t0.1s")
 		}
 		if tick {
 			l.Append(message("assistant", "- [x] port the parser of tulips\n- [x] port the store of tulips"))
@@ -258,7 +258,7 @@ func TestRecallLeavesOutWhatIsOver(t *testing.T) {
 		}
 		l.Append(message("user", ask))
 		b := mustCompile(t, inputOf(l, 4000))
-		if over := strings.Contains(string(b.Markdown), "over since "); over != mend {
+		if over := strings.Contains(string(b.Markdown), "; passed at "); over != mend {
 			t.Errorf("over %v, and the pack has it: %v\n%s", mend, over, b.Markdown)
 		}
 		text, _ := recallBlock(b)

@@ -184,6 +184,7 @@ func (y *layout) findJournal() int {
 		s := &y.recipe.Sources[k]
 		if s.Type == recipe.TypeJournal && !y.leftOut(s) && y.facts().Possible(s.Condition) {
 			y.journal = journal.PolicyOf(y.recipe, s)
+			y.journal.Without = y.in.Without
 			return k
 		}
 	}

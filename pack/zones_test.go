@@ -145,7 +145,6 @@ func TestNoZonesWhereRecordsAreDropped(t *testing.T) {
 // Between two compactions a pack reads the new record and nothing old.
 func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 	l := codingLog(2000)
-	const recalled = 32 // records that recall reads together
 	var c Compiler
 	last, compactions := 0, 0
 	asked := l.Len() - 121 // the first request makes the index of terms, for which all is read once
@@ -165,18 +164,16 @@ func TestOneMoreRecordReadsNoHistory(t *testing.T) {
 		if k := parseJSON(t, b).Compactions; k != last {
 			last = k
 			compactions++
-			if pre.Reads > 6*journal.WindowRecords+2*journal.RecallRecords+2*journal.ItemsNewest {
+			if pre.Reads > 6*journal.WindowRecords+2*journal.ItemsNewest+100 {
 				t.Errorf("a compaction read %d records", pre.Reads)
 			}
 			continue
 		}
 		if !record.IsUser(l.At(n)) { // else the words of those since the last request are read
-			most := 33                                              // the new record also for the notes of the next compaction, and calls that recall meets first
+			most := 33                                              // the new record also for the notes of the next compaction
+			most += 100                                             // the best records of a search, their neighbors, and their calls
 			if n-begin <= journal.WindowRecords/journal.ReadAhead { // those that the next compaction needs are read some at a time, once
 				most += 2 * journal.ReadAhead
-			}
-			if n%recalled == 0 { // those that became whole a segment of recall's index, with their calls
-				most += recalled * 3 / 2
 			}
 			if pre.Reads > most {
 				t.Errorf("%d records were read for record %d, more than %d", pre.Reads, n, most)

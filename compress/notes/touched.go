@@ -19,19 +19,11 @@ func FileOf(c Call) (path string, use FileUse) {
 	if _, ok := toolcall.Script(c.Name, c.Arguments); ok {
 		return "", NoFile
 	}
-	found := fileCall(c)
-	if len(found) != 1 {
+	uses := toolcall.FileUses(c.Name, c.Arguments)
+	if len(uses) != 1 {
 		return "", NoFile
 	}
-	switch f := &found[0]; f.State {
-	case fileRead:
-		return f.Path, FileReads
-	case fileWritten:
-		return f.Path, FileWrites
-	case fileChanged:
-		return f.Path, FileChanges
-	case fileRemoved:
-		return f.Path, FileRemoves
-	}
-	return "", NoFile
+	use = map[string]FileUse{toolcall.Reads: FileReads, toolcall.Writes: FileWrites,
+		toolcall.Changes: FileChanges, toolcall.Undoes: FileChanges, toolcall.Removes: FileRemoves}[uses[0].Act]
+	return uses[0].Path, use
 }

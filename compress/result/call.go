@@ -3,8 +3,6 @@ package result
 import (
 	"strings"
 
-	"github.com/tidwall/gjson"
-
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
@@ -18,7 +16,8 @@ func toolOf(about Hint) (tool, command string) {
 	bare := compress.BareName(about.Tool)
 	tool = strings.ReplaceAll(compress.PlainName(bare), " ", "")
 	script, _ := toolcall.Script(bare, about.Args)
-	if compress.IsCodeTool(tool) {
+	kind := compress.KindOf(about.Tool)
+	if kind == compress.CodeTool {
 		script = ""
 	}
 	for _, step := range toolcall.Steps(script) {
@@ -28,28 +27,10 @@ func toolOf(about Hint) (tool, command string) {
 			}
 		}
 	}
-	if compress.IsShellTool(tool) {
+	if kind == compress.ShellTool {
 		command = tool
 	}
 	return tool, command
-}
-
-// runsCode reports whether a call runs a program in its arguments, from their names and the words of
-// the tool's name.
-func runsCode(tool, args string) bool {
-	if compress.IsCodeTool(tool) {
-		return true
-	}
-	if !gjson.Valid(args) {
-		return false
-	}
-	code := gjson.Get(args, "code").Type == gjson.String || gjson.Get(args, "source_code").Type == gjson.String
-	return code && anyOf(codeWords, tool, strings.Contains)
-}
-
-var codeWords = []string{
-	"run", "exec", "interpret", "python", "code", "repl", "eval", "notebook", "sandbox", "jupyter", "shell",
-	"terminal", "command",
 }
 
 // isSearchTool reports whether a tool of this plain name searches the web or a knowledge base.

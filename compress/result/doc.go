@@ -15,7 +15,7 @@
 //     (Shorten).
 //   - Lines that come before others: text.go (result.lines). Selection of the others: sheet.go (sheet.cover).
 //   - Class of a line of a log: lines.go (classify, lineRules). Lines that are counted: log.go (countAlike).
-//   - Fields of JSON: json.go (fieldRank), tree.go (tree.gain).
+//   - Fields of JSON: fields.go (Field.Class), json.go (fieldRank), tree.go (tree.gain).
 //   - Pages: html.go. Bytes: binary.go. Results of a search: hits.go.
 //   - Line of a compacted result: fold.go (Fold), of JSON fields.go (JoinFields).
 //   - When a content counts as a repeat: repeat.go (repeatShare, repeatText).

@@ -97,7 +97,7 @@ var classWords = func() map[string]Class {
 		ClassStatus: "status state result ok success passed failed outcome conclusion phase",
 		ClassAmount: "total amount price balance cost sum count quantity fee charge refund",
 		ClassDate:   "date time due deadline until start end expires expiry day",
-		ClassText:   "message msg reason type kind version user email detail details description note notes",
+		ClassText:   "message msg reason type kind version user email detail details description note notes snippet summary severity",
 	} {
 		for word := range strings.FieldsSeq(words) {
 			classes[word] = class

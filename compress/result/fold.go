@@ -33,17 +33,16 @@ func Fold(text string, about Hint, size, limit int) string {
 		line, _, _ := strings.Cut(what, "\n")
 		return line
 	}
-	text = plainText(WithoutData(text, "the whole"))
-	if line := FoldSearch(text, about.Tool, 2*limit); line != "" {
-		return line
+	text = Plain(WithoutData(text, "the whole"))
+	if kind == KindSearch {
+		return foldSearch(text, 2*limit)
 	}
-	if path := readPath(about, kind); path != "" && !about.IsError {
-		name := path
-		if !ShowsAll(about.Args, text) || readsPart(about) {
+	if path, part := readPath(about); path != "" && !about.IsError {
+		name := clipPath(path)
+		if part || !ShowsAll(about.Args, text) {
 			name += " (part)"
 		}
-
-		return foldFile(text, path, name, size, limit)
+		return foldFile(text, name, size, limit)
 	}
 	if line := foldJSON(text, limit); line != "" {
 		return line
@@ -51,7 +50,7 @@ func Fold(text string, about Hint, size, limit int) string {
 	line := ""
 	switch kind {
 	case KindText:
-		if tool, command := toolOf(about); isQuery(tool, command, sampleOf(text)) {
+		if _, command := toolOf(about); isQuery(compress.KindOf(about.Tool), command, sampleOf(text)) {
 			line = foldLines(text, size, limit)
 		}
 	case KindLog:
@@ -82,24 +81,13 @@ func foldJSON(text string, limit int) string {
 }
 
 // readPath returns the path of the file that a call has read; "" if the result is no file.
-func readPath(about Hint, kind Kind) string {
-	tool, command := toolOf(about)
-	if !compress.IsFileTool(tool) && (kind != KindFile || command == "") {
-		return ""
+func readPath(about Hint) (path string, part bool) {
+	uses := toolcall.FileUses(about.Tool, about.Args)
+	if len(uses) != 1 || uses[0].Act != toolcall.Reads || strings.ContainsAny(uses[0].Line, "|;&<>") {
+		return "", false
 	}
-	if gjson.Valid(about.Args) {
-		for _, key := range compress.PathKeys {
-			if v := gjson.Get(about.Args, key); v.Type == gjson.String && v.Str != "" {
-				return clipPath(v.Str)
-			}
-		}
-	}
-	if script, ok := toolcall.Script(compress.BareName(about.Tool), about.Args); ok && !strings.ContainsAny(script, "\n|;&<>") {
-		if words := strings.Fields(script); len(words) > 1 {
-			return clipPath(strings.Trim(words[len(words)-1], `"'`))
-		}
-	}
-	return ""
+	line := uses[0].Line
+	return uses[0].Path, line != "" && !strings.HasPrefix(line, "cat ") && !strings.HasPrefix(line, "nl ")
 }
 
 // ShowsAll reports whether a tool read a whole file. It looks for a range in the arguments, and for
@@ -117,13 +105,6 @@ func ShowsAll(arguments, text string) bool {
 	return all
 }
 
-// readsPart reports whether a shell command may print only a part of the file that it reads.
-func readsPart(about Hint) bool {
-	script, ok := toolcall.Script(compress.BareName(about.Tool), about.Args)
-	_, command := toolOf(about)
-	return ok && (strings.Contains(script, "|") || command != "cat" && command != "nl")
-}
-
 // clipPath returns a path in one line; of a long one the end.
 func clipPath(path string) string {
 	path = strings.Join(strings.Fields(path), " ")
@@ -134,7 +115,7 @@ func clipPath(path string) string {
 }
 
 // foldFile returns the name of a file, the size of its text, and as much of its outline as fits.
-func foldFile(text, path, name string, size, limit int) string {
+func foldFile(text, name string, size, limit int) string {
 	line := fmt.Sprintf("%s, %s bytes", name, thousands(size))
 	if len(text) == size {
 		if n := strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1; n > 1 {
@@ -143,7 +124,7 @@ func foldFile(text, path, name string, size, limit int) string {
 	}
 
 	sep := ": "
-	for _, part := range outlineOf(text, path) {
+	for _, part := range outlineOf(text) {
 		part = compress.Clip(strings.TrimRight(strings.TrimSpace(part), " {:"), compress.FoldClip/2)
 		switch {
 		case strings.Trim(part, "0123456789:|→ \t") == "":
@@ -159,24 +140,17 @@ func foldFile(text, path, name string, size, limit int) string {
 	return line
 }
 
-// outlineOf returns the first headings of a Markdown file. If there are none, or for any other
-// file, it returns the lines that [compress.Outline] selects.
-func outlineOf(text, path string) (outline []string) {
-	if low := strings.ToLower(path); strings.HasSuffix(low, ".md") || strings.HasSuffix(low, ".mdx") || strings.HasSuffix(low, ".markdown") {
-		fence := false
-		for line := range strings.Lines(text) {
-			if line = strings.TrimSpace(line); compress.FenceMark(line) != "" {
-				fence = !fence
-			}
-			if level, _ := compress.Heading(line, 0); level > 0 && !fence && len(outline) < foldHeadings {
-				outline = append(outline, line)
-			}
-		}
+// outlineOf returns the headings and definitions of a file. If there are none, it returns the lines
+// that [compress.Outline] selects.
+func outlineOf(text string) (outline []string) {
+	s, _ := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text)
+	for _, i := range s.outline() {
+		outline = append(outline, s.lines[i])
 	}
 	if len(outline) == 0 {
 		outline = compress.Outline(text, foldHeadings)
 	}
-	return outline
+	return outline[:min(len(outline), foldHeadings)]
 }
 
 // foldLines returns the number of lines and as many of the first ones as fit.

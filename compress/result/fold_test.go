@@ -91,7 +91,7 @@ func FuzzFold(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text, tool, args string, failed bool) {
 		got := Fold(text, Hint{Tool: tool, Args: args, IsError: failed}, len(text), 30)
-		if strings.TrimSpace(plainText(text)) != "" && strings.TrimSpace(got) == "" {
+		if strings.TrimSpace(Plain(text)) != "" && strings.TrimSpace(got) == "" {
 			t.Errorf("%q has an empty line", text)
 		}
 		if len(got) > 4000 {

@@ -23,72 +23,23 @@ func isHit(item gjson.Result) bool {
 	return false
 }
 
-// FoldSearch returns one line, of about limit tokens (by ctxabi.Weight), for the results of a
-// search: their number, the answer of the search engine, and as many of the first titles as fit. It
-// returns "" if text is no result of a search.
-func FoldSearch(text, tool string, limit int) string {
-	name, _ := toolOf(Hint{Tool: tool})
-	var titles []string
-	answer := ""
-	if isJSON(text) {
-		root := gjson.Parse(text)
-		answer = strings.Join(strings.Fields(root.Get("answer").String()), " ")
-		lists := []gjson.Result{root, root.Get("web.results")}
-		root.ForEach(func(_, value gjson.Result) bool {
-			lists = append(lists, value)
-			return true
-		})
-		for _, plain := range []bool{false, isSearchTool(name)} {
-			for _, list := range lists {
-				if titles == nil {
-					titles = titlesIn(list, plain)
-				}
-			}
-		}
-	} else if Recognise(text, Hint{Tool: tool}) == KindSearch {
-		if s, ok := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text); ok {
-			for _, i := range s.hits() {
-				titles = append(titles, hitTitle(s.lines[i]))
-			}
-		}
-	}
-	if len(titles) == 0 {
+// foldSearch returns one line, of about limit tokens, for the results of a search: their number and as
+// many of the first titles as fit. It returns "" if text is no result of a search.
+func foldSearch(text string, limit int) string {
+	s, ok := (&result{text: text, limit: Limit{Tokens: 1 << 20}}).newSheet(text)
+	if !ok {
 		return ""
 	}
-
-	line := fmt.Sprintf("Found %d results", len(titles))
-	if answer != "" {
-		answer, _ = compress.ClipTokens(answer, limit/2)
-		line += ", answer: " + answer
-	}
-	sep := ": "
-	for _, title := range titles {
-		title = compress.Clip(strings.Join(strings.Fields(title), " "), compress.FoldClip/2)
+	starts := s.hits()
+	line, sep := fmt.Sprintf("Found %d results", len(starts)), ": "
+	for _, i := range starts {
+		title := compress.Clip(strings.Join(strings.Fields(hitTitle(s.lines[i])), " "), compress.FoldClip/2)
 		if title != "" && compress.Fits(line+sep+title, limit) {
 			line += sep + title
 			sep = compress.FoldJoin
 		}
 	}
 	return line
-}
-
-// titlesIn returns the titles of a list of search results, or nil if list is none. If plain is set, the
-// results may be strings.
-func titlesIn(list gjson.Result, plain bool) (titles []string) {
-	if !list.IsArray() {
-		return nil
-	}
-	for _, item := range list.Array() {
-		switch {
-		case isHit(item):
-			titles = append(titles, item.Get("title").Str)
-		case plain && item.Type == gjson.String:
-			titles = append(titles, item.Str)
-		default:
-			return nil
-		}
-	}
-	return titles
 }
 
 // hits returns the first line of each result in the text of a search.

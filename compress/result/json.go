@@ -7,7 +7,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // maxJSONDepth is the deepest nesting that isJSON accepts.
@@ -50,10 +50,6 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// keyFields are names of fields that a reader needs first.
-var keyFields = compress.WordSet(`id ids key name title status state error errors message msg code type kind total count url link snippet email user_id path version result results data items next date
-	number flight_number reservation_id order_id product_id user membership phase reason severity summary description metadata spec`)
-
 // Ranks of fields. Lower ranks are shown first.
 const (
 	rankFirst = iota - 1 // of an error or a search result
@@ -65,9 +61,9 @@ const (
 
 // fieldRank returns the rank of a field.
 func fieldRank(key string, value gjson.Result) int {
-	low := strings.ToLower(key)
+	field := Field{Path: key, Value: value.Raw}
 	switch {
-	case keyFields[low] || strings.HasSuffix(low, "_id") || strings.HasSuffix(key, "Id") || strings.Contains(low, "error"):
+	case field.Class() < ClassOther:
 		return rankKey
 	case value.Type == gjson.Null || value.Raw == `""` || value.Raw == "[]" || value.Raw == "{}":
 		return rankEmpty
@@ -77,31 +73,7 @@ func fieldRank(key string, value gjson.Result) int {
 	return rankPlain
 }
 
-// sampleItems selects the indexes of up to max items of a list: the first, the last, errors, and an
-// even spread.
-func sampleItems(all []gjson.Result, max int) map[int]bool {
-	show := map[int]bool{0: true, len(all) - 1: true}
-	for i := 0; i < len(all) && len(show) < max/2; i++ {
-		if reportsError(all[i].Raw) {
-			show[i] = true
-		}
-	}
-	for k := 0; k < max && len(show) < max; k++ {
-		show[k*len(all)/max] = true
-	}
-	return show
-}
+var errorItem = lazy.Regexp(`(?i)"error": ?["{][^"]|"(?:failed|failure|error|critical|fatal)"[^:]|exception|crashloop`)
 
 // reportsError reports whether the raw JSON of an item mentions an error.
-func reportsError(raw string) bool {
-	low := strings.ToLower(raw[:min(len(raw), 2000)])
-	if strings.Contains(low, `"error":""`) {
-		return false
-	}
-	for _, word := range []string{`"error":"`, `"error": "`, `"error":{`, `"error": {`, `"failed"`, `"failure"`, `"error"`, "exception", "crashloop", `"critical"`, `"fatal"`} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
-}
+func reportsError(raw string) bool { return errorItem().MatchString(raw[:min(len(raw), 2000)]) }

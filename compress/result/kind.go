@@ -17,6 +17,7 @@ func Recognise(text string, about Hint) Kind {
 	}
 	start := strings.TrimSpace(text[:min(len(text), sniffed)])
 	tool, command := toolOf(about)
+	toolKind := compress.KindOf(about.Tool)
 	switch {
 	case mayBeJSON(start) && isJSON(text):
 		return KindJSON
@@ -32,11 +33,11 @@ func Recognise(text string, about Hint) Kind {
 		return KindLog
 	case readCommands[command] && !strings.Contains(about.Args, ".log") && !strings.Contains(about.Args, ".out"):
 		return KindFile
-	case isQuery(tool, command, sample):
+	case isQuery(toolKind, command, sample):
 		return KindText
-	case compress.IsFileTool(tool):
+	case toolKind == compress.ReadingTool:
 		return KindFile
-	case command != "" || compress.IsShellTool(tool) || runsCode(tool, about.Args), share(sample, isFailure) > 0:
+	case command != "" || toolKind == compress.ShellTool || toolKind == compress.CodeTool, share(sample, isFailure) > 0:
 		return KindLog
 	}
 	return KindText
@@ -49,13 +50,13 @@ var (
 )
 
 // isQuery reports whether each line of a result is one answer: a match, a path, or a change.
-func isQuery(tool, command string, sample []string) bool {
-	return queryCommands[command] || compress.IsMatchTool(tool) || compress.IsListTool(tool) || matched(sample)
+func isQuery(tool compress.ToolKind, command string, sample []string) bool {
+	return queryCommands[command] || tool == compress.MatchTool || tool == compress.ListTool || matched(sample)
 }
 
 // sampleOf returns the first lines of a text that are not blank.
 func sampleOf(text string) (sample []string) {
-	lines := strings.Split(plainText(text[:min(len(text), sniffed)]), "\n")
+	lines := strings.Split(Plain(text[:min(len(text), sniffed)]), "\n")
 	if len(text) > sniffed && len(lines) > 1 {
 		lines = lines[:len(lines)-1]
 	}
@@ -120,22 +121,14 @@ var runSigns = []string{
 }
 
 // diagnostics are parts of the messages of compilers.
-var diagnostics = []string{": error: ", ": warning: ", "): error "}
+var diagnostics = []string{": error: ", ": warning: ", "): error ", "error["}
 
 // isRun reports whether test runners or compilers print such lines.
 func isRun(lines []string) bool {
 	for _, l := range lines[:min(len(lines), 12)] {
-		for _, sign := range runSigns {
-			if strings.Contains(l, sign) && !strings.ContainsAny(l, "\"`") {
-				return true
-			}
-		}
-		if n, ok := strings.CutPrefix(l, "running "); ok && strings.HasSuffix(n, " tests") {
+		if anyOf(runSigns, l, strings.Contains) && !strings.ContainsAny(l, "\"`") {
 			return true
 		}
 	}
-	return share(lines, func(l string) bool {
-		test := strings.Contains(l, "::") && (strings.HasSuffix(l, "FAILED") || strings.Contains(l, " PASSED "))
-		return test || strings.HasPrefix(l, "error[") || anyOf(diagnostics, l, strings.Contains)
-	}) > 0.08
+	return share(lines, func(l string) bool { return classify(l) == className || anyOf(diagnostics, l, strings.Contains) }) > 0.08
 }

@@ -148,7 +148,7 @@ func TestFailingTests(t *testing.T) {
 			}
 			short, _, _ := Shorten(text, Recognise(text, g.about), g.about, Limit{Tokens: limit}, path)
 			short = original(short)
-			clean := plainText(text)
+			clean := Plain(text)
 			tail := tailWithin(clean, limit)
 			for _, f := range failing[g.name] {
 				if !strings.Contains(clean, f[0]) || !strings.Contains(clean, f[1]) {

@@ -6,9 +6,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// plainText returns text as a terminal leaves it: without control sequences, text that a carriage
+// Plain returns text as a terminal leaves it: without control sequences, text that a carriage
 // return or a backspace overwrote, and other control characters. The result is valid UTF-8.
-func plainText(text string) string {
+func Plain(text string) string {
 	if !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && c != '\n' && c != '\t' || c == 0x7f || c == '\uFFFD' }) {
 		return text
 	}

@@ -44,7 +44,7 @@ func Repeat(old, new string, kind Kind, name, path string) (text string, ok bool
 		r.old, r.new = gjson.Get(old, "@pretty").Raw, gjson.Get(new, "@pretty").Raw
 		text = r.lines(" as indented JSON")
 	default:
-		r.old, r.new = plainText(old), plainText(new)
+		r.old, r.new = Plain(old), Plain(new)
 		if text = r.part(); text == "" {
 			text = r.lines("")
 		}
@@ -144,9 +144,6 @@ func (r *repeat) lines(how string) string {
 			default:
 				gone = span(i+1, j) + " for " + gone
 			}
-			if j > i && how != "" && how != but {
-				gone += identity(b, i)
-			}
 			w.WriteString("\n[" + gone + "]")
 			for _, line := range b[i:j] {
 				w.WriteString("\n" + line)
@@ -159,27 +156,6 @@ func (r *repeat) lines(how string) string {
 		w.WriteString("\n…")
 	}
 	return w.String()
-}
-
-var idLine = lazy.Regexp(`^ *("(?:\w*_?id|name|key|path|number)": [^n{\[].{0,60}?),?$`)
-
-// identity returns the first id or name of the innermost object around line i of indented JSON that
-// has one: `, in "id": "ord_40042"`.
-func identity(lines []string, i int) (in string) {
-	depth := len(lines[i])
-	for ; i >= 0; i-- {
-		indent := len(lines[i]) - len(strings.TrimLeft(lines[i], " "))
-		if indent < depth {
-			if in != "" {
-				break
-			}
-			depth = indent
-		}
-		if m := idLine().FindStringSubmatch(lines[i]); m != nil && indent == depth {
-			in = ", in " + m[1]
-		}
-	}
-	return in
 }
 
 // splitLines returns the lines of a text without their ends.

@@ -186,7 +186,7 @@ func TestRepeatOfJSON(t *testing.T) {
 [line 2 for line 2 of 7]
   "page": 2,
 …
-[line 21 for line 21 of 7, in "id": 4]
+[line 21 for line 21 of 7]
       "status": "refunded",
 …
 [line 44 for lines 44-45 of 7]

@@ -27,7 +27,7 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 		if clean = WithoutData(text, path); clean != text && limit.Holds(clean) {
 			return clean, kind, true
 		}
-		clean = plainText(clean)
+		clean = Plain(clean)
 	}
 	if limit.Tokens >= resultFloor {
 		r := result{text: clean, bytes: len(text), about: about, limit: limit, path: path}
@@ -38,7 +38,7 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 		}
 	}
 	if kind == KindBinary {
-		clean = plainText(text)
+		clean = Plain(text)
 	}
 	if limit.Holds(clean) {
 		clean = compress.JoinLeftOut(clean, compress.LeftOut(0, len(text)-len(clean), path), "")
@@ -48,23 +48,10 @@ func Shorten(text string, kind Kind, about Hint, limit Limit, path string) (shor
 
 // HeadTail returns [compress.HeadTail] of a text with as much of its ends as limit has room for.
 func HeadTail(text string, limit Limit, path string) (short string) {
-	tokens := limit.Tokens
-	for short, _ = compress.HeadTail(text, tokens, path); tokens >= 2 && !limit.Holds(short); short, _ = compress.HeadTail(text, tokens, path) {
-		tokens = tokens * 3 / 4
-	}
-	for range 2 { // what weighs so many tokens may be fewer
-		used := limit.of(short)
-		if used*fullFrom > limit.Tokens*(fullFrom-1) {
+	for tokens := limit.Tokens; ; tokens = tokens * 3 / 4 {
+		if short, _ = compress.HeadTail(text, tokens, path); tokens < 2 || limit.Holds(short) {
 			break
 		}
-		if tokens = tokens * limit.Tokens / max(1, used); compress.Fits(text, tokens) {
-			break
-		}
-		more, _ := compress.HeadTail(text, tokens, path)
-		if !limit.Holds(more) {
-			break
-		}
-		short = more
 	}
 	return short
 }

@@ -115,7 +115,7 @@ func wrong(text, short string, kind Kind, limit Limit) string {
 	case kind == KindJSON || kind == KindHTML || kind == KindBinary:
 		return ""
 	}
-	clean := plainText(text) + "\n" + plainText(WithoutData(text, path))
+	clean := Plain(text) + "\n" + Plain(WithoutData(text, path))
 	lines := map[string]bool{}
 	long := []string{}
 	for line := range strings.Lines(clean) {
@@ -273,7 +273,7 @@ func TestPlainText(t *testing.T) {
 		"bad \xff bytes\x00": "bad \uFFFD bytes",
 		"\x1b":               "",
 	} {
-		if got := plainText(in); got != want {
+		if got := Plain(in); got != want {
 			t.Errorf("%q became %q, not %q", in, got, want)
 		}
 	}
@@ -304,26 +304,14 @@ func TestResultsAreKnownByTheirShape(t *testing.T) {
 // A search folds to the titles of its first results, not to addresses.
 func TestSearchFoldsToTitles(t *testing.T) {
 	titles := []string{"Quicksort explained", "Mergesort, a history", "TimSort in CPython", "Heapsort", "Sorting networks", "Radix sort", "Bubble sort", "Bogosort"}
-	var text, list []string
+	var text []string
 	for i, title := range titles {
 		text = append(text, strings.Join([]string{string(rune('1'+i)) + ". " + title, "https://ex19.com/" + string(rune('1'+i)), "All about it."}, "\n"))
-		list = append(list, `{"title":"`+title+`","url":"https://ex19.com/`+string(rune('1'+i))+`","snippet":"All about `+title+` in Python."}`)
 	}
-	for name, got := range map[string]string{
-		"text": FoldSearch("Found 8 results\n"+strings.Join(text, "\n"), "web_search", 60),
-		"json": FoldSearch(`{"images":["https://a.b/c.png"],"results":[`+strings.Join(list, ",")+`]}`, "web_search", 60),
-	} {
-		if !strings.HasPrefix(got, "Found 8 results: Quicksort explained | Mergesort, a history | TimSort in CPython") || strings.Contains(got, "://") || ctxabi.Weight(got) > 60 {
-			t.Errorf("%s: %q", name, got)
-		}
-	}
-	if got := FoldSearch(`{"answer":"It is TimSort.","results":[`+strings.Join(list, ",")+`]}`, "web_search", 60); !strings.HasPrefix(got, "Found 8 results, answer: It is TimSort.: Quicksort explained | ") {
+	found := "Found 8 results\n" + strings.Join(text, "\n")
+	got := Fold(found, Hint{Tool: "web_search"}, len(found), 30)
+	if !strings.HasPrefix(got, "Found 8 results: Quicksort explained | Mergesort, a history | TimSort in CPython") || strings.Contains(got, "://") || ctxabi.Weight(got) > 60 {
 		t.Errorf("%q", got)
-	}
-	for _, other := range []string{"", "ok", `{"id":1}`, "no results\nat all"} {
-		if got := FoldSearch(other, "web_search", 60); got != "" {
-			t.Errorf("%q folds to %q", other, got)
-		}
 	}
 }
 

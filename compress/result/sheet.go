@@ -39,6 +39,7 @@ const (
 	gapCost    = 2     // tokens
 	fullFrom   = 33    // one part in fullFrom of the limit may stay free
 	fillRounds = 4
+	shortGap   = 5       // lines; a shorter gap between shown lines is filled first
 	maxMisses  = 64      // lines that may not fit before a selection ends
 	maxCompare = 4096    // lines that cover compares
 	maxCovered = 1 << 16 // candidates of cover; of more, an even selection is read
@@ -190,15 +191,10 @@ func (s *sheet) cover(candidates []int, share float64, weight func(i int) float6
 	heap.Init(&h)
 	s.waiting = s.waiting[:0]
 	for misses := 0; h.Len() > 0 && s.left > floor && misses < maxMisses; {
-		if g := gain(h[0].line); g < h[0].gain {
-			if h[0].gain = g; g > 0 {
-				heap.Fix(&h, 0)
-			} else {
-				heap.Pop(&h)
-			}
-			continue
+		best := h.next(gain)
+		if best.gain <= 0 {
+			break
 		}
-		best := heap.Pop(&h).(gained)
 		if s.left-s.cost(best.line) < floor || !s.show(best.line) {
 			s.waiting = append(s.waiting, best)
 			misses++
@@ -225,6 +221,19 @@ func (h *gains) Pop() any {
 	x := old[len(old)-1]
 	*h = old[:len(old)-1]
 	return x
+}
+
+// next removes the line with the largest gain, by the gains of now.
+func (h *gains) next(gain func(i int) float64) gained {
+	for {
+		top := &(*h)[0]
+		if g := gain(top.line); g >= top.gain {
+			return heap.Pop(h).(gained)
+		} else {
+			top.gain = g
+		}
+		heap.Fix(h, 0)
+	}
 }
 
 // write returns before, the shown lines, and the note. ok is false if no line is shown. It uses up
@@ -254,13 +263,9 @@ func (s *sheet) grow() bool {
 	for _, g := range s.waiting {
 		s.show(g.line)
 	}
-	for size := 1; size <= 4; size++ {
-		for i := 1; i+size < len(s.lines); i++ {
-			if s.shown[i-1] && s.shown[i+size] && !slices.Contains(s.shown[i:i+size], true) {
-				for k := range size {
-					s.show(i + k)
-				}
-			}
+	for i := 1; i < len(s.lines); i++ {
+		if s.shown[i-1] && slices.Contains(s.shown[i:min(len(s.lines), i+shortGap)], true) {
+			s.show(i)
 		}
 	}
 	misses := 0

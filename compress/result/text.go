@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -48,10 +49,9 @@ func (r *result) lines(kind Kind, before string) (string, bool) {
 		weight = s.failures(classes)
 	default:
 		s.showAll(0, len(s.lines), headShare)
-		outline := s.outline()
-		weight = s.asked(outline)
+		weight = s.asked()
 		s.showAll(len(s.lines), 0, tailShare)
-		s.cover(outline, outlineShare, weight)
+		s.cover(s.outline(), outlineShare, weight)
 	}
 	s.cover(s.all(), 1, weight)
 	return s.write(before)
@@ -74,22 +74,14 @@ func (s *sheet) outline() (outline []int) {
 // aroundAsked is the number of lines before and after a line that the call names.
 const aroundAsked = 6
 
-// asked weighs the lines of a text. Lines near a line number of the call weigh most; the outline
-// follows.
-func (s *sheet) asked(outline []int) func(i int) float64 {
+// asked returns the weights of lines: those near a line number of the call weigh most.
+func (s *sheet) asked() func(i int) float64 {
+	isDigit := func(c rune) bool { return '0' <= c && c <= '9' }
+	numbers := strings.FieldsFunc(s.r.about.Args[:min(len(s.r.about.Args), 400)], func(c rune) bool { return !isDigit(c) })
 	weights := map[int]float64{}
-	for _, i := range outline {
-		weights[i] = 1.3
-	}
-	numbers := map[string]bool{}
-	args := s.r.about.Args[:min(len(s.r.about.Args), 400)]
-	for word := range strings.FieldsFuncSeq(args, func(c rune) bool { return c < '0' || c > '9' }) {
-		numbers[word] = len(word) > 1
-	}
 	for i, line := range s.lines {
-		text := strings.TrimLeft(line, " \t")
-		rest := strings.TrimLeft(text, "0123456789")
-		if rest == "" || !numbers[text[:len(text)-len(rest)]] || !strings.ContainsAny(rest[:1], ":\t |\u2192") {
+		number, _, _ := strings.Cut(strings.NewReplacer("\t", " ", ":", " ", "|", " ", "\u2192", " ").Replace(strings.TrimSpace(line)), " ")
+		if len(number) < 2 || !slices.Contains(numbers, number) {
 			continue
 		}
 		for k := max(0, i-aroundAsked); k <= min(len(s.lines)-1, i+aroundAsked); k++ {

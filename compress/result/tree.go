@@ -67,16 +67,15 @@ func (r *result) json() (best string, ok bool) {
 		return "", false
 	}
 
-	if t.choose(r.limit.Tokens * room / (steps / 2)); r.limit.of(best)*fullFrom < r.limit.Tokens*(fullFrom-1) {
-		sort.Search(2*steps, func(i int) bool {
-			t.chars = leafChars + r.limit.Tokens*8*(i+1)/(2*steps)
-			out, fits := t.write()
-			if fits {
-				best = out
-			}
-			return !fits
-		})
-	}
+	t.choose(r.limit.Tokens * room / (steps / 2))
+	sort.Search(2*steps, func(i int) bool { // with more of long strings
+		t.chars = leafChars + r.limit.Tokens*8*(i+1)/(2*steps)
+		out, fits := t.write()
+		if fits {
+			best = out
+		}
+		return !fits
+	})
 	return best, true
 }
 
@@ -99,12 +98,9 @@ func (t *tree) add(v gjson.Result, n treeNode, depth int) int {
 	case v.IsArray():
 		items := v.Array()
 		all = len(items)
-		var show map[int]bool
-		if all > maxItems {
-			show = sampleItems(items, maxItems)
-		}
+		step := all/maxItems + 1
 		for i, item := range items {
-			if show != nil && !show[i] || len(t.nodes) > maxNodes {
+			if i%step > 0 && i < all-1 || len(t.nodes) > maxNodes {
 				continue
 			}
 			kid := treeNode{parent: at, place: i, rank: n.rank}
@@ -153,10 +149,10 @@ func leafText(v gjson.Result, chars int) string {
 	return v.Raw
 }
 
-// ownWorth is added to a leaf of ownFields that is in no list.
+// ownWorth is added to a field of ownFields that is in no list: it says what the response is about.
 const ownWorth = 0.4
 
-var ownFields = compress.WordSet(`"kind" "name" "namespace" "state" "error" "message" "reason"`)
+var ownFields = compress.WordSet(`"kind" "name" "state" "error"`)
 
 // choose selects leaves whose weights add up to room.
 func (t *tree) choose(room int) {
@@ -178,13 +174,7 @@ func (t *tree) choose(room int) {
 
 	heap.Init(&h)
 	for misses := 0; h.Len() > 0 && room > 0 && misses < maxMisses; {
-		i := h[0].line
-		if g := t.gain(i); g < h[0].gain*0.999 {
-			h[0].gain = g
-			heap.Fix(&h, 0)
-			continue
-		}
-		heap.Pop(&h)
+		i := h.next(t.gain).line
 		if cost := t.cost(i); cost > room {
 			misses++
 			continue
@@ -244,7 +234,7 @@ func (t *tree) gain(i int) float64 {
 			sum += 0.3 * w
 		}
 	})
-	if !n.listed && t.leaves[i] != "" && ownFields[n.key] {
+	if !n.listed && ownFields[n.key] && t.leaves[i] != "" {
 		sum += ownWorth
 	}
 	switch n.rank {

@@ -15,6 +15,22 @@ import (
 // such as the exit status, may be located.
 const nearTheEnds = 400
 
+// ObjectFails reports whether a result that is a JSON object says that its call failed: it has an
+// error, or a status that is negative. isObject is false for another text.
+func ObjectFails(text string) (fails, isObject bool) {
+	v := gjson.Parse(text)
+	if !v.IsObject() || !gjson.Valid(text) {
+		return false, false
+	}
+	for _, name := range []string{"success", "ok", "status"} {
+		field := v.Get(name)
+		fails = fails || field.Type == gjson.False || field.Str == "error"
+	}
+	err := v.Get("error")
+	set := err.IsObject() || err.IsArray() || err.Type == gjson.True || err.Type == gjson.Number && err.Num != 0
+	return fails || set || err.Str != "" && err.Str != "false" && err.Str != "none", true
+}
+
 // TellsFailure reports whether an output shows that its call failed: it states an exit status other
 // than 0, or its first or last line is an error message.
 func TellsFailure(output string) bool {
@@ -33,7 +49,7 @@ func TellsFailure(output string) bool {
 
 // Error messages in the first and the last line of an output.
 var (
-	failsFirst = lazy.Regexp(`(?i)^(?:error|fatal|panic|exception|traceback|failed|failure|permission denied|command not found)\b`)
+	failsFirst = lazy.Regexp(`(?i)^\W*(?:error|fatal|panic|exception|traceback|failed|failure|invalid|permission denied|no such file|command not found)\b`)
 	failsLast  = lazy.Regexp(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 

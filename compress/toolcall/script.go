@@ -9,10 +9,10 @@ import (
 
 // Script returns the script that a call runs in a shell; ok is false if it runs none.
 func Script(tool, arguments string) (script string, ok bool) {
-	name := compress.PlainName(tool)
+	kind := compress.KindOf(tool)
 	var args map[string]any
 	if json.Unmarshal([]byte(arguments), &args) != nil {
-		return arguments, compress.IsShellTool(name) && name != "python" && name != "ipython"
+		return arguments, kind == compress.ShellTool && !strings.Contains(strings.ToLower(tool), "python")
 	}
 	for _, key := range []string{"command", "cmd", "script"} {
 		switch v := args[key].(type) {

@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -9,120 +10,154 @@ import (
 
 // Step is one pipeline of a shell script.
 type Step struct {
-	Text     string     // as written, with single blanks; of a here-document only the first line
+	Text     string     // with single blanks; of a here-document only the first line
 	Head     string     // Text up to its first pipe
-	Before   string     // the operator before it on its command line: "", "&&", "||", ";", or "&"
-	After    string     // the operator behind it: likewise, "" at the end of a line
+	Before   string     // the operator before it: "", "&&", "||", ";", or "&"
+	After    string     // the operator after it, likewise
 	Dir      string     // working directory, by the cd commands before it; see [UnknownDir]
-	Line     int        // number of its command line: steps that && or || join have the same one
+	Line     int        // number of its command line; steps that && or || join have the same one
 	Commands [][]string // words of its commands, without quotes, assignments, and wrappers
 	Group    bool       // it is a loop, a condition, or a group; Commands are those within
 	Inline   bool       // it contains a here-document
-	Body     string     // text of its here-documents
 }
 
 // UnknownDir is the directory after a cd whose target is known only when it runs. The directory in
 // which a script begins is "".
 const UnknownDir = "?"
 
-// Bounds of [Steps].
+// Limits of [Steps].
 const (
 	maxScript   = 64 << 10 // bytes
 	maxSteps    = 64
 	hereDocText = 80 // bytes of the first line of a here-document
 )
 
-// Steps splits a shell script into its pipelines. It only looks at separators, quotes, and
-// here-documents; a loop, a condition, or a group is one step.
+// Steps splits a shell script into its pipelines. It looks at separators, quotes, and
+// here-documents only; a loop, a condition, or a group is one step.
 func Steps(script string) []Step {
-	if len(script) > maxScript {
-		script = script[:maxScript]
-	}
-	r := stepReader{script: script, start: true}
-	r.read()
-	return r.steps
+	var p stepParser
+	p.parse(tokensOf(script))
+	return p.steps[:min(len(p.steps), maxSteps)]
 }
 
-// stepReader reads a script once from its first byte to its last.
-type stepReader struct {
-	script string
-	at     int
-
-	text  strings.Builder // of the current step
-	here  string          // first lines of its here-documents
-	body  string          // text of its here-documents
-	owner int             // 1 + the step that the next here-documents belong to; 0: the current one
-	flat  bool            // the steps within a group are read
-	dir   string
-	line  int
-	op    string   // the operator before the current step
-	depth int      // open brackets, loops, and conditions
-	start bool     // a command begins here
-	ends  []string // delimiters of the here-documents that begin after this line
-	steps []Step
-}
-
-func (r *stepReader) read() {
-	for r.at < len(r.script) && len(r.steps) < maxSteps {
-		c, rest := r.script[r.at], r.script[r.at:]
+// CommandLine returns steps in one line, as they were written, with the operators between them.
+func CommandLine(steps []Step) string {
+	var b strings.Builder
+	for i := range steps {
+		s := &steps[i]
 		switch {
-		case c == '\'' || c == '"' || c == '`':
-			r.write(rest[:quotedLen(rest)])
-		case c == '#' && r.atWord():
-			r.at += strings.IndexByte(rest+"\n", '\n')
-		case c == '\n':
-			r.at++
-			r.newline()
-		case r.operator(c, rest):
-		case r.start && c >= 'a' && c <= 'z':
-			r.keyword(rest)
+		case i == 0:
+		case s.Before == "&&" || s.Before == "||":
+			b.WriteString(" " + s.Before + " ")
+		case s.Before == "&":
+			b.WriteString(" & ")
 		default:
-			r.write(rest[:1])
-			r.start = r.start && (c == ' ' || c == '\t') || c == '|'
+			b.WriteString("; ")
+		}
+		b.WriteString(s.Text)
+	}
+	if n := len(steps); n > 0 && steps[n-1].After == "&" {
+		b.WriteString(" &")
+	}
+	return b.String()
+}
+
+// token is a word or a separator of a script.
+type token struct {
+	raw  string // as written
+	word string // without quotes
+	here string // first line of the here-document that it begins
+	ends bool   // it is an operator or the end of a line
+}
+
+// lexer splits a script into tokens.
+type lexer struct {
+	script  string
+	at      int
+	tokens  []token
+	pending []int // tokens whose here-documents begin after this line
+	open    int   // subshells
+}
+
+func tokensOf(script string) []token {
+	l := lexer{script: script[:min(len(script), maxScript)]}
+	for l.at < len(l.script) {
+		rest := l.script[l.at:]
+		switch c := rest[0]; {
+		case c == ' ' || c == '\t' || c == '\r':
+			l.at++
+		case strings.HasPrefix(rest, "\\\n"):
+			l.at += 2
+		case c == '#':
+			l.at += strings.IndexByte(rest+"\n", '\n')
+		case c == '\n':
+			l.add(1, true)
+			l.hereDocuments()
+		case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"), strings.HasPrefix(rest, "|&"):
+			l.add(2, true)
+		case c == ';', c == '|', c == '&' && !strings.HasPrefix(rest, "&>"):
+			l.add(1, true)
+		case c == '(':
+			l.open++
+			l.add(1, false)
+		case c == ')' && l.open > 0:
+			l.open--
+			l.add(1, false)
+		default:
+			l.word(rest)
 		}
 	}
-	r.flush("", r.line)
+	return l.tokens
 }
 
-// operator reads an operator, a bracket, or a backslash; it reports false if there is none.
-func (r *stepReader) operator(c byte, rest string) bool {
-	switch {
-	case c == '\\' && len(rest) > 1:
-		if rest[1] == '\n' {
-			rest = "  "
+// add adds the next n bytes as a token.
+func (l *lexer) add(n int, ends bool) {
+	raw := l.script[l.at : l.at+n]
+	l.tokens = append(l.tokens, token{raw: raw, word: raw, ends: ends})
+	l.at += n
+}
+
+// word adds the word at the beginning of rest.
+func (l *lexer) word(rest string) {
+	var word strings.Builder
+	mark := "" // delimiter of a here-document
+	i := 0
+	for i < len(rest) {
+		c, n := rest[i], 1
+		switch {
+		case strings.IndexByte(" \t\r\n;|", c) >= 0, c == ')' && l.open > 0, strings.HasPrefix(rest[i:], "\\\n"),
+			c == '&' && !strings.HasSuffix(rest[:i], ">") && !strings.HasPrefix(rest[i:], "&>"):
+			n = 0
+		case c == '\'' || c == '"':
+			n = quotedLen(rest[i:])
+			word.WriteString(strings.Trim(rest[i:i+n], string(c)))
+		case c == '\\' && i+1 < len(rest):
+			n = 2
+			word.WriteString(rest[i+strings.Count(" '\"\\$", rest[i+1:i+2]) : i+2])
+		case c == '`':
+			n = quotedLen(rest[i:])
+			word.WriteString(rest[i : i+n])
+		case c == '(' || c == '{' && strings.HasSuffix(rest[:i], "$"):
+			n = bracketLen(rest[i:])
+			word.WriteString(rest[i : i+n])
+		case strings.HasPrefix(rest[i:], "<<") && !strings.HasPrefix(rest[i:], "<<<") && !strings.HasSuffix(rest[:i], "<"):
+			delimiter := strings.TrimLeft(strings.TrimPrefix(rest[i+2:], "-"), " \t")
+			end := strings.IndexAny(delimiter+"\n", " \t\n;|&<>)")
+			mark = strings.Trim(delimiter[:end], `'"\`)
+			n = len(rest) - i - len(delimiter) + end
+			word.WriteString(rest[i : i+n])
+		default:
+			word.WriteByte(c)
 		}
-		r.write(rest[:2])
-	case strings.HasPrefix(rest, "<<<"):
-		r.write("<<<")
-	case strings.HasPrefix(rest, "<<"):
-		r.hereDoc(rest)
-	case strings.HasPrefix(rest, "&&"), strings.HasPrefix(rest, "||"):
-		r.separate(rest[:2], r.line)
-	case c == ';' || c == '&' && !strings.HasPrefix(rest, "&>") && !strings.HasSuffix(r.text.String(), ">"):
-		r.separate(rest[:1], r.line+1)
-	case c == '(' || c == '{':
-		r.depth++
-		r.write(rest[:1])
-		r.start = true
-	case (c == ')' || c == '}') && r.depth > 0:
-		r.depth--
-		r.write(rest[:1])
-	default:
-		return false
+		if i += n; n == 0 {
+			break
+		}
 	}
-	return true
-}
-
-// write appends text to the step and moves on by its length.
-func (r *stepReader) write(text string) {
-	r.text.WriteString(text)
-	r.at += len(text)
-	r.start = r.start && strings.TrimSpace(text) == ""
-}
-
-// atWord reports whether a word begins here.
-func (r *stepReader) atWord() bool {
-	return r.at == 0 || strings.IndexByte(" \t\n;", r.script[r.at-1]) >= 0
+	if mark != "" {
+		l.pending = append(l.pending, len(l.tokens))
+	}
+	l.tokens = append(l.tokens, token{raw: rest[:i], word: word.String(), here: mark})
+	l.at += max(i, 1)
 }
 
 // quotedLen returns the length of the quoted text at the beginning of s.
@@ -138,180 +173,175 @@ func quotedLen(s string) int {
 	return len(s)
 }
 
-// hereDoc reads an operator << and its delimiter.
-func (r *stepReader) hereDoc(rest string) {
-	n := len(rest) - len(strings.TrimLeft(strings.TrimPrefix(rest[2:], "-"), " \t"))
-	end := n
-	for end < len(rest) && strings.IndexByte(" \t\n;|&<>)", rest[end]) < 0 {
-		end++
-	}
-	if mark := strings.Trim(rest[n:end], `'"\`); mark != "" {
-		r.ends = append(r.ends, mark)
-	}
-	r.write(rest[:end])
-}
-
-// newline ends a line of the script; the bodies of its here-documents follow.
-func (r *stepReader) newline() {
-	for _, end := range r.ends {
-		r.hereText(end)
-	}
-	r.ends, r.owner = nil, 0
-	if r.depth == 0 {
-		r.flush("", r.line+1)
-		return
-	}
-	text := strings.TrimSpace(r.text.String())
-	if text != "" && !endsWithAny(text, ";", "do", "then", "else", "{", "(", "&&", "||", "|") {
-		r.text.WriteByte(';')
-	}
-	r.text.WriteByte(' ')
-	r.start = true
-}
-
-func endsWithAny(text string, ends ...string) bool {
-	for _, end := range ends {
-		if strings.HasSuffix(text, end) {
-			return true
+// bracketLen returns the length of the text in brackets at the beginning of s.
+func bracketLen(s string) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\'', '"':
+			i += quotedLen(s[i:]) - 1
+		case '(', '{':
+			depth++
+		case ')', '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
 		}
 	}
-	return false
+	return len(s)
 }
 
-// hereText reads the lines of a here-document.
-func (r *stepReader) hereText(end string) {
-	from, lines, first := r.at, 0, ""
-	for r.at < len(r.script) {
-		line, _, _ := strings.Cut(r.script[r.at:], "\n")
-		if strings.TrimSpace(line) == end {
-			break
+// hereDocuments reads the here-documents of the line that ended, and keeps the first line of each.
+func (l *lexer) hereDocuments() {
+	for _, i := range l.pending {
+		t := &l.tokens[i]
+		lines, first, mark := 0, "", t.here
+		for l.at < len(l.script) {
+			line, _, _ := strings.Cut(l.script[l.at:], "\n")
+			l.at = min(len(l.script), l.at+len(line)+1)
+			if strings.TrimSpace(line) == mark {
+				break
+			}
+			if lines++; first == "" {
+				first = strings.Join(strings.Fields(line), " ")
+			}
 		}
-		r.at = min(len(r.script), r.at+len(line)+1)
-		if lines++; first == "" {
-			first = strings.TrimSpace(line)
+		t.here = " " + compress.Clip(first, hereDocText)
+		if lines > 1 && !strings.HasSuffix(t.here, "…") {
+			t.here += " …"
 		}
 	}
-	body := r.script[from:r.at]
-	r.at = min(len(r.script), r.at+len(end)+1)
-
-	short := " " + compress.Clip(strings.Join(strings.Fields(first), " "), hereDocText)
-	if lines > 1 && !strings.HasSuffix(short, "…") {
-		short += " …"
-	}
-	if r.owner > 0 && r.owner <= len(r.steps) {
-		owner := &r.steps[r.owner-1]
-		owner.Text, owner.Body = owner.Text+short, owner.Body+body
-		return
-	}
-	r.here += short
-	r.body += body
+	l.pending = nil
 }
 
-// separate ends a step at an operator; next is the number of the next command line.
-func (r *stepReader) separate(operator string, next int) {
-	if r.depth > 0 {
-		r.write(operator)
-		r.start = true
-		return
-	}
-	r.at += len(operator)
-	r.flush(operator, next)
+// Words of the shell.
+var (
+	openWords  = compress.WordSet("for while until if case select {")
+	closeWords = compress.WordSet("done fi esac }")
+	groupWords = compress.WordSet("while until if elif do then else done fi esac time { } ( ) !") // a command follows
+	loopWords  = compress.WordSet("for select case")                                              // no command follows
+)
+
+// stepParser collects the steps of tokens.
+type stepParser struct {
+	dir   string
+	line  int
+	steps []Step
 }
 
-// keyword reads a word at the beginning of a command.
-func (r *stepReader) keyword(rest string) {
-	n := 0
-	for n < len(rest) && strings.IndexByte(" \t\n;|&<>()'\"\\$`", rest[n]) < 0 {
-		n++
-	}
-	word := rest[:n]
-	if r.flat && groupWords[word] {
-		r.at += n
-		return
-	}
-	r.write(word)
-	switch word {
-	case "for", "while", "until", "if", "case", "select":
-		if !r.flat {
-			r.depth++
+func (p *stepParser) parse(tokens []token) {
+	from, depth, start, before := 0, 0, true, ""
+	for i, t := range append(tokens, token{raw: "\n", ends: true}) {
+		switch {
+		case t.ends && i == len(tokens), t.ends && depth == 0 && t.raw[0] != '|', t.raw == "||" && depth == 0:
+			if joins := before == "&&" || before == "||"; i == from && t.raw == "\n" && joins {
+				from = i + 1
+				continue // the line goes on
+			}
+			after := strings.TrimSpace(t.raw)
+			p.step(tokens[from:i], before, after)
+			if before = after; after != "&&" && after != "||" {
+				p.line++
+			}
+			from, depth, start = i+1, 0, true
+		case t.ends:
+			start = true
+		case t.raw == "(", start && openWords[t.raw]:
+			depth++
+			start = groupWords[t.raw]
+		case t.raw == ")", start && closeWords[t.raw]:
+			depth = max(0, depth-1)
+			start = false
+		default:
+			start = start && groupWords[t.raw]
 		}
-	case "done", "fi", "esac":
-		r.depth = max(0, r.depth-1)
-	case "do", "then", "else", "elif", "time":
-		r.start = true
-	}
-}
-
-// groupWords are words of loops and conditions before their commands.
-var groupWords = compress.WordSet("while until if elif do then else done fi esac time")
-
-// flush appends the step that was read; op is the operator behind it, next the number of the next
-// command line.
-func (r *stepReader) flush(op string, next int) {
-	text := strings.Join(strings.Fields(r.text.String()), " ")
-	step := Step{Text: text + r.here, Dir: r.dir, Line: r.line, Before: r.op, After: op, Inline: r.body != "" || len(r.ends) > 0, Body: r.body}
-	r.text.Reset()
-	r.here, r.body = "", ""
-	r.line, r.start = next, true
-	if text == "" {
-		return
-	}
-	r.op = op
-
-	if inner, ok := strings.CutPrefix(text, "("); ok && strings.HasSuffix(inner, ")") {
-		r.nested(inner[:len(inner)-1], step.Line)
-		return
-	}
-	step.Head, step.Commands = commandsOf(text)
-	if len(step.Commands) == 0 {
-		return
-	}
-	first := step.Commands[0]
-	if inner := ShellScript(first); inner != "" && len(step.Commands) == 1 {
-		r.nested(inner, step.Line)
-		return
-	}
-	if groups[first[0]] {
-		if r.flat {
-			return
-		}
-		step.Group, step.Commands = true, commandsWithin(text)
-		if len(step.Commands) == 0 {
-			return
-		}
-	}
-
-	r.steps = append(r.steps, step)
-	if len(r.ends) > 0 && r.owner == 0 {
-		r.owner = len(r.steps)
-	}
-	if first[0] == "cd" || first[0] == "pushd" {
-		r.dir = joinDir(r.dir, first[1:])
 	}
 }
 
-// groups are words that begin a loop, a condition, or a group.
-var groups = compress.WordSet("for while until if case select {")
-
-// commandsWithin returns the words of all commands in a group.
-func commandsWithin(text string) (commands [][]string) {
-	inner := stepReader{script: strings.Trim(text, "{}"), flat: true, start: true}
-	inner.read()
-	for _, s := range inner.steps {
-		commands = append(commands, s.Commands...)
+// step appends a pipeline, or the steps of a script within it.
+func (p *stepParser) step(tokens []token, before, after string) {
+	if n := len(tokens); n > 1 && tokens[0].raw == "(" && tokens[n-1].raw == ")" {
+		p.nested(tokens[1 : n-1])
+		return
 	}
-	return commands
+	s := Step{Before: before, After: after, Dir: p.dir, Line: p.line, Commands: commandsOf(tokens)}
+	if len(s.Commands) == 0 {
+		return
+	}
+	s.Group = openWords[tokens[0].raw]
+	if inner := ShellScript(s.Commands[0]); inner != "" && len(s.Commands) == 1 && !s.Group {
+		p.nested(tokensOf(inner))
+		return
+	}
+	s.Text = textOfTokens(tokens)
+	s.Head = s.Text
+	if pipe := slices.IndexFunc(tokens, func(t token) bool { return t.ends && t.raw[0] == '|' }); pipe >= 0 {
+		s.Head = textOfTokens(tokens[:pipe])
+	}
+	s.Inline = slices.ContainsFunc(tokens, func(t token) bool { return t.here != "" })
+	p.steps = append(p.steps, s)
+	if first := s.Commands[0]; !s.Group && (first[0] == "cd" || first[0] == "pushd") {
+		p.dir = joinDir(p.dir, first[1:])
+	}
 }
 
 // nested appends the steps of a script within the script. They belong to the command line that runs
 // it, and their directory does not outlast it.
-func (r *stepReader) nested(script string, line int) {
-	inner := stepReader{script: script, dir: r.dir, start: true}
-	inner.read()
+func (p *stepParser) nested(tokens []token) {
+	inner := stepParser{dir: p.dir}
+	inner.parse(tokens)
 	for _, s := range inner.steps {
-		s.Line = line
-		r.steps = append(r.steps, s)
+		s.Line = p.line
+		p.steps = append(p.steps, s)
 	}
+}
+
+// textOfTokens returns tokens as one line.
+func textOfTokens(tokens []token) string {
+	var b strings.Builder
+	here, ends := "", true
+	for _, t := range tokens {
+		raw := t.raw
+		if raw == "\n" {
+			if ends {
+				continue
+			}
+			raw = ";"
+		}
+		if b.Len() > 0 && raw != ";" {
+			b.WriteByte(' ')
+		}
+		b.WriteString(raw)
+		here += t.here
+		ends = t.ends || groupWords[raw]
+	}
+	return strings.Join(strings.Fields(b.String()), " ") + here
+}
+
+// commandsOf returns the words of the commands among tokens.
+func commandsOf(tokens []token) (commands [][]string) {
+	var words []string
+	end := func() {
+		for len(words) > 0 && isAssignment(words[0]) {
+			words = words[1:]
+		}
+		if len(words) > 0 && !loopWords[words[0]] {
+			words = Unwrapped(words)
+			words[0] = words[0][strings.LastIndexByte(words[0], '/')+1:]
+			commands = append(commands, words)
+		}
+		words = nil
+	}
+	for _, t := range tokens {
+		switch {
+		case t.ends:
+			end()
+		case len(words) > 0 || !groupWords[t.raw]:
+			words = append(words, t.word)
+		}
+	}
+	end()
+	return commands
 }
 
 // joinDir returns the directory after a cd with these operands.
@@ -329,61 +359,8 @@ func joinDir(dir string, operands []string) string {
 	}
 }
 
-// commandsOf returns the words of the commands in a pipeline, and its text up to the first pipe.
-func commandsOf(text string) (head string, commands [][]string) {
-	whole := text
-	head = text
-	var words []string
-	end := func() {
-		for len(words) > 0 && isAssignment(words[0]) {
-			words = words[1:]
-		}
-		if len(words) > 0 {
-			words = Unwrapped(words)
-			words[0] = words[0][strings.LastIndexByte(words[0], '/')+1:]
-			commands = append(commands, words)
-		}
-		words = nil
-	}
-	for text = strings.TrimLeft(text, " !"); text != ""; text = strings.TrimLeft(text, " ") {
-		if text[0] == '|' {
-			if end(); head == whole {
-				head = strings.TrimSpace(whole[:len(whole)-len(text)])
-			}
-			text = strings.TrimLeft(text, "|&")
-			continue
-		}
-		var word string
-		word, text = cutWord(text)
-		words = append(words, word)
-	}
-	end()
-	return head, commands
-}
-
-// cutWord cuts the first word off a text, without its quotes.
-func cutWord(text string) (word, rest string) {
-	var b strings.Builder
-	i := 0
-	for i < len(text) && text[i] != ' ' && (text[i] != '|' || i == 0) {
-		switch c := text[i]; {
-		case c == '\'' || c == '"':
-			n := quotedLen(text[i:])
-			b.WriteString(strings.Trim(text[i:i+n], string(c)))
-			i += n
-		case c == '\\' && i+1 < len(text) && strings.IndexByte(` '"\$`, text[i+1]) >= 0:
-			b.WriteByte(text[i+1])
-			i += 2
-		default:
-			b.WriteByte(c)
-			i++
-		}
-	}
-	return b.String(), text[i:]
-}
-
 // isAssignment reports whether a word sets a variable: NAME=value.
 func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789") == ""
+	return ok && name != "" && strings.IndexFunc(name, func(c rune) bool { return c != '_' && !isAlphanumeric(c) }) < 0
 }

@@ -102,19 +102,23 @@ func TestMentionedExitCodeIsOutput(t *testing.T) {
 	}
 }
 
-// FileAct compares whole words: "tools" does not contain the verb "ls".
-func TestFileActMatchesWords(t *testing.T) {
+// A tool's name is compared by whole words: "tools" does not contain the verb "ls".
+func TestFileUsesOfTools(t *testing.T) {
 	for name, want := range map[string]string{
 		"tools_write": Writes, "mcp__fs-tools__write_file": Writes, "WriteFile": Writes, "writefile": Writes,
 		"mcp__file_search__read_text": Reads, "load_details": Reads,
 		"details": "", "ls": "", "list_files": "", "findPattern": "",
 		"MultiEdit": Changes, "search_replace": Changes, "str_replace_editor": Changes, "remove_file": Removes,
 		"delete_lines": Changes, "insert_text": Changes, "append_to_file": Changes, "create_new_file": Writes,
-		"delete":        Removes,
+		"delete": Removes, "delete_directory": Removes,
 		"update_ticket": "", "create_directory": "", "delete_branch": "", "concatenate": "", "download_file": "",
 		"credit_account": "", "compatch": "",
 	} {
-		if got := FileAct(name); got != want {
+		got := ""
+		if list := FileUses(name, `{"path":"a.go"}`); len(list) > 0 {
+			got = list[0].Act
+		}
+		if got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,12 +12,13 @@ import (
 	"github.com/ctxfs/ctxfs/internal/cli"
 	packcli "github.com/ctxfs/ctxfs/pack/cli"
 	"github.com/ctxfs/ctxfs/pack/recipe"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 type evalFlags struct {
 	budgets       []int
 	cuts, jobs    int
-	only          []string
+	only, without []string
 	encoding      string
 	recipe, lost  string
 	asJSON, quick bool
@@ -79,6 +81,7 @@ docs/eval.md has more, and how to judge the result.`,
 		Example: `  ctxfs eval ~/sessions
   ctxfs eval --budgets 8000 --only frcctx,farctx --cuts 5 .
   ctxfs eval --recipe context.yaml --lost lost.jsonl /ctx/home/1000/agent/coder
+  ctxfs eval --alone --without quotes ~/sessions
   ctxfs eval --derived ~/sessions
   ctxfs eval --quick --json examples/session | jq '.rows[] | select(.method == "ctxfs")'`,
 		Args:    cobra.MinimumNArgs(1),
@@ -110,6 +113,8 @@ docs/eval.md has more, and how to judge the result.`,
 	fl.StringVar(&f.stretches, "stretches", "", "measure only the `HALF` of the stretches: odd or even")
 	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
 	fl.StringVar(&f.recipe, "recipe", "", "compile by the recipe in `FILE`, to try its history settings")
+	fl.StringArrayVar(&f.without, "without", nil,
+		"leave out the `SECTION` of compacted records, to see what it is worth: "+strings.Join(section.Names(), ", "))
 	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs (or the notes) lost to `FILE`, a JSON object a line")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object, with each session's figures")
 	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes contain statements that are planted into the sessions")
@@ -138,7 +143,7 @@ func (f *evalFlags) check(given func(string) bool) error {
 		return cli.Usagef("--seeds needs --derived")
 	}
 	if f.derived {
-		for _, other := range []string{"budgets", "cuts", "only", "alone", "stretches", "recipe", "quick", "encoding", "jobs"} {
+		for _, other := range []string{"budgets", "cuts", "only", "alone", "stretches", "recipe", "without", "quick", "encoding", "jobs"} {
 			if given(other) {
 				return cli.Usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
@@ -148,6 +153,10 @@ func (f *evalFlags) check(given func(string) bool) error {
 		return cli.Usagef("--cuts must not be negative, --jobs must be at least 1")
 	}
 	f.options = eval.Options{Budgets: f.budgets, Cuts: f.cuts, Encoding: f.encoding, Alone: f.alone, Jobs: f.jobs, Lost: f.lost != ""}
+	var err error
+	if f.options.Without, err = section.SetOf(f.without...); err != nil {
+		return cli.Usagef("--without %w", err)
+	}
 	if f.stretches != "" {
 		half, err := eval.ParseStretches(f.stretches)
 		if err != nil {

@@ -70,7 +70,6 @@ func newWorld(t *rapid.T) *world {
 }
 
 func (w *world) close() {
-	w.builder.Flush()
 	w.builder.Close()
 	w.collector.Close()
 	w.store.Close()
@@ -190,7 +189,7 @@ func (w *world) readPack(t *rapid.T) {
 	b, err := w.builder.Current(context.Background(), w.x)
 	must(t, err)
 	w.builder.Opened(w.x, b, builder.Opening{File: ctxabi.PackFile, At: w.now})
-	_, err = w.builder.Served(context.Background(), w.x)
+	_, err = w.x.Served()
 	must(t, err)
 	w.last, w.remembered = string(b.Markdown), w.now
 	if n := len(w.packs); n == 0 || w.packs[n-1].id != b.ID {

@@ -16,7 +16,7 @@ type Coder struct {
 func (c *Coder) fail() { c.Bad, c.Data = true, nil }
 
 // Number codes integers as varints.
-func Number[T ~int | ~int32 | ~int64 | ~uint8](c *Coder, all ...*T) {
+func Number[T ~int | ~int32 | ~int64 | ~uint8 | ~uint16](c *Coder, all ...*T) {
 	for _, p := range all {
 		if !c.Reads {
 			c.Data = binary.AppendVarint(c.Data, int64(*p))

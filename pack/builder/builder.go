@@ -45,11 +45,9 @@ type Builder struct {
 	outputs *outputs // nil: commands are not run
 	homes   sync.Map // home directories of users, by uid
 	inputs  source.Gatherer
-	watcher atomic.Pointer[watcher]
 
 	compiled, reused atomic.Uint64 // see Counts
 	awaited          atomic.Uint64 // see Awaited
-	opened           opened
 	digests          digests
 
 	work    context.Context // of what goes on behind the readers' backs
@@ -84,9 +82,6 @@ func (b *Builder) Close() {
 	b.endWork()
 	b.mu.Unlock()
 	b.working.Wait()
-	if w := b.watcher.Load(); w != nil {
-		w.close()
-	}
 	if b.outputs != nil {
 		b.outputs.Close()
 	}

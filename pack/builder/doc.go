@@ -32,7 +32,7 @@
 //   - Packs of earlier moments, context/at: at.go (maxPast are kept for each session).
 //   - Derived facts, decisions, refs, and todos: notes.go; from events: notes_events.go.
 //   - Memory of a workspace: project.go. When a pack takes it again: project_pack.go.
-//   - Which pin or budget is refused: fits.go. When a changed recipe is checked: watch.go.
+//   - Which pin or budget is refused, and the check of a written recipe: fits.go.
 //   - Report while there is no pack: builder.go (Builder.FailureReport).
 //   - Which sessions leave memory: entries.go (Builder.trim). Memory for a build: room.go
 //     (ErrNoMemory).

@@ -23,7 +23,6 @@ type entry struct {
 	finished   uint64        // the last compilation that succeeded
 	reused                   // of the packs of all records
 	epoch      *epochNote
-	epochTold  string // the last epoch that this host had committed
 	summarizer summarizer
 	answers    bool // the agent answers requests for a summary
 	computed   computed
@@ -37,7 +36,8 @@ type entry struct {
 
 	source.Logs // of the session, as packs show them
 
-	past past // the packs of earlier moments
+	past   past   // the packs of earlier moments
+	opened opened // the pack that was read last
 }
 
 // Bounds of the entries in memory; see [memory.Limit.CacheBound]. An evicted session is compiled from its index again.

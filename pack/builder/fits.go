@@ -1,6 +1,7 @@
 package builder
 
 import (
+	"context"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -55,4 +56,18 @@ func replacePin(in *pack.Input, name, pin string, data []byte) bool {
 		}
 	}
 	return false
+}
+
+// CheckRecipe reports the problems of the session's recipe in errors.jsonl unless they are there. It
+// does nothing for a generator of the session, whose build may wait for it.
+func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
+	if b.IsInside(ctx, x) {
+		return
+	}
+	e := b.use(x)
+	if e.lock(ctx) != nil {
+		return
+	}
+	defer func() { <-e.busy }()
+	b.inputs.CheckRecipe(x)
 }

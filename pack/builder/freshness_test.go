@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/packtest"
@@ -192,35 +191,5 @@ func TestMissingRequiredSourceIsNoData(t *testing.T) {
 	d.write("../../guide.md", "Here.\n")
 	if !strings.Contains(string(d.pack().Markdown), "Here.\n") {
 		t.Error("not in the pack")
-	}
-}
-
-// How much of a home is opened again is counted, not timed: nothing that did not change.
-func TestUnchangedFilesAreNotReadAgain(t *testing.T) {
-	d := newDesk(t, Config{Budget: 8000})
-	d.append(packtest.Message("user", "Fix the token refresh."))
-	for i := range 200 {
-		d.write(fmt.Sprintf("../../knowledge/k%03d.md", i), fmt.Sprintf("Token refresh %d.\n", i))
-	}
-	old := time.Now().Add(-time.Hour)
-	for i := range 200 {
-		if err := os.Chtimes(filepath.Join(d.x.Dir(), fmt.Sprintf("../../knowledge/k%03d.md", i)), old, old); err != nil {
-			t.Fatal(err)
-		}
-	}
-	first := d.pack()
-	for !isSettled(d) {
-		d.pack()
-	}
-	before := d.b.entry(d.x.ID()).newest.Load().gathered
-	if d.pack() != first {
-		t.Fatal("another build though nothing changed")
-	}
-	after := d.b.entry(d.x.ID()).newest.Load().gathered
-	if again, all := after.Reread(before); len(again) > 0 || all < 200 {
-		t.Errorf("%q of %d files were read again", again, all)
-	}
-	if size := int(d.b.sessions.SizeOf(d.x.ID())); size < 200*160 || size > 4<<20 {
-		t.Errorf("the session counts as %d bytes", size)
 	}
 }

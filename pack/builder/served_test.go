@@ -31,7 +31,7 @@ func (d *desk) openPack(file string) *pack.Build {
 // served returns the rows and what is kept.
 func (d *desk) served() (rows []blob.Row, s *blob.Served) {
 	d.t.Helper()
-	s, err := d.b.Served(context.Background(), d.x)
+	s, err := d.x.Served()
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -56,7 +56,6 @@ func TestEachPackThatIsReadHasARow(t *testing.T) {
 	var lengths []int64 // of events.jsonl when each was opened
 	for i := range 40 {
 		if i == 25 {
-			d.b.Flush()
 			d.b.Close()
 			d.restart(Config{Budget: 1200})
 			d.openPack("context/pack.md") // of the last row
@@ -137,7 +136,7 @@ func TestManyReadersAreWrittenInOrder(t *testing.T) {
 				if i%5 != 4 {
 					continue
 				}
-				s, err := d.b.Served(context.Background(), x)
+				s, err := x.Served()
 				if err != nil {
 					t.Error(err)
 					return
@@ -155,12 +154,6 @@ func TestManyReadersAreWrittenInOrder(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	d.b.Flush()
-	d.b.opened.mu.Lock()
-	defer d.b.opened.mu.Unlock()
-	if o := &d.b.opened; len(o.queue) != 0 || o.bytes != 0 {
-		t.Errorf("%d openings of %d bytes are left", len(o.queue), o.bytes)
-	}
 }
 
 // A disk that takes nothing costs the rows; it is told once, and again when it had recovered in between.
@@ -178,7 +171,6 @@ func TestWhatCannotBeKeptIsToldOnce(t *testing.T) {
 		}
 	}
 	told := func() int {
-		d.b.Flush()
 		return strings.Count(string(d.x.Errors()), `"op":"serve"`)
 	}
 	block()

@@ -88,7 +88,7 @@ func summaryRecord(ctx context.Context, m record.Records, at int) (string, error
 	}
 	var b strings.Builder
 	b.WriteString("[" + record.AddressOf(m, at).Source())
-	record.WriteSpeaker(&b, m, at, r)
+	b.WriteString(record.Speaker(m, at, r))
 	if r.Failed {
 		b.WriteString(" (error)")
 	}

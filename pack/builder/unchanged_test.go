@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,13 +11,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/packtest"
 )
 
-// settled reports whether a look that goes the way of the last one finds all as it was.
-func settled(d *desk) bool {
-	ok, _ := d.b.inputs.Unchanged(context.Background(), d.x, d.b.entry(d.x.ID()).newest.Load().gathered)
-	return ok
-}
-
-// A look that goes the way of the one before it must find whatever a look at everything would find.
 func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 	const recipe = "sources:\n  - {type: system_role}\n  - {type: pinned}\n  - {type: knowledge}\n  - {type: file, path: \"${CWD}/DELTA.md\", on_missing: skip}\n" +
 		"  - {type: file, path: \"${AGENT_HOME}/notes/a.md\", on_missing: skip}\n  - {type: journal}\n  - {type: todo}\n"
@@ -50,7 +42,7 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 			d.write("../../knowledge/a.md", "The one.\n")
 			d.append(packtest.Message("user", "one, deeper, more, linked"))
 			first := d.pack()
-			for !settled(d) {
+			for !isSettled(d) {
 				if d.pack() != first {
 					t.Fatal("another build of the same files")
 				}
@@ -63,35 +55,8 @@ func TestNothingNewIsSaidOnlyWhenNothingIs(t *testing.T) {
 	}
 }
 
-// The kernel looks a changed pack's name up twice. The second look goes the way of the first, though the sign of the file that
-// has just changed tells nothing yet: a look at everything costs as much as the change did.
-func TestALookBehindAChangeDoesNotLookAtEverything(t *testing.T) {
-	d := newDesk(t, Config{Budget: 8000})
-	d.write("../../context.yaml", "sources: [{type: knowledge}, {type: file, path: \"${AGENT_HOME}/a.md\"}, {type: journal}]\n")
-	for i := range 20 {
-		d.write(fmt.Sprintf("../../knowledge/k%02d.md", i), fmt.Sprintf("Note %d.\n", i))
-	}
-	d.write("../../a.md", "Round 0.\n")
-	d.append(packtest.Message("user", "notes"))
-	for d.pack(); !settled(d) || !isSettled(d); d.pack() {
-	}
-	for round := range 20 {
-		want := fmt.Sprintf("Round %d.\n", 1+round)
-		d.write("../../a.md", want) // in its place: its directory does not change
-		if settled(d) {
-			t.Fatalf("%q is not seen", want)
-		}
-		if got := string(d.pack().Markdown); !strings.Contains(got, want) {
-			t.Fatalf("%q is not in the pack:\n%s", want, got)
-		}
-		if !settled(d) {
-			t.Fatalf("%q: the next look goes another way", want)
-		}
-	}
-}
-
-// What was found the same on the way to the first change is not looked at again: the pack is still that of whoever looks at
-// all for the first time, whichever files were changed, moved and removed together.
+// The pack is that of a builder that sees the files for the first time, whichever files were
+// changed, moved, and removed together.
 func TestChangedFilesAreFoundAmongThoseThatAreNot(t *testing.T) {
 	const dirs, files = 3, 4
 	name := func(dir, file int) string { return fmt.Sprintf("../../knowledge/d%d/f%d.md", dir, file) }
@@ -106,7 +71,7 @@ func TestChangedFilesAreFoundAmongThoseThatAreNot(t *testing.T) {
 	path := func(dir int) string { return filepath.Join(d.x.Dir(), filepath.Dir(name(dir, 0))) }
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 30 {
-		for d.pack(); !settled(d); d.pack() {
+		for d.pack(); !isSettled(d); d.pack() {
 		}
 		var edits []string
 		for n := range 1 + random.IntN(3) {

@@ -10,6 +10,7 @@ func (r *Rules) code(c *coder.Coder) {
 	z := &r.zones
 	coder.Number(c, &r.room, &r.low, &r.minGain, &r.scale, &z.said, &z.summary, &z.state, &z.lines, &z.folds, &z.own)
 	coder.Number(c, &r.leadCap, &r.firstCap, &r.image, &r.shot, &r.free, &r.call, &r.iterations, &r.step, &r.summary)
+	coder.Number(c, &r.without)
 	c.Flag(&r.anywhere)
 	for _, s := range []*shareRule{&r.tool, &r.tight, &r.user, &r.other} {
 		s.code(c)

@@ -7,6 +7,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Rules are the numbers that a fold runs with. Weights are in tokens.
@@ -16,7 +17,8 @@ type Rules struct {
 	minGain int64 // likewise
 	scale   int64 // thousandths by which weights count
 	zones   zoneRules
-	summary int // the recipe's limit for a delivered summary; 0: see SummaryLimit
+	without section.Set // sections that no zone shows
+	summary int         // the recipe's limit for a delivered summary; 0: see SummaryLimit
 
 	leadCap  int // for all leading records together; 0: none leads
 	firstCap int // for the first user record once it is behind the boundary; 0: it is not kept
@@ -173,8 +175,9 @@ type Policy struct {
 	zones              zoneRules
 	iterations, step   int
 	Truncate           bool
-	Summary            int  // limit of a delivered summary in tokens; 0: [Rules.SummaryLimit] decides
-	Present            bool // the recipe has a journal
+	Summary            int         // limit of a delivered summary in tokens; 0: [Rules.SummaryLimit] decides
+	Present            bool        // the recipe has a journal
+	Without            section.Set // sections that no zone shows
 }
 
 // PolicyOf returns what r says of its journal s; nil: there is none.
@@ -221,7 +224,7 @@ func (j Policy) Rules(l Space, step int) Rules {
 	overhead := min(64, l.Room/8) // the conversation's heading and the notes of what is left out
 	room := max(1, l.Room-overhead)
 	f.room, f.low, f.minGain = int64(room)*j.high/1000, j.low, j.minGain
-	f.zones, f.summary = j.zoneRules(step), j.Summary
+	f.zones, f.without, f.summary = j.zoneRules(step), j.Without, j.Summary
 	f.leadCap, f.firstCap = min(limit/2, room/2), min(limit/10, room/5)
 	most := min(limit/4, room/2)
 	f.other = shareRule{above: most, to: most}

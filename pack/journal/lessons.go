@@ -12,11 +12,10 @@ import (
 // that an agent does not repeat an attempt that it no longer sees; recall does not quote failures
 // that are over.
 const (
-	LessonTurns   = 3   // requests of the user, the last of which begins the current turn
-	lessonWindow  = 256 // records
-	PlainSight    = 8   // newest records, which every agent still sees
-	maxLessons    = 5
-	RecallRecords = 2048 // records that recall looks at
+	LessonTurns  = 3   // requests of the user, the last of which begins the current turn
+	lessonWindow = 256 // records
+	PlainSight   = 8   // newest records, which every agent still sees
+	maxLessons   = 5
 )
 
 // Lessons returns a line for each failure of the last turns, the newest first, without those at the

@@ -418,6 +418,9 @@ func (b *zoner) group(end int) int {
 
 // fold folds records from the boundary backwards, as many groups as there is room for.
 func (b *zoner) fold(room int) {
+	if b.f.Rules.without.Has(section.Folded) {
+		return
+	}
 	var back []Part // newest first
 	marks := b.markTokens(Part{Piece: Piece{Zone: InFolds}})
 	left, last := room-marks, ""

@@ -9,6 +9,7 @@ import (
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // covered are the texts of the records that the pack shows.
@@ -124,7 +125,7 @@ func (d *digest) mayReplace() bool {
 func (b *zoner) keyLines(room int, covered []string, whole map[int]bool) Part {
 	first := b.window()
 	span := ctxabi.Span{From: first, To: b.z.at}
-	if span.From > span.To {
+	if span.From > span.To || b.f.Rules.without.Has(section.Quotes) {
 		return Part{}
 	}
 	d := &b.mm.digests

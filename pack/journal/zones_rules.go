@@ -1,5 +1,7 @@
 package journal
 
+import "github.com/ctxfs/ctxfs/pack/section"
+
 // zoneRules are what zones take of the room, in thousandths or in tokens.
 type zoneRules struct {
 	said, summary, state, lines, folds int64
@@ -18,6 +20,21 @@ func (z zoneRules) least() int64 { return z.own + z.derived()/3 }
 // times scales the derived zones by n/of. The delivered summary keeps its tokens.
 func (z zoneRules) times(n, of int64) zoneRules {
 	return zoneRules{z.said * n / of, z.summary * n / of, z.state * n / of, z.lines * n / of, z.folds * n / of, z.own}
+}
+
+// without removes the zones of some sections and gives their tokens to the others.
+func (z zoneRules) without(s section.Set) zoneRules {
+	all := z.derived()
+	for name, share := range map[string]*int64{section.Requests: &z.said, section.Conclusions: &z.summary,
+		section.Quotes: &z.lines, section.Folded: &z.folds} {
+		if s.Has(name) {
+			*share = 0
+		}
+	}
+	if s.Has(section.Files) && s.Has(section.Runs) {
+		z.state = 0
+	}
+	return z.times(all, max(1, z.derived()))
 }
 
 // within shrinks the zones so that they take at most room tokens. Without a delivered summary all
@@ -55,7 +72,7 @@ func (j Policy) zoneRules(step int) zoneRules {
 	if j.Truncate || j.iterations > 0 || step > lastKeptStep {
 		return zoneRules{}
 	}
-	z := j.zones
+	z := j.zones.without(j.Without)
 	// What is live keeps at least a fifth of what stays.
 	if most := j.low * 8 / 10; z.all() > most {
 		z = z.times(most, z.all())

@@ -9,6 +9,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // The user's words precede the conversation after a compaction, because they are the cheapest and
@@ -228,6 +229,9 @@ func (s *saying) rank(k int) int {
 // rules that it omits. Before the newest saidMost messages, the result contains only messages with
 // rules or changes, and missing contains the places of the others and of repeated messages, sorted.
 func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
+	if b.f.Rules.without.Has(section.Requests) {
+		return nil, nil
+	}
 	known, repeated := map[string]bool{}, []int{}
 	add := func(at int, w *saidWords) {
 		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
@@ -296,16 +300,6 @@ func (b *zoner) missingRules(marked, parts []string) map[int]bool {
 // middle of a very long history (see finds.GapBefore) and returns the places of all messages there.
 func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
 	gap := finds.GapBefore(b.z.at)
-	var unread []record.Address
-	for at := span.From; at <= span.To && b.mm.Fetch != nil; at++ {
-		if record.IsUser(b.m.At(at)) && b.mm.older[at] == nil && (at < gap.From || at > gap.To) {
-			unread = append(unread, record.AddressOf(b.m, at))
-		}
-	}
-	if len(unread) > 0 {
-		b.mm.Fetch(unread)
-	}
-
 	for at := span.To; at >= span.From; at-- {
 		switch {
 		case !record.IsUser(b.m.At(at)):

@@ -86,7 +86,8 @@ func (b *zoner) state(room, more int) Part {
 		return Part{}
 	}
 
-	in := section.Input{Where: addressIn(b.m), Room: room, More: more, Told: b.before.told(), Since: since}
+	in := section.Input{Where: addressIn(b.m), Room: room, More: more, Told: b.before.told(), Since: since,
+		Without: b.f.Rules.without}
 	in.Count = func(text string) int { return b.c.CountCached("- " + text + "\n") }
 	lines := s.Lines(in)
 	if len(lines) == 0 {

@@ -8,6 +8,7 @@ import (
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
 
 // Limits of the derived sentences. The span is divided into stretches of equal length.
@@ -112,6 +113,9 @@ func (b *zoner) delivered(room int) (text string, cut bool) {
 
 // derived are the lines for the records of a span, spread over it, as many as there is room for, in their order.
 func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string {
+	if b.f.Rules.without.Has(section.Conclusions) {
+		return nil
+	}
 	if b.z.From > 0 {
 		span.To = min(span.To, b.z.From-1)
 	}
@@ -284,15 +288,6 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 		return nil
 	}
 	out := b.gistPlaces(span, min(stretches, n))
-	if b.mm.Fetch != nil {
-		var places []record.Address
-		for _, list := range out {
-			for i := range list {
-				places = append(places, record.AddressOf(b.m, list[i].at))
-			}
-		}
-		b.mm.Fetch(places)
-	}
 	for k, places := range out {
 		list := places[:0]
 		for _, g := range places {

@@ -1,23 +1,22 @@
 // Package recall finds parts of old records that matter for the current request and that the pack
-// does not show otherwise. Package pack gives a [Query] and a number of tokens; Passages and
-// Answers return framed [Passage] values in the order of the records.
+// does not show otherwise. Package pack gives a [Query] and a number of tokens; Query.Passages
+// returns framed [Passage] values in the order of the records.
 //
-//	newest record is the user's ─► Query.Answers    question.go: units of all records
-//	the agent works             ─► Query.Passages   recall.go: passages of compacted records
-//	both ─► without lines that the pack shows       view.go, among.go
+//	request, newest records ─► Terms.find: best records of the whole history   terms_find.go
+//	best records ─► units by score                                             turn.go, units.go
+//	units ─► passages that the pack lacks, with the other half of each         choose.go, pairs.go
 //
 // # Where it is decided
 //
-//   - Whether the request or the agent's work is the query, and how many tokens recall gets:
-//     pack/recall_block.go.
-//   - Rank of passages while an agent works: recall.go (Query.rank). Window of old records:
-//     index.go (recallWindow).
-//   - Rank of answers to a request: question.go (answers.rank). Whether it is a question: units.go
-//     (Asks).
-//   - Question with its answer, call with its result: pairs.go. Units of a text: units.go.
-//   - Whether a line is in the pack already: view.go; in zones: among.go. Whether a later write
-//     replaced the content: index.go (Query.isReplaced). Whether the user changed a statement:
-//     pack/journal/changed.go.
+//   - Number of tokens: pack/recall_block.go. Text that is searched for, and how often a search takes
+//     place: recall.go (Query.ranking, Query.textUpTo).
+//   - Rank of records: terms_find.go (gainOf). Rank of their units: recall.go (ranking.rank),
+//     turn.go (turn.score). Share of the best score below which a unit is omitted: recall.go
+//     (answerShare).
+//   - Whether a request is a question: units.go (Asks). Units of a text: units.go (unitsOf).
+//   - Question with its answer, call with its result: pairs.go.
+//   - Whether the pack shows a line: view.go. Whether a later write replaced the content: choose.go
+//     (chooser.isReplaced). Whether the user changed a statement: pack/journal/changed.go.
 //   - Index of all terms: terms_fill.go builds it, terms_find.go searches it. A block of 32 to 8192
 //     records is a segment of the search index, which terms_block.go stores and merges. When records
 //     are indexed: pack/builder/room.go (indexAhead).
@@ -28,16 +27,15 @@
 //
 // # Files, from top to bottom
 //
-//	question.go     Query.Answers: passages for a request
+//	recall.go       Query.Passages: search and ranking
 //	pairs.go        question with its answer, call with its result
-//	recall.go       Query.Passages: passages while an agent works
-//	memo.go         what one pack reuses of the packs before it
+//	choose.go       parts of records that the pack lacks
 //	view.go         lines that the pack shows already
+//	turn.go         a record that may be recalled
+//	units.go        units of a text
+//	memo.go         index and last search
 //	terms_find.go   search in the index of all records
 //	terms_fill.go   construction of the index
 //	terms.go        Terms: index of all records
 //	terms_block.go  one block of the index, and its file
-//	index.go        window of old records
-//	among.go        lines in texts that join several
-//	units.go        units of a text
 package recall

@@ -2,60 +2,39 @@ package recall
 
 import "github.com/ctxfs/ctxfs/pack/journal"
 
-// Memo holds what one look for old records may reuse of those before it.
+// Memo is the memo of the journal with the index of all records and the last search.
 type Memo struct {
 	*journal.Memo
-	Terms       *Terms                 // of the whole history
-	shared      bool                   // others have them, too
-	inventories map[string]*inventory  // by the text
-	recalled    *oldRecords            // as the last build saw them
-	coming      map[int]*recordSegment // of live records, by the first of them: they are old after the next compaction
-	inZones     *amongst               // what of them stands in the zones of the last build
+	Terms   *Terms // of the whole history
+	shared  bool   // Terms belongs to somebody else, who accounts for its memory
+	ranking *ranking
 }
 
-// NewMemo returns an empty memo beside that of the journal.
+// NewMemo returns a memo with an index of its own.
 func NewMemo(mm *journal.Memo) *Memo {
-	return &Memo{Memo: mm, Terms: NewTerms(nil, 1), inventories: map[string]*inventory{}}
+	return &Memo{Memo: mm, Terms: NewTerms(nil, 1)}
 }
 
-// Share makes mm use an index that others use, too, and that they account for.
+// Share replaces the index by one that others use, too.
 func (mm *Memo) Share(x *Terms) { mm.Terms, mm.shared = x, true }
 
-// Forget forgets what the last build did not use.
-func (mm *Memo) Forget() {
-	for key, v := range mm.inventories {
-		if !v.used {
-			delete(mm.inventories, key)
-		}
-		v.used = false
-	}
-	mm.Memo.Forget()
-}
-
-// Clear forgets what hangs on the places of records.
+// Clear forgets everything that depends on the places of records.
 func (mm *Memo) Clear() {
-	mm.recalled, mm.coming = nil, nil
+	mm.ranking = nil
 	mm.Terms.Clear()
 	mm.Memo.Clear()
 }
 
-// Size is about how many bytes of memory mm holds.
+// Size estimates the memory of mm in bytes.
 func (mm *Memo) Size() int {
 	n := mm.Memo.Size()
-	for _, v := range mm.inventories {
-		n += v.size()
-	}
-	if mm.recalled != nil {
-		n += mm.recalled.size()
-	}
-	for _, s := range mm.coming {
-		n += s.size
+	if mm.ranking != nil {
+		for _, t := range mm.ranking.turns {
+			n += len(t.text) + 48*len(t.units)
+		}
 	}
 	if !mm.shared {
 		n += mm.Terms.Size()
-	}
-	if mm.inZones != nil {
-		n += mm.inZones.size()
 	}
 	return n
 }

@@ -1,79 +1,95 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// What a record says is often half of it: an answer without its question, a command without what came of it.
+// A record is often half of a pair: a question and its answer, a call and its result.
 const (
-	resultAfter = 16  // records behind a call among which its result is looked for
-	turnsAround = 2   // records before and behind one that is shown
-	pairBytes   = 240 // of the other half, at most about
+	resultAfter = 16  // records after a call among which its result is looked for
+	turnsAround = 2   // records before and after one that is shown
+	pairBytes   = 240 // of the other half, about
 )
 
-// pair shows the other half of a record that is shown, in short: the question that it answers, the answer to what it asks, the
-// first lines of what its calls came to, the call that it is the result of.
-func (a *answers) pair(t *turn) {
-	m, e := a.q.History, a.q.History.At(t.at)
-	switch {
+// pair shows the short form of the other half of a shown record: the question that it answers, the
+// answer to its question, the first lines of the results of its calls, or the call of a result.
+func (c *chooser) pair(t *turn) {
+	switch e := c.History.At(t.at); {
 	case record.IsResult(e):
-		if call := a.turn(int(e.CallOf)); call != nil && call.at < t.at {
-			a.showCall(call)
+		if call := c.turn(int(e.CallOf)); call != nil && call.at < t.at {
+			c.showEnd(call)
 		}
 	case e.Flags&ctxabi.HasCalls != 0:
 		if len(t.text)-t.said > 2*shortTurn {
-			return // it writes something: what comes of that says little
+			return // it writes a file, and the result says little
 		}
-		for at := t.at + 1; at <= min(a.q.Fold.N, t.at+resultAfter); at++ {
-			if r := m.At(at); record.IsResult(r) && int(r.CallOf) == t.at {
-				a.showFirst(a.turn(at))
+		for at := t.at + 1; at <= min(c.Fold.N, t.at+resultAfter); at++ {
+			if r := c.History.At(at); record.IsResult(r) && int(r.CallOf) == t.at {
+				c.showBegin(c.turn(at))
 			}
 		}
 	default:
-		if before := a.turn(t.at - 1); a.speaks(before) {
-			if from, to := questionIn(before); from < to {
-				a.show(before, from, to)
+		if before := c.turn(t.at - 1); c.speaks(before) {
+			if question := questionIn(before); question.To > 0 {
+				c.show(before, question)
 			}
 		}
-		if from, to := questionIn(t); from < to {
-			if next := a.turn(t.at + 1); a.speaks(next) {
-				a.showFirst(next)
-			}
+		if next := c.turn(t.at + 1); c.speaks(next) && questionIn(t).To > 0 {
+			c.showBegin(next)
 		}
 	}
 }
 
-// around shows what was said just before and behind some records that are shown and say something, the nearest first, where there is
-// room left: a talk goes on over several turns.
-func (a *answers) around(shown []*turn) {
+// showAround shows the short messages before and after the shown ones, nearest first.
+func (c *chooser) showAround() {
+	shown := slices.Clone(c.order)
 	for away := 1; away <= turnsAround; away++ {
 		for _, t := range shown {
-			if !a.speaks(t) {
+			if !c.speaks(t) {
 				continue
 			}
 			for _, at := range []int{t.at + away, t.at - away} {
-				if near := a.turn(at); a.speaks(near) && len(near.text) <= shortTurn {
-					a.showFirst(near)
+				if near := c.turn(at); c.speaks(near) && len(near.text) <= shortTurn {
+					c.showBegin(near)
 				}
 			}
 		}
 	}
 }
 
-// speaks reports whether a record is what somebody says.
-func (a *answers) speaks(t *turn) bool {
+// widen shows all of the shown records that are not long, and of long ones the units next to the
+// shown parts.
+func (c *chooser) widen() {
+	for _, t := range slices.Clone(c.order) {
+		if len(t.text) <= wholeTurn && c.show(t, t.all()) {
+			continue
+		}
+		for _, p := range slices.Clone(t.shown) {
+			for i, u := range t.units {
+				if i+1 < len(t.units) && t.units[i+1].From == p.From || i > 0 && t.units[i-1].To == p.To {
+					c.show(t, u.Passage)
+				}
+			}
+		}
+	}
+}
+
+// speaks reports whether a record is a message of the user or the agent, and has text.
+func (c *chooser) speaks(t *turn) bool {
 	if t == nil || len(t.units) == 0 {
 		return false
 	}
-	e := a.q.History.At(t.at)
+	e := c.History.At(t.at)
 	return (e.Role == ctxabi.User || e.Role == ctxabi.Assistant) && !record.IsResult(e)
 }
 
-// showFirst shows how a record begins.
-func (a *answers) showFirst(t *turn) {
+// showBegin shows the first units of a record.
+func (c *chooser) showBegin(t *turn) {
 	if t == nil || len(t.units) == 0 {
 		return
 	}
@@ -81,42 +97,34 @@ func (a *answers) showFirst(t *turn) {
 	for last+1 < len(t.units) && t.units[last+1].To-t.units[0].From <= pairBytes {
 		last++
 	}
-	a.show(t, t.units[0].From, t.units[last].To)
+	c.show(t, t.between(0, last))
 }
 
-// showCall shows what a record calls: its end, behind what it says.
-func (a *answers) showCall(t *turn) {
-	n := len(t.units)
-	if n == 0 {
+// showEnd shows the last units of a record, where its calls are.
+func (c *chooser) showEnd(t *turn) {
+	last := len(t.units) - 1
+	if last < 0 {
 		return
 	}
-	first := n - 1
-	for first > 0 && t.units[n-1].To-t.units[first-1].From <= pairBytes {
+	first := last
+	for first > 0 && t.units[last].To-t.units[first-1].From <= pairBytes {
 		first--
 	}
-	a.show(t, t.units[first].From, t.units[n-1].To)
+	c.show(t, t.between(first, last))
 }
 
-// questionIn returns the last sentence of a record that asks, if it ends the record or nearly does.
-func questionIn(t *turn) (from, to int) {
-	if len(t.units) == 0 {
-		return 0, 0
-	}
+// questionIn returns the last question in the last two units of a record, or the zero Passage.
+func questionIn(t *turn) compress.Passage {
 	for i := len(t.units) - 1; i >= max(0, len(t.units)-2); i-- {
 		u := t.units[i]
-		part := t.text[u.From:u.To]
-		end := strings.LastIndexByte(part, '?')
-		if end < 0 {
-			continue
-		}
-		for at := 0; at < len(part); {
-			next := at + sentenceEnd(part[at:])
-			if next > end {
-				p := trimmed(t.text, u.From+at, u.From+next)
-				return p.From, p.To
+		end := strings.LastIndexByte(t.text[u.From:u.To], '?')
+		for at := u.From; end >= 0 && at < u.To; {
+			next := at + sentenceEnd(t.text[at:u.To])
+			if next > u.From+end {
+				return trimmed(t.text, at, next)
 			}
 			at = next
 		}
 	}
-	return 0, 0
+	return compress.Passage{}
 }

@@ -3,254 +3,240 @@ package recall
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
-	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Recall shows again what old records say that matters now: passages of the records behind the
-// boundary that the pack does not show otherwise, verbatim.
-//
-// The query is the last request of the user that says something, with the open todos. If it is the
-// newest record, see [Query.Answers]. The longer an agent has been working on it, the more the texts
-// of the newest records ask, too, but never calls of tools. Then newer passages count more, and those with identifiers that the pack lacks. Content that a later write of its
-// file replaced is left out, and of passages with the same words all but one.
-//
-// It takes what the others after the journal and the journal itself leave, so that it never moves the
-// boundary, and none of the prefix.
 const (
+	// Heading begins the block.
 	Heading = record.BlockHeading + "recall\nParts of old records that may matter now, whole in " + ctxabi.LineDir + "/<number>.txt:\n"
 
-	Least        = 60   // tokens below which it is not worth its heading
-	recallHits   = 64   // passages that are looked at
-	recallTask   = 2000 // bytes of the request
-	recallNewest = 4    // records after the request that ask, too
-	recallAsks   = 750  // bytes at each end of one of these
-	recallFades  = 50   // records after which a passage counts for less
-	freshEnough  = 3    // identifiers that stand nowhere else
+	// Least is the number of tokens below which recall is not worth its heading.
+	Least = 60
 )
 
-// Passage is a part of an old record as it stands in a pack.
-type Passage struct {
-	Address  record.Address
-	of       *oldRecord
-	from, to int    // bytes of it
-	Text     string // framed
-	Tokens   int
-	Cut      bool // the record says more
-}
+// Limits of what is looked for and of what is read.
+const (
+	requestBytes  = 2000 // of the request
+	newestRecords = 4    // records after the request whose texts are part of the query
+	newestBytes   = 750  // at each end of one of them
 
-// Query is what old records are recalled for.
+	leastRecords  = 16  // best records that are read
+	mostRecords   = 160 // likewise, for a large room
+	passageTokens = 40  // estimated tokens of a passage; one more record is read for each that has room
+	besideRecords = 32  // best records whose neighbors are read, too
+	leastTokens   = 12  // of a passage
+
+	searchStep = 8 // records that an agent appends between two searches
+)
+
+// Shares of scores. A share of the best score decides how much of a unit is shown.
+const (
+	clearShare   = 0.4 // from here on with its other half and its surroundings
+	answerShare  = 0.2 // below, a unit is not shown
+	besideShare  = 0.3 // part of the best neighbor's score that counts for a unit
+	contentShare = 0.5 // factor for long arguments of a call
+	meanUnit     = 24  // terms of a unit, estimated
+)
+
+// Sizes in bytes.
+const (
+	shortTurn = 360  // a record up to this size is shown whole at once
+	wholeTurn = 1600 // likewise, if there are tokens left
+	nearGap   = 200  // largest gap between two shown parts of a record that is shown, too
+)
+
+// Query describes what old records are recalled for, and what the pack shows without them.
 type Query struct {
 	Memo    *Memo
 	History record.Records
 	Counter *tokens.Counter
 	Fold    *journal.Fold
 	Parts   []journal.Part // of the journal
-	Shown   []string       // what else stands in the pack
-	Current string         // the last request of the user, and the open todos
-	Todo    string         // the list that somebody wrote; "": none
-
-	replaced map[int]bool // by place; see isReplaced
-	chosen   chosen
+	Shown   []string       // other texts of the pack
+	Current string         // the last request of the user, and the open to-dos
+	Todo    string         // the agent's to-do list, or ""
 }
 
-// Passages chooses passages for room tokens, in the order of the records. It returns no error.
-func (q *Query) Passages(boundary, room int) ([]Passage, error) {
-	o := q.Memo.old(q.History, boundary)
-	q.Memo.prepare(q.History, boundary, q.Fold.N)
-	hits, working := q.rank(o)
-	if len(hits) == 0 {
-		return nil, nil
+// Passage is a part of an old record as a pack shows it.
+type Passage struct {
+	Address record.Address
+	Text    string // framed
+	Tokens  int
+	Cut     bool // the record contains more
+}
+
+// Passages chooses passages of up to room tokens and returns them in the order of the records. It
+// returns an error if an index cannot be read, or the error of the memo's context.
+func (q *Query) Passages(room int) ([]Passage, error) {
+	r, err := q.ranking(min(mostRecords, leastRecords+room/passageTokens))
+	if err != nil {
+		return nil, err
 	}
-	var several []string
-	for _, p := range q.Parts {
-		if p.Zone == journal.InFolds || p.Zone == journal.InSummary || p.Zone == journal.InSaid || p.Zone == journal.InState || p.Zone == journal.InNotes {
-			several = append(several, p.Text)
-		}
-	}
-	shown := newView(hits, q.Memo.amongst(several))
-	for _, text := range q.Shown {
-		shown.add(q.Memo.inventory(text))
-	}
-	for _, p := range q.Parts {
-		shown.add(q.Memo.inventory(p.Text))
-	}
-	q.ticked(shown.done)
+	c := newChooser(q, r, room)
+	units := c.chooseAll(r.units, clearShare)
+	c.showAround()
+	c.widen()
+	c.chooseAll(units, answerShare)
 
 	var out []Passage
-	first := 0.0 // the best score
-	shown.freshen(hits)
-	for len(hits) > 0 {
-		best, most := -1, 0.0
-		for i := range hits {
-			fresh := float64(min(hits[i].fresh, freshEnough)) / freshEnough
-			score := float64(hits[i].score * float64(1-float64(0.8*float64(working*float64(1-fresh)))))
-			if score > most {
-				best, most = i, score
-			}
+	slices.SortFunc(c.order, func(a, b *turn) int { return a.at - b.at })
+	for _, t := range c.order {
+		for _, p := range t.shown {
+			out = append(out, q.passage(t, p))
 		}
-		if best < 0 || most < first*blocks.RelevantShare {
-			break
-		}
-		first = max(first, most)
-		h := hits[best]
-		hits = slices.Delete(hits, best, best+1)
-		from, to := shown.unseen(&h)
-		if from == to || q.isReplaced(h.of, from) {
-			continue
-		}
-		r := q.excerpt(h.of, from, to)
-		if r.Tokens > room || !q.chosen.add(h.of.text[from:to]) {
-			continue
-		}
-		room -= r.Tokens
-		shown.take(&h)
-		shown.freshen(hits)
-		out = append(out, r)
 	}
-	slices.SortFunc(out, func(a, b Passage) int { return cmp.Or(a.of.at-b.of.at, a.from-b.from) })
-	return q.joined(out), nil
+	return out, nil
 }
 
-// ticked notes which items of the lists of the session are done.
-func (q *Query) ticked(done map[string]bool) {
-	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
-		done[derived.ItemKey(t.Text)] = t.Done
+// ranking is the result of a search: the best records, and their units by score.
+type ranking struct {
+	query string
+	n     int // records searched
+	most  int // best records read
+
+	turns map[int]*turn // records that were read, by place
+	units []unit        // best first, of equal ones the newest first
+}
+
+// ranking searches for the request or, while the agent works on it, for what it said last. An agent
+// at work makes many packs, so there is one search for each searchStep records.
+func (q *Query) ranking(most int) (*ranking, error) {
+	n := max(q.Fold.Last.Line, q.Fold.N-q.Fold.N%searchStep)
+	if !slices.ContainsFunc(q.Parts, func(p journal.Part) bool { return !p.Omitted }) {
+		n = q.Fold.N // the pack shows no newer records
 	}
-	for line := range strings.Lines(q.Todo) {
-		if box, ok := boxOf(strings.TrimSpace(line)); ok {
-			done[box.key] = box.done
+	r := &ranking{query: q.textUpTo(n), n: n, most: most, turns: map[int]*turn{}}
+	if last := q.Memo.ranking; last != nil && last.query == r.query && last.n == n && last.most == most {
+		return last, nil
+	}
+	f, err := q.Memo.Terms.find(q.Memo.Context, q.History, n, termsOf(r.query), most)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range f.places {
+		near := 0
+		if i < besideRecords {
+			near = 1
+		}
+		for at := max(1, at-near); at <= min(n, at+near); at++ {
+			r.turn(q.History, at)
 		}
 	}
-}
-
-// excerpt is a part of a record with its heading.
-func (q *Query) excerpt(of *oldRecord, from, to int) Passage {
-	r := Passage{Address: record.AddressOf(q.History, of.at), of: of, from: from, to: to}
-	content := of.text[from:to]
-	var b strings.Builder
-	fmt.Fprintf(&b, "## %s %s (recalled)\n", r.Address, of.who)
-	content = ctxabi.Escape(content)
-	record.WriteContent(&b, content, record.NeedsFence(content))
-	r.Text = b.String()
-	r.Tokens = q.Counter.CountCached(r.Text)
-	r.Cut = !of.whole || strings.TrimSpace(of.text) != content
-	return r
-}
-
-// joined puts parts of a record together that follow each other.
-func (q *Query) joined(parts []Passage) (out []Passage) {
-	for _, r := range parts {
-		if n := len(out) - 1; n >= 0 && out[n].of == r.of && strings.TrimLeft(r.of.text[out[n].to:r.from], " \t\r\n") == "" {
-			if both := q.excerpt(r.of, out[n].from, r.to); both.Tokens <= out[n].Tokens+r.Tokens {
-				out[n] = both
-				continue
-			}
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// oldHit is a passage that answers what is asked.
-type oldHit struct {
-	oldPassage
-	score float64
-	lines []oldLine
-	words []string // identifiers
-	fresh int      // of these, those that stand nowhere in the pack
-}
-
-// oldLine is a line of a passage, without blanks at its ends.
-type oldLine struct{ from, to int }
-
-// rank returns the passages that answer best and how far the agent is in its work: 0 right after a request, towards 1 later.
-func (q *Query) rank(o *oldRecords) (hits []oldHit, working float64) {
-	working = 1 - decay(q.Fold.N-q.Fold.Last.Line, 2)
-	scores := make([]float64, len(o.passages))
-	o.addScores(scores, 0, float64(1-float64(working/2)), compress.Clip(q.Current, recallTask))
-	o.addScores(scores, 1, working, q.newest()...)
-	o.besides(scores, float64(0.4*float64(1-working)))
-	whole := map[int]bool{}
-	for _, p := range q.Parts {
-		if p.From > 0 && !p.Omitted && p.How == "" {
-			whole[p.From] = true
+	r.rank(f.terms)
+	q.Memo.ranking = r
+	for _, t := range r.turns {
+		if t.speaker == "" { // unreadable, so that the next pack tries again
+			q.Memo.ranking = nil
 		}
 	}
-	closed := q.over()
-	changed, outdated := q.Memo.Changed(q.History, q.Fold), q.Memo.Outdated(q.History, q.Fold.N)
-	from, age := 0, 0.0  // of the passage before
-	var shown, over bool // the record is shown whole; the failure that it reports is over
-	for doc := range scores {
-		p := &o.passages[doc]
-		if p.of.at != from {
-			from, age = p.of.at, 1-decay(q.Fold.N-p.of.at, recallFades)
-			shown, over = whole[from], closed[from]
-		}
-		if scores[doc] > 0 && (shown || outdated[from] || over && p.tellsFailure() || changed.States(p.of.at, p.text())) {
-			scores[doc] = 0
-			continue
-		}
-		scores[doc] = float64(scores[doc] * float64(1-float64(working*float64(age/2))))
-	}
-	for _, doc := range best(scores, recallHits) {
-		h := oldHit{oldPassage: o.passages[doc], score: scores[doc]}
-		h.words, h.lines = h.oldPassage.words(), h.oldPassage.lines()
-		hits = append(hits, h)
-	}
-	return hits, working
+	return r, nil
 }
 
-// addScores adds weight times the score for texts to scores. part is the index of these texts in the
-// query; the sums of each part are kept for the next call.
-func (o *oldRecords) addScores(scores []float64, part int, weight float64, texts ...string) {
-	if o.scores[part] == nil {
-		o.scores[part] = o.corpus.Running()
-	}
-	weight = float64(weight / compress.RunningUnit)
-	for doc, sum := range o.scores[part].Set(texts...) {
-		scores[doc] += float64(weight * float64(sum))
-	}
-}
-
-// newest returns both ends of what the newest records after the request say, without their calls.
-func (q *Query) newest() (texts []string) {
-	for at := q.Fold.N; at > max(q.Fold.Last.Line, q.Fold.N-recallNewest); at-- {
+// textUpTo returns the text that is looked for: the request and, while the agent works on it, what
+// the newest of the first n records say, without their calls.
+func (q *Query) textUpTo(n int) string {
+	texts := []string{compress.Clip(q.Current, requestBytes)}
+	for at := n; at > max(q.Fold.Last.Line, n-newestRecords); at-- {
 		if r, err := record.WordsOf(q.History, at); err == nil {
-			text, _ := journal.BothEnds(r.Text, recallAsks)
+			text, _ := journal.BothEnds(r.Text, newestBytes)
 			texts = append(texts, text)
 		}
 	}
-	return texts
+	return strings.Join(texts, "\n")
 }
 
-// besides makes a record that is one passage count for more where those before and after it answer.
-func (o *oldRecords) besides(scores []float64, share float64) {
-	if share == 0 || len(o.passages) == 0 {
-		return
+// turn reads the record at a place once. It returns nil if there is no such record.
+func (r *ranking) turn(m record.Records, at int) *turn {
+	if at < 1 || at > r.n {
+		return nil
 	}
-	first := o.passages[0].of.at
-	most := make([]float64, o.boundary-first+2) // of each record, behind one that is not there
-	for doc, score := range scores {
-		k := o.passages[doc].of.at - first + 1
-		most[k] = max(most[k], score)
+	t, known := r.turns[at]
+	if !known {
+		t = readTurn(m, at)
+		r.turns[at] = t
 	}
-	for doc := range scores {
-		if of := o.passages[doc].of; of.passages == 1 {
-			k := of.at - first + 1
-			scores[doc] += float64(share * max(most[k-1], most[k+1]))
+	return t
+}
+
+// rank ranks the units of all turns. A unit gets a part of the score of its best neighbor.
+func (r *ranking) rank(terms []asked) {
+	for _, t := range r.turns {
+		t.score(terms)
+	}
+	best := func(at int) float64 {
+		if t := r.turns[at]; t != nil {
+			return t.best
+		}
+		return 0
+	}
+	for at, t := range r.turns {
+		around := max(best(at-1), best(at+1))
+		for i, u := range t.units {
+			if u.score == 0 && len(t.units) > 2 {
+				continue
+			}
+			near := around
+			if i > 0 {
+				near = max(near, t.units[i-1].score)
+			}
+			if i+1 < len(t.units) {
+				near = max(near, t.units[i+1].score)
+			}
+			if u.score += float64(besideShare * near); u.score > 0 {
+				r.units = append(r.units, u)
+			}
 		}
 	}
+	slices.SortFunc(r.units, func(x, y unit) int {
+		return cmp.Or(cmp.Compare(y.score, x.score), y.turn.at-x.turn.at, x.From-y.From)
+	})
 }
 
-// decay returns 0.5^(n/half), the same on every machine.
-func decay(n, half int) float64 { return float64(float32(math.Exp2(-float64(n) / float64(half)))) }
+// termsOf returns the first distinct terms of a text, at most maxAsked.
+func termsOf(text string) (terms []asked) {
+	known := map[uint64]bool{}
+	compress.Terms(text, func(t uint64) {
+		if !known[t] && len(terms) < maxAsked {
+			known[t] = true
+			terms = append(terms, asked{term: t})
+		}
+	})
+	return terms
+}
+
+// passage returns a part of a record with its heading.
+func (q *Query) passage(t *turn, part compress.Passage) Passage {
+	p := Passage{Address: record.AddressOf(q.History, t.at)}
+	content := t.text[part.From:part.To]
+	p.Cut = !t.whole || strings.TrimSpace(t.text) != content
+
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s%s (recalled)\n", p.Address, t.speaker)
+	content = ctxabi.Escape(content)
+	record.WriteContent(&b, content, record.NeedsFence(content))
+	p.Text = b.String()
+	p.Tokens = q.Counter.CountCached(p.Text)
+	return p
+}
+
+// chooseAll shows units while their scores reach a share of the best score of all, and returns the
+// rest. Clear answers are shown with their other half.
+func (c *chooser) chooseAll(units []unit, share float64) (rest []unit) {
+	for len(units) > 0 && units[0].score >= float64(c.best*share) && c.room >= leastTokens {
+		if c.best == 0 && !c.whole[units[0].turn.at] {
+			c.best = units[0].score
+		}
+		if c.choose(units[0]) && share >= clearShare {
+			c.pair(units[0].turn)
+		}
+		units = units[1:]
+	}
+	return units
+}

@@ -14,26 +14,21 @@ import (
 
 // Bounds of one look into the index.
 const (
-	maxAsked    = 128     // distinct terms of a question: the first ones
+	maxAsked    = 256     // distinct terms of a query: the first ones
 	maxPostings = 1 << 18 // that are read of its terms, the rarest first; those of the rarest are read however many there are
 )
 
-// nameShare is what a name is worth beside another term that stands in as many records.
-const nameShare = 1.5
-
-// asked is a term of a question.
+// asked is a term of a query.
 type asked struct {
 	term   uint64
-	name   bool    // of a person, a place, a thing; or a number
-	having int     // records that have it
-	worth  float64 // what it is worth, by that
+	having int     // records that contain it
+	worth  float64 // its weight, which falls with having
 }
 
-// found are the records of a prefix of the history that answer a question.
+// found is the result of a search in a prefix of the history.
 type found struct {
-	terms  []asked
-	places []int         // the best ones, best first; of equal ones the newest is better
-	scores map[int]int64 // of these and of the records beside them
+	terms  []asked // those that occur
+	places []int   // the best records, best first; of equal ones the newest is better
 }
 
 // find returns the most best of the first n records of m. It returns the error of ctx when that
@@ -76,7 +71,7 @@ func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 		return found{}, err
 	}
 	slices.SortStableFunc(lists, func(a, b termList) int { return cmp.Compare(a.having, b.having) })
-	f := found{scores: map[int]int64{}}
+	f := found{}
 	sum := max(1, x.sum(n))
 	read := 0
 	var chosen []termList
@@ -84,9 +79,7 @@ func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 		if l.having == 0 {
 			continue
 		}
-		if l.worth = compress.Worth(n, l.having); l.name {
-			l.worth = float64(l.worth * nameShare)
-		}
+		l.worth = compress.Worth(n, l.having)
 		f.terms = append(f.terms, l.asked)
 		if read += l.having; len(f.terms) == 1 || read <= maxPostings {
 			chosen = append(chosen, l)
@@ -101,11 +94,6 @@ func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 		return found{}, err
 	}
 	f.places = best(scores, most)
-	for _, at := range f.places {
-		for k := max(1, at-1); k <= min(n, at+1); k++ {
-			f.scores[k] = int64(scores[k])
-		}
-	}
 	return f, nil
 }
 
@@ -118,7 +106,7 @@ func gainOf(worth, count, length, n, sum int64) int64 {
 
 // best returns the positions of the n highest scores above 0, the highest first, of equal ones the
 // newest.
-func best[T int32 | float64](scores []T, n int) (places []int) {
+func best(scores []int32, n int) (places []int) {
 	for i, s := range slices.Backward(scores) { // so that older ones with the same score are skipped at once
 		if s <= 0 || len(places) == n && s <= scores[places[n-1]] {
 			continue

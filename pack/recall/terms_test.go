@@ -93,7 +93,7 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(f.terms, f.places, f.scores)
+		return fmt.Sprint(f.terms, f.places)
 	}
 	inMemory := NewTerms(nil, 1)
 	ask(inMemory, n, "ship1")

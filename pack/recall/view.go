@@ -1,196 +1,101 @@
 package recall
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode"
 
-	"github.com/ctxfs/ctxfs/compress"
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 )
 
-// LineBytes is how many bytes a line has at least that says something of its own; a shorter one may stand anywhere.
+// LineBytes is the least number of bytes of a line that is compared with the pack.
 const LineBytes = 8
 
-// view knows which lines and identifiers of some passages stand in a pack.
+// view knows what the rest of the pack shows.
 type view struct {
-	shown map[string]bool // lines of the passages
-	named map[string]bool // identifiers of the passages
-	done  map[string]bool // items of lists by their keys: whether the pack has them ticked
-	among *amongst
+	text haystack
+	done map[string]bool // keys of to-do items that are done
 }
 
-func newView(hits []oldHit, among *amongst) *view {
-	s := &view{shown: map[string]bool{}, named: map[string]bool{}, done: map[string]bool{}, among: among}
-	for i := range hits {
-		h := &hits[i]
-		for _, l := range h.lines {
-			if l.to-l.from >= LineBytes {
-				s.shown[h.text()[l.from:l.to]] = false
-			}
-		}
-		for _, w := range h.words {
-			s.named[w] = false
+// view returns the view of a pack without recall.
+func (q *Query) view() *view {
+	v := &view{done: map[string]bool{}}
+	var b strings.Builder
+	for _, text := range q.Shown {
+		b.WriteString(text)
+	}
+	for i := range q.Parts {
+		b.WriteString(q.Parts[i].Text)
+	}
+	v.text = haystackOf(b.String())
+
+	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
+		v.done[derived.ItemKey(t.Text)] = t.Done
+	}
+	for line := range strings.Lines(q.Todo) {
+		if done, text, ok := derived.Checkbox(strings.TrimSpace(line)); ok {
+			v.done[derived.ItemKey(text)] = done
 		}
 	}
-	return s
-}
-
-// inventory is what a view looks for in a text of the pack: its telling lines and its identifiers.
-type inventory struct {
-	lines, words []string
-	boxes        []checkbox
-	used         bool // by the build going on
-}
-
-// checkbox is an item of a list.
-type checkbox struct {
-	key  string
-	done bool
-}
-
-// boxOf reads an item with a check box off a line.
-func boxOf(line string) (box checkbox, ok bool) {
-	done, text, ok := derived.Checkbox(line)
-	if !ok {
-		return box, false
-	}
-	return checkbox{derived.ItemKey(text), done}, true
-}
-
-// inventory returns that of a text. Most texts of a pack stand in the next one, too.
-func (mm *Memo) inventory(text string) *inventory {
-	v, ok := mm.inventories[text]
-	if !ok {
-		v = &inventory{words: compress.Identifiers(text, len(text))}
-		add := func(line string) {
-			if len(line) >= LineBytes {
-				v.lines = append(v.lines, line)
-			}
-		}
-		compress.EachLine(text, func(_ int, line string) {
-			add(line)
-			if box, ok := boxOf(line); ok {
-				v.boxes = append(v.boxes, box)
-			}
-			if line[0] == '[' { // a key line behind the number of its record
-				if _, rest, ok := strings.Cut(line, "] "); ok {
-					add(strings.TrimSpace(rest))
-				}
-			}
-		})
-		mm.inventories[text] = v
-	}
-	v.used = true
 	return v
 }
 
-func (v *inventory) size() int { return 64 + 16*(len(v.lines)+len(v.words)) + 64*len(v.boxes) }
+// has reports whether the pack contains a line.
+func (v *view) has(line string) bool { return v.text.contains(line) }
 
-// add notes what stands in a text of the pack.
-func (s *view) add(v *inventory) {
-	for _, line := range v.lines {
-		if _, asked := s.shown[line]; asked {
-			s.shown[line] = true
-		}
-	}
-	for _, b := range v.boxes {
-		s.done[b.key] = b.done
-	}
-	for _, w := range v.words {
-		if _, asked := s.named[w]; asked {
-			s.named[w] = true
-		}
-	}
+// isDone reports whether a line is an open item of a list that is done now.
+func (v *view) isDone(line string) bool {
+	done, text, ok := derived.Checkbox(line)
+	return ok && !done && v.done[derived.ItemKey(text)]
 }
 
-// has reports whether a line stands in the pack, or is an open item that is done by now.
-func (s *view) has(line string) bool {
-	return s.shown[line] || s.among.line(line) || s.isOver(line)
-}
-
-// isOver reports whether a line is an open item that is done by now.
-func (s *view) isOver(line string) bool {
-	box, ok := boxOf(line)
-	return ok && !box.done && s.done[box.key]
-}
-
-// freshen counts the identifiers of each passage that do not stand in the pack.
-func (s *view) freshen(hits []oldHit) {
-	for i := range hits {
-		h := &hits[i]
-		h.fresh = 0
-		for _, w := range h.words {
-			if !s.named[w] {
-				h.fresh++
-			}
-		}
-	}
-}
-
-// unseen returns the longest part of a passage, in bytes of its record, none of whose lines stands in the pack.
-func (s *view) unseen(h *oldHit) (from, to int) {
-	from, to = longestRun(h.text(), h.lines, s.has, s.isOver)
-	return h.From + from, h.From + to
-}
-
-// take notes that a passage stands in the pack now.
-func (s *view) take(h *oldHit) {
-	for _, l := range h.lines {
-		if line := h.text()[l.from:l.to]; len(line) >= LineBytes {
-			s.shown[line] = true
-		}
-	}
-	for _, w := range h.words {
-		s.named[w] = true
-	}
-}
-
-// chosen lists the texts of passages that were chosen, one below the other, as wordsOf returns them.
-type chosen struct{ texts strings.Builder }
-
-// add adds a text and reports true, or reports false if a chosen passage contains the same words.
-func (c *chosen) add(text string) bool {
-	words := wordsOf(text)
-	if words == "" || strings.Contains(c.texts.String(), words) {
-		return words == ""
-	}
-	c.texts.WriteString(words + "\n")
-	return true
-}
-
-// wordsOf returns the words of a text in lower case, between single blanks, without punctuation.
+// wordsOf returns the words of a text in lower case, without punctuation.
 func wordsOf(text string) string {
 	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
-	if len(words) == 0 {
-		return ""
-	}
-	return " " + strings.Join(words, " ") + " "
+	return strings.Join(words, " ")
 }
 
-// seen returns a view of everything that the pack shows.
-func (q *Query) seen() *view {
-	v := &view{shown: map[string]bool{}, done: map[string]bool{}, among: &amongst{has: map[string]bool{}}}
-	add := func(text string) {
-		seen := q.Memo.inventory(text)
-		for _, line := range seen.lines {
-			v.shown[line] = true
+// gram is the number of adjacent bytes that a haystack knows.
+const gram = 8
+
+// haystack is a text that is searched for many lines most of which it lacks: it skips the search for
+// a line with eight adjacent bytes that the text does not contain. It is immutable.
+type haystack struct {
+	text  string
+	grams []uint64 // a bit for the hash of each eight adjacent bytes
+	shift uint
+}
+
+func haystackOf(text string) haystack {
+	if len(text) < gram {
+		return haystack{text: text}
+	}
+	size := max(6, bits.Len(uint(8*len(text)))) // at least eight bits for each
+	h := haystack{text, make([]uint64, 1<<(size-6)), uint(64 - size)}
+	for at := 0; at+gram <= len(text); at++ {
+		bit := h.bit(text[at:])
+		h.grams[bit>>6] |= 1 << (bit & 63)
+	}
+	return h
+}
+
+// bit returns the place of the first eight bytes of s among the bits of h.
+func (h *haystack) bit(s string) uint64 {
+	var b [gram]byte
+	copy(b[:], s)
+	return binary.LittleEndian.Uint64(b[:]) * 0x9E3779B97F4A7C15 >> h.shift
+}
+
+// contains reports whether the text contains a line.
+func (h *haystack) contains(line string) bool {
+	for at := 0; h.grams != nil && at+gram <= len(line); at += gram {
+		bit := h.bit(line[at:])
+		if h.grams[bit>>6]&(1<<(bit&63)) == 0 {
+			return false
 		}
-		v.add(seen)
 	}
-	var several strings.Builder // texts that join lines, or have a part of one
-	for _, text := range q.Shown {
-		add(text)
-	}
-	for i := range q.Parts {
-		p := &q.Parts[i]
-		add(p.Text)
-		if p.Zone != 0 || p.How != "" {
-			several.WriteString(p.Text)
-		}
-	}
-	q.ticked(v.done)
-	v.among.all = haystackOf(several.String())
-	return v
+	return strings.Contains(h.text, line)
 }

@@ -127,7 +127,7 @@ func many(format string) string {
 func TestAMistakeIsNotToldTwice(t *testing.T) {
 	for text, want := range map[string]string{
 		"import: ./none.yaml\nstrategy: mine\nsources: [{type: todo}]\n":                                                           `c.yaml:1:9: import "./none.yaml": not found; looked for none.yaml in the agent's home`,
-		"import: ./bad.yaml\nstrategy: mine\nsources: [{type: todo}]\n":                                                            `bad.yaml:1:10: not YAML: [ has no closing ]`,
+		"import: ./bad.yaml\nstrategy: mine\nsources: [{type: todo}]\n":                                                            `bad.yaml:1:1: not YAML: did not find expected node content`,
 		"sources: [{type: journa}, {type: todo, condition: {when: state_is, state: idle}}]\nimport: ./good.yaml\nstrategy: good\n": `c.yaml:1:18: type is "journa"; did you mean "journal"? allowed: ` + strings.Join(anyType, ", "),
 	} {
 		_, err := Load("c.yaml", home{"c.yaml": text, "bad.yaml": "sources: [\n", "good.yaml": "strategies: {good: {}}\n"}.read)
@@ -137,22 +137,20 @@ func TestAMistakeIsNotToldTwice(t *testing.T) {
 	}
 }
 
-// Of a file that is too large to be searched the library's line is told; one of many lines, or of a long one, is searched for a while and no longer.
-func TestTheSearchForAMistakeEnds(t *testing.T) {
-	for text, want := range map[string]string{
-		strings.Repeat("# a comment\n", 1000) + "sources: [\n":          "c.yaml:1001:1: not YAML: ",
-		"sources:\n  - {type: file, path: " + strings.Repeat("x", 7000): "c.yaml:2:3: not YAML: ",
-		"sources: [\n" + strings.Repeat("a\n", 4000):                    "c.yaml:4001:1: not YAML: ",
-		"sources: {\n" + strings.Repeat("[\n", 4000):                    "c.yaml:4001:1: not YAML: ",
+// A file that is no YAML has a message with a place in the file, however large it is.
+func TestBrokenYAMLHasAPlace(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("# a comment\n", 1000) + "sources: [\n",
+		"sources:\n  - {type: file, path: " + strings.Repeat("x", 7000),
+		"sources: [\n" + strings.Repeat("a\n", 4000),
+		"sources: {\n" + strings.Repeat("[\n", 4000),
 	} {
-		s := search{data: []byte(text), left: maxTried}
-		s.firstBad(1)
-		if s.left < -len(text) {
-			t.Errorf("%.40q: %d bytes were parsed, at most %d and one try may be", text, maxTried-s.left, maxTried)
+		h := home{"c.yaml": text}
+		_, err := Load("c.yaml", h.read)
+		var problems Problems
+		if !errors.As(err, &problems) || len(problems) != 1 || !strings.HasPrefix(problems[0].Text, "not YAML: ") {
+			t.Fatalf("%.40q: %.200v", text, err)
 		}
-		_, err := Load("c.yaml", home{"c.yaml": text}.read)
-		if err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%.40q: %.200v, not %s", text, err, want)
-		}
+		inside(t, h, problems[0].Origin)
 	}
 }

@@ -20,7 +20,7 @@
 //   - Recipe of a session without one: default.yaml. Built-in strategies: strategies.yaml.
 //   - Limits: load.go (maxFiles, maxSources), node.go (size and depth of a file).
 //   - Rules that concern several keys: check.go. Allowed but unwise: warn.go.
-//   - Variables: expand.go, template.go. Message for broken YAML: syntax.go.
+//   - Variables: expand.go, template.go. Message for broken YAML: node.go (explain).
 //   - Which changes give another pack: finish.go (Recipe.hash).
 //
 // Which file is the recipe of a session is decided in pack/source/recipe_file.go.

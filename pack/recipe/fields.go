@@ -160,28 +160,8 @@ func typeNames(which func(Type) bool) (names []string) {
 // mustExist are the defaults of on_missing that are not skip.
 var mustExist = map[string]string{string(TypeFile): string(Error), string(TypeComputed): string(Error), string(TypePipeline): string(Error)}
 
-func ofRecipe(at func(*Recipe) any) func(any) any { return func(v any) any { return at(v.(*Recipe)) } }
-func ofHistory(at func(*History) any) func(any) any {
-	return func(v any) any { return at(v.(*History)) }
-}
-func ofSource(at func(*Source) any) func(any) any { return func(v any) any { return at(v.(*Source)) } }
-func ofStage(at func(*Stage) any) func(any) any   { return func(v any) any { return at(v.(*Stage)) } }
-func ofGenerator(at func(*Generator) any) func(any) any {
-	return func(v any) any { return at(v.(*Generator)) }
-}
-func ofCache(at func(*Cache) any) func(any) any { return func(v any) any { return at(v.(*Cache)) } }
-func ofCondition(at func(*Condition) any) func(any) any {
-	return func(v any) any { return at(v.(*Condition)) }
-}
-func ofMessage(at func(*Message) any) func(any) any {
-	return func(v any) any { return at(v.(*Message)) }
-}
-func ofStrategy(at func(*Strategy) any) func(any) any {
-	return func(v any) any { return at(v.(*Strategy)) }
-}
-func ofSection(at func(*Section) any) func(any) any {
-	return func(v any) any { return at(v.(*Section)) }
-}
+// of adapts the function that returns the field of a T.
+func of[T any](at func(*T) any) func(any) any { return func(v any) any { return at(v.(*T)) } }
 
 // only returns the one stage of a computed_file.
 func (s *Source) only() *Stage {
@@ -195,115 +175,115 @@ var objects = []object{
 	{Name: "recipe", Is: "a recipe", Doc: "The file itself.", Fields: []field{
 		{Key: "version", Kind: version, Doc: "Version of the format, 1 or 1.x. It may be left out."},
 		{Key: "import", Kind: oneOrMore, Min: 1, Doc: "Recipes that this one builds on: a path that begins with `./` or `../` (from the file it is written in) or ends in `.yaml`, or the name of a package in `node_modules/` or `packages/` of the agent's home."},
-		{Key: "strategy", Kind: text, Examples: []string{"architect", "developer", "reviewer", "general"}, Doc: "Name of a strategy, built in or of `strategies`. Without it the agent's name chooses, else `general` applies.", at: ofRecipe(func(r *Recipe) any { return &r.Strategy })},
-		{Key: "model", Kind: text, Doc: "Name of the model. It decides the encoding that tokens are counted in.", at: ofRecipe(func(r *Recipe) any { return &r.Model })},
-		{Key: "encoding", Kind: text, Enum: encodings, Doc: "The encoding itself. It wins over `model`.", at: ofRecipe(func(r *Recipe) any { return &r.Encoding })},
-		{Key: "total_max_tokens", Kind: integer, Max: maxTokens, Doc: "Budget of the pack in tokens; 0 is no limit. A `context/budget` that is not empty wins.", at: ofRecipe(func(r *Recipe) any { return &r.TotalMaxTokens })},
-		{Key: "reserve_tokens", Kind: integer, Max: maxTokens, Default: "0", Doc: "Tokens of the budget that are kept free for the answer.", at: ofRecipe(func(r *Recipe) any { return &r.ReserveTokens })},
-		{Key: "wait_ms", Kind: millis, Max: maxWait, Default: "500", Doc: "How long a read waits for the commands of optional sources before it uses their last output. It waits for those of required ones up to their `timeout_ms`.", at: ofRecipe(func(r *Recipe) any { return &r.Wait })},
-		{Key: "history", Kind: mapping, Of: "history", Doc: "When and how far the journal is compacted.", at: ofRecipe(func(r *Recipe) any { return &r.History })},
+		{Key: "strategy", Kind: text, Examples: []string{"architect", "developer", "reviewer", "general"}, Doc: "Name of a strategy, built in or of `strategies`. Without it the agent's name chooses, else `general` applies.", at: of(func(r *Recipe) any { return &r.Strategy })},
+		{Key: "model", Kind: text, Doc: "Name of the model. It decides the encoding that tokens are counted in.", at: of(func(r *Recipe) any { return &r.Model })},
+		{Key: "encoding", Kind: text, Enum: encodings, Doc: "The encoding itself. It wins over `model`.", at: of(func(r *Recipe) any { return &r.Encoding })},
+		{Key: "total_max_tokens", Kind: integer, Max: maxTokens, Doc: "Budget of the pack in tokens; 0 is no limit. A `context/budget` that is not empty wins.", at: of(func(r *Recipe) any { return &r.TotalMaxTokens })},
+		{Key: "reserve_tokens", Kind: integer, Max: maxTokens, Default: "0", Doc: "Tokens of the budget that are kept free for the answer.", at: of(func(r *Recipe) any { return &r.ReserveTokens })},
+		{Key: "wait_ms", Kind: millis, Max: maxWait, Default: "500", Doc: "How long a read waits for the commands of optional sources before it uses their last output. It waits for those of required ones up to their `timeout_ms`.", at: of(func(r *Recipe) any { return &r.Wait })},
+		{Key: "history", Kind: mapping, Of: "history", Doc: "When and how far the journal is compacted.", at: of(func(r *Recipe) any { return &r.History })},
 		{Key: "summarizer", Kind: mapping, Of: "summarizer",
 			Doc: "A command or a model that summarizes compacted messages: " +
 				"see [A summary of your own](#a-summary-of-your-own).",
-			at: ofRecipe(func(r *Recipe) any { return &r.Summarizer })},
+			at: of(func(r *Recipe) any { return &r.Summarizer })},
 		{Key: "summary_request", Kind: text, Enum: []string{string(AskAuto), string(AskOn), string(AskOff)},
 			Default: string(AskAuto),
 			Doc: "Whether the end of the pack asks the agent for a summary before a compaction: " +
 				"see [The request for a summary](abi.md#the-request-for-a-summary). `auto` asks agents that " +
 				"have delivered a summary or read `context/summary.request/`. A recipe with a `summarizer` never asks.",
-			at: ofRecipe(func(r *Recipe) any { return &r.SummaryRequest })},
-		{Key: "structural_variation", Kind: boolean, Default: "false", Doc: "Writes the goal at the end of the pack another way with each record: progress as a fraction, a percentage, a bar or a count, other labels, list marks and separators. What it says stays the same, and so does all before it.", at: ofRecipe(func(r *Recipe) any { return &r.Variation })},
-		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: ofRecipe(func(r *Recipe) any { return &r.Env })},
-		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Max: maxSources, Doc: "Messages instead of the strategy's sections.", at: ofRecipe(func(r *Recipe) any { return &r.Messages })},
-		{Key: "strategies", Kind: named, Of: "strategy", Doc: "Strategies by their names, beside the built-in ones or instead of one of them.", at: ofRecipe(func(r *Recipe) any { return &r.Strategies })},
+			at: of(func(r *Recipe) any { return &r.SummaryRequest })},
+		{Key: "structural_variation", Kind: boolean, Default: "false", Doc: "Has no effect. Earlier versions wrote the goal at the end of the pack in several ways.", at: of(func(r *Recipe) any { return &r.Variation })},
+		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: of(func(r *Recipe) any { return &r.Env })},
+		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Max: maxSources, Doc: "Messages instead of the strategy's sections.", at: of(func(r *Recipe) any { return &r.Messages })},
+		{Key: "strategies", Kind: named, Of: "strategy", Doc: "Strategies by their names, beside the built-in ones or instead of one of them.", at: of(func(r *Recipe) any { return &r.Strategies })},
 		{Key: "sources", Kind: mappings, Of: "source", Min: 1, Max: maxSources, Doc: "What the pack is made of, in this order within each phase. Required, unless all comes from an import."},
 	}},
 	{Name: "history", Is: "history", Doc: "Shares of the journal's room.", Fields: []field{
-		{Key: "high", Kind: number, Above: true, Max: 1, Default: "1.0", Doc: "The journal is compacted when it passes this.", at: ofHistory(func(h *History) any { return &h.High })},
-		{Key: "low", Kind: number, Above: true, Max: 1, Default: "0.78", Doc: "A compaction brings it down to this, with what it keeps of old records.", at: ofHistory(func(h *History) any { return &h.Low })},
-		{Key: "user_words", Kind: number, Max: 1, Default: "0.1", Doc: "Of that, for what the user said.", at: ofHistory(func(h *History) any { return &h.UserWords })},
-		{Key: "summary", Kind: number, Max: 1, Default: "0.22", Doc: "For what was done, found and decided, and why.", at: ofHistory(func(h *History) any { return &h.Summary })},
-		{Key: "files_and_runs", Kind: number, Max: 1, Default: "0.13", Doc: "For the files that calls name, and the last results of commands and other calls.", at: ofHistory(func(h *History) any { return &h.FilesAndRuns })},
-		{Key: "key_lines", Kind: number, Max: 1, Default: "0.09", Doc: "For old lines that are kept word by word. They have what the others leave, too.", at: ofHistory(func(h *History) any { return &h.KeyLines })},
-		{Key: "folded", Kind: number, Max: 1, Default: "0.05", Doc: "For the newest of the old records, in one line each.", at: ofHistory(func(h *History) any { return &h.Folded })},
-		{Key: "min_gain", Kind: number, Max: 1, Default: "0.15", Doc: "A compaction that frees less does not happen.", at: ofHistory(func(h *History) any { return &h.MinGain })},
+		{Key: "high", Kind: number, Above: true, Max: 1, Default: "1.0", Doc: "The journal is compacted when it passes this.", at: of(func(h *History) any { return &h.High })},
+		{Key: "low", Kind: number, Above: true, Max: 1, Default: "0.78", Doc: "A compaction brings it down to this, with what it keeps of old records.", at: of(func(h *History) any { return &h.Low })},
+		{Key: "user_words", Kind: number, Max: 1, Default: "0.1", Doc: "Of that, for what the user said.", at: of(func(h *History) any { return &h.UserWords })},
+		{Key: "summary", Kind: number, Max: 1, Default: "0.22", Doc: "For what was done, found and decided, and why.", at: of(func(h *History) any { return &h.Summary })},
+		{Key: "files_and_runs", Kind: number, Max: 1, Default: "0.13", Doc: "For the files that calls name, and the last results of commands and other calls.", at: of(func(h *History) any { return &h.FilesAndRuns })},
+		{Key: "key_lines", Kind: number, Max: 1, Default: "0.09", Doc: "For old lines that are kept word by word. They have what the others leave, too.", at: of(func(h *History) any { return &h.KeyLines })},
+		{Key: "folded", Kind: number, Max: 1, Default: "0.05", Doc: "For the newest of the old records, in one line each.", at: of(func(h *History) any { return &h.Folded })},
+		{Key: "min_gain", Kind: number, Max: 1, Default: "0.15", Doc: "A compaction that frees less does not happen.", at: of(func(h *History) any { return &h.MinGain })},
 	}},
 	{Name: "source", Is: "a source", Tag: "type", Doc: "One source of blocks. One without a `type` changes the source of the same `id` that an import brought.", Fields: []field{
-		{Key: "type", Kind: text, Must: true, Enum: anyType, Doc: "What it is.", at: ofSource(func(s *Source) any { return &s.Type })},
-		{Key: "id", Kind: text, Title: true, Doc: "Name of its block, unique in the recipe. A source of a recipe that imports takes the place of the one with the same id.", at: ofSource(func(s *Source) any { return &s.ID })},
-		{Key: "path", Kind: template, For: onlyFile, Must: true, Doc: "The file. A relative path begins at `${CWD}`.", at: ofSource(func(s *Source) any { return &s.Path })},
-		{Key: "generator", Kind: runs, Of: "generator", For: onlyComputed, Must: true, Doc: "The command: a list of words, or a mapping.", at: ofSource(func(s *Source) any { return &s.only().Generator })},
-		{Key: "output_path", Kind: template, For: onlyComputed, Doc: "File that the command may write. If it does not write it, or without this key, its standard output is the content.", at: ofSource(func(s *Source) any { return &s.only().Output })},
-		{Key: "stages", Kind: mappings, Of: "stage", For: onlyPipeline, Must: true, Min: 1, Max: 32, Doc: "The commands, in order.", at: ofSource(func(s *Source) any { return &s.Stages })},
-		{Key: "refresh", Kind: text, For: runsCommands, Enum: []string{string(EachTurn), string(Compaction)}, Default: string(EachTurn), Tunes: true, Doc: "When it runs again: `turn` when the history grew, `compaction` when it was compacted; always when the command or the recipe changed.", at: ofSource(func(s *Source) any { return &s.Refresh })},
-		{Key: "cache", Kind: mapping, Of: "cache", For: runsCommands, Doc: "When its output is used again whatever the history does.", at: ofSource(func(s *Source) any { return &s.Cache })},
-		{Key: "top", Kind: integer, For: topped, Min: 1, Max: 100, Default: "3", Tunes: true, Doc: "How many of the best.", at: ofSource(func(s *Source) any { return &s.Top })},
-		{Key: "max_iterations", Kind: integer, For: onlyJournal, Min: 1, Max: maxTokens, Tunes: true, Doc: "How many iterations the journal shows: an answer of the assistant with its calls and their results is one. Without it, as many as fit.", at: ofSource(func(s *Source) any { return &s.MaxIterations })},
-		{Key: "step", Kind: integer, For: onlyJournal, Min: 1, Max: maxTokens, Default: "1", Tunes: true, Doc: "How many iterations are dropped at a time with `max_iterations`.", at: ofSource(func(s *Source) any { return &s.Step })},
-		{Key: "strategy", Kind: choice, For: onlyJournal, Enum: []string{"fold", "truncate_head"}, Default: "fold", Tunes: true, Doc: "`fold` compacts what does not fit, `truncate_head` drops the oldest.", at: ofSource(func(s *Source) any { return &s.TruncateHead })},
-		{Key: "phase", Kind: text, For: notJournal, Enum: []string{string(Stable), string(Session), string(Dynamic)}, Tunes: true, Doc: "Part of the pack; the journal is between `session` and `dynamic`. Default: `stable` for system_role, tools and skills, else `session` before the journal and `dynamic` after it.", at: ofSource(func(s *Source) any { return &s.Phase })},
-		{Key: "priority", Kind: integer, Max: 1_000_000, Default: "100", Tunes: true, Doc: "Sources with a smaller number get budget first. The order stays the same.", at: ofSource(func(s *Source) any { return &s.Priority })},
-		{Key: "max_tokens", Kind: share, Tunes: true, Doc: "Most tokens it may take, or a share of the budget as \"6%\". More is cut at a line, with the path of the rest. Without it a file is given whole, and the others have limits of their own.", at: ofSource(func(s *Source) any { return ratio{&s.MaxTokens, &s.Percent} })},
-		{Key: "on_missing", Kind: text, Enum: []string{string(Skip), string(Error)}, Default: string(Skip), Defaults: mustExist, Tunes: true, Doc: "What happens when it yields nothing: `skip` leaves it out, `error` builds no pack.", at: ofSource(func(s *Source) any { return &s.OnMissing })},
-		{Key: "role", Kind: text, For: withRole, Enum: []string{string(SystemRole), string(UserRole), string(RoleOfOwner)}, Default: string(SystemRole), Tunes: true, Doc: "Role of its text in the bodies of requests: `system` gives it authority, `user` makes it quoted data, `owner` is `system` for a file of the session's user or of root, else `user`.", at: ofSource(func(s *Source) any { return &s.Role })},
-		{Key: "condition", Kind: mapping, Of: "condition", Tunes: true, Doc: "When it is used. Without it, always.", at: ofSource(func(s *Source) any { return &s.Condition })},
+		{Key: "type", Kind: text, Must: true, Enum: anyType, Doc: "What it is.", at: of(func(s *Source) any { return &s.Type })},
+		{Key: "id", Kind: text, Title: true, Doc: "Name of its block, unique in the recipe. A source of a recipe that imports takes the place of the one with the same id.", at: of(func(s *Source) any { return &s.ID })},
+		{Key: "path", Kind: template, For: onlyFile, Must: true, Doc: "The file. A relative path begins at `${CWD}`.", at: of(func(s *Source) any { return &s.Path })},
+		{Key: "generator", Kind: runs, Of: "generator", For: onlyComputed, Must: true, Doc: "The command: a list of words, or a mapping.", at: of(func(s *Source) any { return &s.only().Generator })},
+		{Key: "output_path", Kind: template, For: onlyComputed, Doc: "File that the command may write. If it does not write it, or without this key, its standard output is the content.", at: of(func(s *Source) any { return &s.only().Output })},
+		{Key: "stages", Kind: mappings, Of: "stage", For: onlyPipeline, Must: true, Min: 1, Max: 32, Doc: "The commands, in order.", at: of(func(s *Source) any { return &s.Stages })},
+		{Key: "refresh", Kind: text, For: runsCommands, Enum: []string{string(EachTurn), string(Compaction)}, Default: string(EachTurn), Tunes: true, Doc: "When it runs again: `turn` when the history grew, `compaction` when it was compacted; always when the command or the recipe changed.", at: of(func(s *Source) any { return &s.Refresh })},
+		{Key: "cache", Kind: mapping, Of: "cache", For: runsCommands, Doc: "When its output is used again whatever the history does.", at: of(func(s *Source) any { return &s.Cache })},
+		{Key: "top", Kind: integer, For: topped, Min: 1, Max: 100, Default: "3", Tunes: true, Doc: "How many of the best.", at: of(func(s *Source) any { return &s.Top })},
+		{Key: "max_iterations", Kind: integer, For: onlyJournal, Min: 1, Max: maxTokens, Tunes: true, Doc: "How many iterations the journal shows: an answer of the assistant with its calls and their results is one. Without it, as many as fit.", at: of(func(s *Source) any { return &s.MaxIterations })},
+		{Key: "step", Kind: integer, For: onlyJournal, Min: 1, Max: maxTokens, Default: "1", Tunes: true, Doc: "How many iterations are dropped at a time with `max_iterations`.", at: of(func(s *Source) any { return &s.Step })},
+		{Key: "strategy", Kind: choice, For: onlyJournal, Enum: []string{"fold", "truncate_head"}, Default: "fold", Tunes: true, Doc: "`fold` compacts what does not fit, `truncate_head` drops the oldest.", at: of(func(s *Source) any { return &s.TruncateHead })},
+		{Key: "phase", Kind: text, For: notJournal, Enum: []string{string(Stable), string(Session), string(Dynamic)}, Tunes: true, Doc: "Part of the pack; the journal is between `session` and `dynamic`. Default: `stable` for system_role, tools and skills, else `session` before the journal and `dynamic` after it.", at: of(func(s *Source) any { return &s.Phase })},
+		{Key: "priority", Kind: integer, Max: 1_000_000, Default: "100", Tunes: true, Doc: "Sources with a smaller number get budget first. The order stays the same.", at: of(func(s *Source) any { return &s.Priority })},
+		{Key: "max_tokens", Kind: share, Tunes: true, Doc: "Most tokens it may take, or a share of the budget as \"6%\". More is cut at a line, with the path of the rest. Without it a file is given whole, and the others have limits of their own.", at: of(func(s *Source) any { return ratio{&s.MaxTokens, &s.Percent} })},
+		{Key: "on_missing", Kind: text, Enum: []string{string(Skip), string(Error)}, Default: string(Skip), Defaults: mustExist, Tunes: true, Doc: "What happens when it yields nothing: `skip` leaves it out, `error` builds no pack.", at: of(func(s *Source) any { return &s.OnMissing })},
+		{Key: "role", Kind: text, For: withRole, Enum: []string{string(SystemRole), string(UserRole), string(RoleOfOwner)}, Default: string(SystemRole), Tunes: true, Doc: "Role of its text in the bodies of requests: `system` gives it authority, `user` makes it quoted data, `owner` is `system` for a file of the session's user or of root, else `user`.", at: of(func(s *Source) any { return &s.Role })},
+		{Key: "condition", Kind: mapping, Of: "condition", Tunes: true, Doc: "When it is used. Without it, always.", at: of(func(s *Source) any { return &s.Condition })},
 		{Key: "fallback", Kind: mappings, Of: "source", For: notJournal, Min: 1, Max: 16, Doc: "Sources to try, in order, when this one yields nothing. Each has its phase, priority and on_missing from here unless it says otherwise."},
 	}},
 	{Name: "generator", Is: "a generator", Doc: "A command, run as the owner of the session in `${CWD}`.", Fields: []field{
-		{Key: "command", Kind: command, Must: true, Min: 1, Doc: "The program and its arguments; no shell parses them.", at: ofGenerator(func(g *Generator) any { return &g.Command })},
-		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000", Doc: "After this it is killed, with all that it started.", at: ofGenerator(func(g *Generator) any { return &g.Timeout })},
+		{Key: "command", Kind: command, Must: true, Min: 1, Doc: "The program and its arguments; no shell parses them.", at: of(func(g *Generator) any { return &g.Command })},
+		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000", Doc: "After this it is killed, with all that it started.", at: of(func(g *Generator) any { return &g.Timeout })},
 	}},
 	{Name: "summarizer", Is: "a summarizer", Doc: "A program or a model that writes summaries: either `command` or " +
 		"`openai`. It runs as the owner of the session, in an empty directory.", Fields: []field{
 		{Key: "command", Kind: command, Min: 1, Doc: "The program and its arguments; no shell parses them.",
-			at: ofGenerator(func(g *Generator) any { return &g.Command })},
+			at: of(func(g *Generator) any { return &g.Command })},
 		{Key: "openai", Kind: template, Doc: "Base URL of an OpenAI-compatible API, up to `/v1`: " +
 			"OpenAI, Ollama, vLLM, or llama-server.",
-			at: ofGenerator(func(g *Generator) any { return &g.OpenAI })},
+			at: of(func(g *Generator) any { return &g.OpenAI })},
 		{Key: "model", Kind: template, Doc: "Name of the model. Required with `openai`.",
-			at: ofGenerator(func(g *Generator) any { return &g.Model })},
+			at: of(func(g *Generator) any { return &g.Model })},
 		{Key: "api_key_env", Kind: text, Doc: "Variable that contains the API key. It is set in `env`, in " +
 			"`context/env`, or in the environment of a daemon that the owner of the session runs.",
-			at: ofGenerator(func(g *Generator) any { return &g.KeyEnv })},
+			at: of(func(g *Generator) any { return &g.KeyEnv })},
 		{Key: "timeout_ms", Kind: millis, Min: 1, Max: maxTimeout, Default: "30000",
 			Doc: "Time after which ctxfs kills the program and its children. The default with `openai` is 300000.",
-			at:  ofGenerator(func(g *Generator) any { return &g.Timeout })},
+			at:  of(func(g *Generator) any { return &g.Timeout })},
 	}},
 	{Name: "stage", Is: "a stage", Doc: "One command of a pipeline.", Fields: []field{
-		{Key: "generator", Kind: runs, Of: "generator", Must: true, Doc: "The command: a list of words, or a mapping.", at: ofStage(func(s *Stage) any { return &s.Generator })},
-		{Key: "output", Kind: template, Doc: "File that the command may write, instead of standard output.", at: ofStage(func(s *Stage) any { return &s.Output })},
+		{Key: "generator", Kind: runs, Of: "generator", Must: true, Doc: "The command: a list of words, or a mapping.", at: of(func(s *Stage) any { return &s.Generator })},
+		{Key: "output", Kind: template, Doc: "File that the command may write, instead of standard output.", at: of(func(s *Stage) any { return &s.Output })},
 	}},
 	{Name: "cache", Is: "a cache", Tag: "strategy", Doc: "When the output of a command is used again.", Fields: []field{
-		{Key: "strategy", Kind: text, Must: true, Enum: []string{string(CacheFileHash), string(CacheTTL), string(CacheNever)}, Doc: "`file_hash`: while the files of `invalidate_on` stay as they are. `ttl`: for a time. `never`: each read of the pack runs it.", at: ofCache(func(c *Cache) any { return &c.Strategy })},
-		{Key: "invalidate_on", Kind: globs, For: []string{string(CacheFileHash)}, Must: true, Min: 1, Doc: "Patterns of files, relative to `${CWD}`; `**` stands for any directories.", at: ofCache(func(c *Cache) any { return &c.InvalidateOn })},
-		{Key: "ttl", Kind: span, For: []string{string(CacheTTL)}, Must: true, Doc: "How long: `90s`, `10m`, `1d`.", at: ofCache(func(c *Cache) any { return &c.TTL })},
+		{Key: "strategy", Kind: text, Must: true, Enum: []string{string(CacheFileHash), string(CacheTTL), string(CacheNever)}, Doc: "`file_hash`: while the files of `invalidate_on` stay as they are. `ttl`: for a time. `never`: each read of the pack runs it.", at: of(func(c *Cache) any { return &c.Strategy })},
+		{Key: "invalidate_on", Kind: globs, For: []string{string(CacheFileHash)}, Must: true, Min: 1, Doc: "Patterns of files, relative to `${CWD}`; `**` stands for any directories.", at: of(func(c *Cache) any { return &c.InvalidateOn })},
+		{Key: "ttl", Kind: span, For: []string{string(CacheTTL)}, Must: true, Doc: "How long: `90s`, `10m`, `1d`.", at: of(func(c *Cache) any { return &c.TTL })},
 	}},
 	{Name: "condition", Is: "a condition", Tag: "when", Doc: "Either `when` and what it needs, or one of `all`, `any` and `not`.", Fields: []field{
-		{Key: "when", Kind: text, Enum: []string{string(TaskContains), string(FileExists), string(StateIs), string(TurnAtLeast), string(BudgetAtLeast)}, Doc: "What is checked.", at: ofCondition(func(c *Condition) any { return &c.When })},
-		{Key: "pattern", Kind: pattern, For: []string{string(TaskContains)}, Must: true, Doc: "A regular expression (RE2) that the task matches, in any case.", at: ofCondition(func(c *Condition) any { return &c.Pattern })},
-		{Key: "path", Kind: template, For: []string{string(FileExists)}, Must: true, Doc: "A file or directory that exists.", at: ofCondition(func(c *Condition) any { return &c.Path })},
-		{Key: "state", Kind: oneOrMore, For: []string{string(StateIs)}, Must: true, Min: 1, Enum: ctxabi.States, Doc: "The state of the session, or a list of states. Not for a source before the journal.", at: ofCondition(func(c *Condition) any { return &c.States })},
-		{Key: "n", Kind: integer, For: []string{string(TurnAtLeast)}, Must: true, Min: 1, Max: maxTokens, Doc: "At least this many answers of the assistant.", at: ofCondition(func(c *Condition) any { return &c.N })},
-		{Key: "tokens", Kind: integer, For: []string{string(BudgetAtLeast)}, Must: true, Min: 1, Max: maxTokens, Doc: "A budget of at least this many tokens.", at: ofCondition(func(c *Condition) any { return &c.N })},
-		{Key: "all", Kind: mappings, Of: "condition", For: []string{""}, Min: 1, Doc: "All of these are true.", at: ofCondition(func(c *Condition) any { return &c.All })},
-		{Key: "any", Kind: mappings, Of: "condition", For: []string{""}, Min: 1, Doc: "One of these is true.", at: ofCondition(func(c *Condition) any { return &c.Any })},
-		{Key: "not", Kind: mapping, Of: "condition", For: []string{""}, Doc: "This is not true.", at: ofCondition(func(c *Condition) any { return &c.Not })},
+		{Key: "when", Kind: text, Enum: []string{string(TaskContains), string(FileExists), string(StateIs), string(TurnAtLeast), string(BudgetAtLeast)}, Doc: "What is checked.", at: of(func(c *Condition) any { return &c.When })},
+		{Key: "pattern", Kind: pattern, For: []string{string(TaskContains)}, Must: true, Doc: "A regular expression (RE2) that the task matches, in any case.", at: of(func(c *Condition) any { return &c.Pattern })},
+		{Key: "path", Kind: template, For: []string{string(FileExists)}, Must: true, Doc: "A file or directory that exists.", at: of(func(c *Condition) any { return &c.Path })},
+		{Key: "state", Kind: oneOrMore, For: []string{string(StateIs)}, Must: true, Min: 1, Enum: ctxabi.States, Doc: "The state of the session, or a list of states. Not for a source before the journal.", at: of(func(c *Condition) any { return &c.States })},
+		{Key: "n", Kind: integer, For: []string{string(TurnAtLeast)}, Must: true, Min: 1, Max: maxTokens, Doc: "At least this many answers of the assistant.", at: of(func(c *Condition) any { return &c.N })},
+		{Key: "tokens", Kind: integer, For: []string{string(BudgetAtLeast)}, Must: true, Min: 1, Max: maxTokens, Doc: "A budget of at least this many tokens.", at: of(func(c *Condition) any { return &c.N })},
+		{Key: "all", Kind: mappings, Of: "condition", For: []string{""}, Min: 1, Doc: "All of these are true.", at: of(func(c *Condition) any { return &c.All })},
+		{Key: "any", Kind: mappings, Of: "condition", For: []string{""}, Min: 1, Doc: "One of these is true.", at: of(func(c *Condition) any { return &c.Any })},
+		{Key: "not", Kind: mapping, Of: "condition", For: []string{""}, Doc: "This is not true.", at: of(func(c *Condition) any { return &c.Not })},
 	}},
 	{Name: "message", Is: "a message", Doc: "One message.", Fields: []field{
-		{Key: "role", Kind: text, Must: true, Enum: []string{"system", "developer", "user", "assistant"}, Doc: "Who speaks.", at: ofMessage(func(m *Message) any { return &m.Role })},
-		{Key: "content", Kind: text, Must: true, Doc: "Its text.", at: ofMessage(func(m *Message) any { return &m.Content })},
+		{Key: "role", Kind: text, Must: true, Enum: []string{"system", "developer", "user", "assistant"}, Doc: "Who speaks.", at: of(func(m *Message) any { return &m.Role })},
+		{Key: "content", Kind: text, Must: true, Doc: "Its text.", at: of(func(m *Message) any { return &m.Content })},
 	}},
 	{Name: "strategy", Is: "a strategy", Doc: "What an agent of one kind is shown.", Fields: []field{
-		{Key: "system_prompt", Kind: text, Doc: "Used where the agent has no `system_prompt.md`.", at: ofStrategy(func(s *Strategy) any { return &s.SystemPrompt })},
-		{Key: "sections", Kind: mappings, Of: "section", Doc: "Blocks at the end of the session phase.", at: ofStrategy(func(s *Strategy) any { return &s.Sections })},
-		{Key: "leaves_out", Kind: texts, Doc: "Types or ids of sources that are not used.", at: ofStrategy(func(s *Strategy) any { return &s.LeavesOut })},
+		{Key: "system_prompt", Kind: text, Doc: "Used where the agent has no `system_prompt.md`.", at: of(func(s *Strategy) any { return &s.SystemPrompt })},
+		{Key: "sections", Kind: mappings, Of: "section", Doc: "Blocks at the end of the session phase.", at: of(func(s *Strategy) any { return &s.Sections })},
+		{Key: "leaves_out", Kind: texts, Doc: "Types or ids of sources that are not used.", at: of(func(s *Strategy) any { return &s.LeavesOut })},
 	}},
 	{Name: "section", Is: "a section", Doc: "A named part, from one of `from`, `path` and `text`.", Fields: []field{
-		{Key: "name", Kind: text, Title: true, Must: true, Doc: "Its heading, unique in the strategy.", at: ofSection(func(s *Section) any { return &s.Name })},
-		{Key: "from", Kind: text, Enum: []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"}, Doc: "A part of `context/plan.json`, or `context/review.diff`.", at: ofSection(func(s *Section) any { return &s.From })},
-		{Key: "path", Kind: template, Doc: "A file.", at: ofSection(func(s *Section) any { return &s.Path })},
-		{Key: "text", Kind: text, Doc: "The text itself.", at: ofSection(func(s *Section) any { return &s.Text })},
-		{Key: "max_tokens", Kind: integer, Min: 1, Max: maxTokens, Doc: "Most tokens it may take. Without it, it is given whole.", at: ofSection(func(s *Section) any { return &s.MaxTokens })},
-		{Key: "required", Kind: boolean, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: ofSection(func(s *Section) any { return &s.Required })},
+		{Key: "name", Kind: text, Title: true, Must: true, Doc: "Its heading, unique in the strategy.", at: of(func(s *Section) any { return &s.Name })},
+		{Key: "from", Kind: text, Enum: []string{"plan.issue", "plan.design", "plan.constraints", "plan.task", "plan.files", "plan.steps", "plan.acceptance", "review.diff"}, Doc: "A part of `context/plan.json`, or `context/review.diff`.", at: of(func(s *Section) any { return &s.From })},
+		{Key: "path", Kind: template, Doc: "A file.", at: of(func(s *Section) any { return &s.Path })},
+		{Key: "text", Kind: text, Doc: "The text itself.", at: of(func(s *Section) any { return &s.Text })},
+		{Key: "max_tokens", Kind: integer, Min: 1, Max: maxTokens, Doc: "Most tokens it may take. Without it, it is given whole.", at: of(func(s *Section) any { return &s.MaxTokens })},
+		{Key: "required", Kind: boolean, Default: "false", Doc: "Without it the strategy does not apply, and `general` does.", at: of(func(s *Section) any { return &s.Required })},
 	}},
 }

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // Bounds of a file.
@@ -39,18 +42,17 @@ func parse(file string, data []byte) (root *yaml.Node, problem *Problem) {
 	if errors.Is(err, io.EOF) {
 		return bad(1, 1, "the file is empty; a recipe has sources or an import")
 	}
-	if err != nil {
-		line, column, why := syntax(data, err)
-		return bad(line, column, "not YAML: %s", why)
-	}
-	next, err := decode(d)
+	var next *yaml.Node
 	if err == nil {
-		return bad(next.Line, next.Column, "a second document begins here; a recipe has only one")
+		if next, err = decode(d); err == nil {
+			return bad(next.Line, next.Column, "a second document begins here; a recipe has only one")
+		}
 	}
 	if !errors.Is(err, io.EOF) {
-		line, column, why := syntax(data, err)
+		line, column, why := explain(data, err)
 		return bad(line, column, "not YAML: %s", why)
 	}
+
 	m := measure{open: map[*yaml.Node]bool{}}
 	m.walk(doc, 0)
 	if m.bad != nil {
@@ -74,6 +76,49 @@ func decode(d *yaml.Decoder) (doc *yaml.Node, err error) {
 		return nil, io.EOF
 	}
 	return doc, nil
+}
+
+var (
+	yamlLine = lazy.Regexp(`^yaml: line (\d+): `)
+	tabbed   = lazy.Regexp(`(?m)^ *\t`)
+)
+
+// maxSearch limits the search for the line of a mistake: bytes of the file, times its lines.
+const maxSearch = 1 << 19
+
+// explain returns the line of a mistake, the column where its text begins, and the message of the
+// YAML library. The library often names the line where a list or mapping begins, so explain looks
+// for the line after the longest prefix that is YAML, unless the file is large.
+func explain(data []byte, err error) (line, column int, why string) {
+	why, line = strings.TrimPrefix(err.Error(), "yaml: "), 1
+	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		why = err.Error()[len(m[0]):]
+	}
+	if at := tabbed().FindIndex(data); at != nil && (strings.Contains(why, "tab") || strings.Contains(why, "cannot start any token")) {
+		line, column = place(data, at[1]-1)
+		return line, column, "a tab; indent with spaces"
+	}
+
+	lines := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	line = min(max(line, 1), len(lines))
+	if len(data)*len(lines) <= maxSearch {
+		for line = len(lines); line > 1 && !isYAML(strings.Join(lines[:line-1], "\n")); {
+			line--
+		}
+	}
+	text := lines[line-1]
+	return line, 1 + len(text) - len(strings.TrimLeft(text, " ")), why
+}
+
+// isYAML reports whether a text is any number of YAML documents.
+func isYAML(text string) bool {
+	d := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		if _, err := decode(d); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
 }
 
 // invalid returns the offset of the first byte that is NUL or not UTF-8, or -1.

@@ -22,6 +22,7 @@ type Input struct {
 	Told     []string // lines that the prompt contains already, in their order
 	Since    int      // position of the last of them; older entries that were not told are not shown
 	OnlyTold bool     // only entries that Told contains in an older state
+	Without  Set      // sections without lines
 }
 
 // chosen is a line that is shown.
@@ -41,6 +42,9 @@ func (s *State) Lines(in Input) (out []string) {
 	var changed []chosen
 	fresh := make([][]prefix.Line, len(s.sections))
 	for i, one := range s.sections {
+		if one == nil || in.Without&(1<<i) != 0 {
+			continue
+		}
 		lines := one.Lines(prefix.LineInput{At: s.to, Where: in.Where})
 		newest := map[string]int{}
 		for k := range lines {

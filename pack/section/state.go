@@ -22,7 +22,11 @@ type State struct {
 func newState(from int) *State {
 	s := &State{from: from, to: from}
 	for _, spec := range sections {
-		s.sections = append(s.sections, spec.new())
+		var one prefix.Section
+		if spec.new != nil {
+			one = spec.new()
+		}
+		s.sections = append(s.sections, one)
 	}
 	return s
 }
@@ -32,7 +36,9 @@ func (s *State) clone() *State {
 	copied := *s
 	copied.sections = make([]prefix.Section, len(s.sections))
 	for i, one := range s.sections {
-		copied.sections[i] = one.Clone()
+		if one != nil {
+			copied.sections[i] = one.Clone()
+		}
 	}
 	return &copied
 }
@@ -46,6 +52,9 @@ func (s *State) apply(r toolcall.Record) {
 	open, done := s.open.Next(r)
 	s.open = open
 	for _, one := range s.sections {
+		if one == nil {
+			continue
+		}
 		one.Apply(&prefix.Record{At: r.At, Calls: done})
 	}
 }
@@ -58,7 +67,9 @@ func (s *State) code(c *coder.Coder) {
 	coder.Number(c, &s.from, &s.to)
 	s.open.Code(c)
 	for _, one := range s.sections {
-		one.Encode(c)
+		if one != nil {
+			one.Encode(c)
+		}
 	}
 	if s.from < 0 || s.to < s.from {
 		c.Bad = true

@@ -221,7 +221,7 @@ func TestResultBeforeItsCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(s.Lines(input(1000)), "\n"); got != "a.go: edited 4 times, last at 8" {
+	if got := strings.Join(s.Lines(input(1000)), "\n"); got != "a.go: edited at 8" {
 		t.Errorf("%s", got)
 	}
 }

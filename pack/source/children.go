@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,24 +18,6 @@ import (
 
 // maxBrought is the most that a pack shows of one file that a child brought, in bytes.
 const maxBrought = 200
-
-// sameChildren reports whether the session's children, and the sessions that they are linked to, are as they were.
-func (g *Gathered) sameChildren(x *session.Session) bool {
-	if !g.Chosen.Recipe.Has(recipe.TypeChildren) {
-		return true
-	}
-	now, err := x.Children()
-	return err == nil && slices.Equal(now, g.children)
-}
-
-// sameHandover reports whether what the session's parent hands over to it is as it was.
-func (g *Gathered) sameHandover(x *session.Session) bool {
-	if g.parent == "" {
-		return true
-	}
-	now, _ := x.HandedOver(g.parent)
-	return bytes.Equal(now, g.handover)
-}
 
 // lookAtChildren reads the results of the session's children, where they changed since last. Of linked sessions it reads the last answer
 // and the state, never their packs: that they may be linked back does not matter.

@@ -3,11 +3,11 @@
 // [Logs] returns both logs as packs show them. Package pack/builder calls it; package pack compiles
 // the result.
 //
-//	Gather ─► Unchanged? ─► the last Gathered              unchanged.go
-//	       ─► openHome, choose the recipe, settings        home.go, recipe_file.go, session.go
+//	Gather ─► openHome, choose the recipe, settings        home.go, recipe_file.go, session.go
 //	       ─► files of each source, children               list.go, home_file.go, children.go
 //	       ─► files of the workspace                       outside_read.go
 //	       ─► which generators are refused                 trust.go
+//	       ─► nothing changed: the last Gathered           session.go (Gathered.same)
 //	Snapshot, Redact ─► both logs at one moment            logs.go, readable.go, mask.go
 //
 // # Where it is decided
@@ -19,7 +19,7 @@
 //     (maxFile), outside_read.go (maxWorkspaceFile).
 //   - Which text of summary.md a pack has, now and at an earlier moment: summary.go.
 //   - Why a file yields nothing: home_file.go (reasonNoText and its neighbors).
-//   - Whether a file is read again: unchanged.go, sign.go (Sign, tick).
+//   - Whether a file is read again: home_file.go (home.inspect), sign.go (Sign, tick).
 //   - Rights to run and read as the owner: trust.go. trust.generator decides for a command,
 //     trust.check compares the hashes of the recipe and of the scripts that the command names with
 //     the trust file, trust.outside decides for a file outside of the home. Which files a command

@@ -38,5 +38,5 @@ func (gr *Gatherer) CheckRecipe(x *session.Session) {
 	if entry := recipeEntry(h, rel); entry != "" && len(h.file(entry, ctxabi.MaxControl).data) == 0 {
 		return // somebody is between truncating it and writing; if not, the next pack says so
 	}
-	gr.setUp(x, &Gathered{Ref: h.ref, scan: h.now}, h, rel, nil)
+	gr.setUp(x, &Gathered{Ref: h.ref}, h, rel, &Gathered{})
 }

@@ -17,37 +17,22 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// home is an agent's home as one scan of it finds it. The names in it belong to whoever owns
-// it, so all of it is opened beneath its descriptor: a link may lead about within the home, and never out of it.
-// What did not change since the last scan is taken from there.
+// home is the home of an agent during one scan. All of it is opened beneath its descriptor: a link
+// may lead to another place in the home, and never out of it.
 type home struct {
 	fd    int        // O_PATH
-	ref   ctxabi.Ref // of the session, when it was opened
-	moves uint64     // of it until then
+	ref   ctxabi.Ref // of the session, when the home was opened
+	moves uint64     // moves of the session until then
 	space *spaceRules
-	last  *scan
-	now   *scan
 	at    time.Time
-	dirs  map[string]*dirFD
-	held  []*dirFD          // those of dirs whose descriptors are open, the one opened first in front
-	short error             // why something that is there could not be opened: there were no descriptors
-	found map[*stocked]bool // files of last that are known to be as they were
+
+	before  map[string]*stocked // files of the previous scan
+	files   map[string]*stocked // by path relative to the home
+	folders map[string]*folder
 
 	memory  *memory.Limit
-	starved error // there was no memory for a file
-}
-
-// scan is what was seen in a home. It does not change once the scan is over, but for the signs of files that begin to tell; see still.
-type scan struct {
-	files map[string]*stocked // by path relative to the home
-	lists map[string]*listed
-	dirs  map[string]Sign
-	// entered counts the directories that were; those that changed so lately that their sign does not tell are not in dirs.
-	entered int
-	linked  bool // something was reached by a link
-
-	way    []sighted // see still
-	walked bool      // way is known
+	short   error // a file could not be opened, because no descriptor was free
+	starved error // a file could not be read, because no memory was free
 }
 
 // spaceRules say who may read what in a shared space, where files of several users lie side by side.
@@ -70,7 +55,7 @@ func (gr *Gatherer) storeRoot(dir string) (*os.File, error) {
 }
 
 // openHome opens the home of the session's agent. rel is the session's directory in it.
-func (gr *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel string, err error) {
+func (gr *Gatherer) openHome(x *session.Session, before map[string]*stocked) (h *home, rel string, err error) {
 	failed := func(err error) error {
 		kind := ctxabi.ErrIO
 		if handles.IsShort(err) {
@@ -92,11 +77,8 @@ func (gr *Gatherer) openHome(x *session.Session, last *scan) (h *home, rel strin
 	if err != nil {
 		return nil, "", failed(err)
 	}
-	if last == nil {
-		last = &scan{}
-	}
-	h = &home{memory: gr.Config.Memory, fd: fd, ref: ref, moves: moves, last: last, at: time.Now(), dirs: map[string]*dirFD{},
-		now: &scan{files: make(map[string]*stocked, len(last.files)), lists: map[string]*listed{}, dirs: map[string]Sign{}}}
+	h = &home{memory: gr.Config.Memory, fd: fd, ref: ref, moves: moves, at: time.Now(), before: before,
+		files: make(map[string]*stocked, len(before)), folders: map[string]*folder{}}
 	rel = path.Join(ctxabi.SessionDir, ref.Session)
 	if ref.Space != "" {
 		var st unix.Stat_t
@@ -113,12 +95,7 @@ func (h *home) moved(x *session.Session) (moved bool) {
 	return moved
 }
 
-func (h *home) close() {
-	for _, d := range h.held {
-		unix.Close(d.fd)
-	}
-	unix.Close(h.fd)
-}
+func (h *home) close() { unix.Close(h.fd) }
 
 // within reports whether rel names something that sources may see: beneath the home and not internal.
 func within(rel string) bool {
@@ -156,7 +133,6 @@ func (h *home) lacks(err error) bool {
 
 // follow opens what the link rel leads to, where that lies in the home.
 func (h *home) follow(rel string, flags int) (int, error) {
-	h.now.linked = true
 	fd, err := beneath.Follow(h.fd, rel, flags)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) || h.lacks(err) {
@@ -185,19 +161,26 @@ func (r *spaceRules) allows(s Sign, bits uint32) bool {
 	return s.mode&bits == bits
 }
 
-// sign looks at rel; that of a link is what the link leads to within the home, or its own where it leads elsewhere.
+// sign returns the sign of a file or directory: of a link, that of its target in the home, or its own
+// if it leads elsewhere.
 func (h *home) sign(rel string) Sign {
-	d := h.dir(path.Dir(rel))
-	if d.fd < 0 {
+	if !h.dir(path.Dir(rel)).sign.exists() {
 		return Sign{}
 	}
-	s := directory(d.fd).sign(path.Base(rel))
+	fd, err := beneath.Open(h.fd, rel, unix.O_PATH, 0)
+	if err != nil && (errors.Is(err, fs.ErrNotExist) || h.lacks(err)) {
+		return Sign{}
+	}
+	if err != nil { // a link leads to its directory
+		if fd, err = h.follow(rel, unix.O_PATH|unix.O_NOFOLLOW); err != nil {
+			return Sign{}
+		}
+	}
+	s := signOf(fd)
+	unix.Close(fd)
 	if s.mode&unix.S_IFMT == unix.S_IFLNK {
 		if fd, err := h.follow(rel, unix.O_PATH); err == nil {
-			var st unix.Stat_t
-			if unix.Fstat(fd, &st) == nil {
-				s = signFrom(&st)
-			}
+			s = signOf(fd)
 			unix.Close(fd)
 		}
 	}

@@ -43,18 +43,18 @@ const ReasonPack = "it leads to a pack; " + reasonView
 // file returns the file rel, read anew only when it may have changed. At most most bytes of it are used.
 func (h *home) file(rel string, most int64) *stocked {
 	rel = path.Clean(rel)
-	if f := h.now.files[rel]; f != nil {
+	if f := h.files[rel]; f != nil {
 		return f
 	}
 	f := h.inspect(rel, most, within(rel))
-	h.now.files[rel] = f
+	h.files[rel] = f
 	return f
 }
 
 // internal is file for one that no source of a recipe may name.
 func (h *home) internal(rel string, most int64) *stocked {
 	f := h.inspect(rel, most, true)
-	h.now.files[rel] = f
+	h.files[rel] = f
 	return f
 }
 
@@ -63,27 +63,24 @@ func (h *home) recheck(rel string, most int64) *stocked {
 	rel = path.Clean(rel)
 	if s := h.sign(rel); s.exists() {
 		s.ino = 0 // the scan of its directory was before: the next one reads both
-		h.now.files[rel] = &stocked{sign: s, content: h.read(rel, s, most)}
+		h.files[rel] = &stocked{sign: s, content: h.read(rel, s, most)}
 	}
-	return h.now.files[rel]
+	return h.files[rel]
 }
 
 func (h *home) inspect(rel string, most int64, allowed bool) *stocked {
-	before := h.last.files[rel]
-	refused := func(reason string) *stocked {
+	before := h.before[rel]
+	reason := reasonOutside
+	if allowed {
+		reason = h.dir(path.Dir(rel)).reason
+	}
+	if reason != "" {
 		if before != nil && before.reason == reason && !before.sign.exists() {
 			return before
 		}
 		return &stocked{content: &content{reason: reason}}
 	}
-	if !allowed {
-		return refused(reasonOutside)
-	}
-	if d := h.dir(path.Dir(rel)); d.fd < 0 && d.reason != "" {
-		return refused(d.reason)
-	} else if before != nil && d.same && (before.absent || h.found[before]) {
-		return before // what is not there appears with a change of its directory
-	}
+
 	s := h.sign(rel)
 	switch {
 	case !s.exists():
@@ -96,7 +93,7 @@ func (h *home) inspect(rel string, most int64, allowed bool) *stocked {
 		c = before.content
 	}
 	if s.fresh(h.at) {
-		s.ino = 0 // it may hide another change: no scan will find the same
+		s.ino = 0 // it may hide another change, so the next scan reads the file again
 	}
 	return &stocked{sign: s, content: c}
 }
@@ -125,11 +122,8 @@ func (h *home) read(rel string, s Sign, most int64) *content {
 	}
 	f := os.NewFile(uintptr(fd), path.Base(rel))
 	defer f.Close()
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return &content{reason: why(err), failed: true}
-	}
-	switch s := signFrom(&st); {
+	s = signOf(fd)
+	switch {
 	case !s.regular():
 		return &content{reason: "not a regular file"}
 	case !h.space.allows(s, 0o4):
@@ -137,7 +131,7 @@ func (h *home) read(rel string, s Sign, most int64) *content {
 	case s.size > most:
 		return &content{reason: fmt.Sprintf("larger than %d bytes", most), big: true}
 	}
-	release, err := h.memory.Reserve("pack", rel, timesRead*st.Size)
+	release, err := h.memory.Reserve("pack", rel, timesRead*s.size)
 	if err != nil {
 		h.starved = err
 		return &content{reason: why(err), failed: true}

@@ -23,7 +23,8 @@ type sources struct {
 	recipe *recipe.Recipe
 	asks   []outsideFile
 
-	handover string // where gathered.handover is from, below the store
+	handover     []byte // what the session's parent wrote for it
+	handoverPath string // where, below the store
 }
 
 // all lists the files of all sources, and what else decides about them.
@@ -89,7 +90,7 @@ func (s *sources) source(at int, src *recipe.Source) error {
 			return nil
 		}
 		c := s.file(at, src.Block, where, src.Origin)
-		if src.Type == recipe.TypeHandoff && c != nil && c.absent && len(s.g.handover) > 0 {
+		if src.Type == recipe.TypeHandoff && c != nil && c.absent && len(s.handover) > 0 {
 			s.handedOver(at, src)
 		}
 		if src.Type.Required() && c != nil {
@@ -165,8 +166,8 @@ func (s *sources) stored(at int, id, rel string) *content {
 
 // handedOver adds what the parent of the session wrote for it, where nobody wrote a handoff in the session itself.
 func (s *sources) handedOver(at int, src *recipe.Source) {
-	_, file, _ := strings.Cut(s.handover, "/"+ctxabi.AgentDir+"/")
-	s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: path.Join("../../..", file), Data: s.g.handover})
+	_, file, _ := strings.Cut(s.handoverPath, "/"+ctxabi.AgentDir+"/")
+	s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: path.Join("../../..", file), Data: s.handover})
 }
 
 // folder finds the directory of a source; ok is false when there is none to look into.

@@ -34,7 +34,6 @@ func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, be
 	for _, a := range s.asks {
 		paths = append(paths, gr.Mapped(a.path))
 	}
-	g.asked = paths
 	if reason == "" {
 		gr.answers(ctx, g, paths, before)
 	}

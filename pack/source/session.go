@@ -26,7 +26,7 @@ type Gathered struct {
 	Length int64 // of messages.jsonl
 	Events int64 // of events.jsonl
 	Ref    ctxabi.Ref
-	scan   *scan
+	stored map[string]*stocked // files of the home, by path
 	Chosen *Chosen
 	Words  *Variables
 	trust  *trust
@@ -44,11 +44,8 @@ type Gathered struct {
 	sections  map[string]string
 	exists    map[string]bool
 	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
-	asked     []string                 // these paths
-	Computes  bool                     // the recipe has sources that run commands
 	project   string                   // of context/project
 	parent    string                   // of meta.json: whose child the session is
-	handover  []byte                   // what that one wrote for it
 	children  []session.Child          // as they were when results was made; none where the recipe shows none
 	results   []blocks.ChildResult     // of these
 	Refused   map[int]string           // why the commands of one must not run, by its index
@@ -56,7 +53,7 @@ type Gathered struct {
 
 // same reports whether g gives the same pack as last, as far as its files decide.
 func (g *Gathered) same(last *Gathered) bool {
-	return last != nil && g.Length == last.Length && g.Events == last.Events && g.versions == last.versions &&
+	return last.Chosen != nil && g.Length == last.Length && g.Events == last.Events && g.versions == last.versions &&
 		g.Ref == last.Ref &&
 		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state && g.project == last.project &&
 		maps.Equal(g.Refused, last.Refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
@@ -71,11 +68,8 @@ func equalFiles(a, b blocks.File) bool {
 
 func (g *Gathered) Bytes() int {
 	n := 0
-	for name, f := range g.scan.files {
+	for name, f := range g.stored {
 		n += 160 + len(name) + len(f.data)
-	}
-	for name, l := range g.scan.lists {
-		n += 64 + len(name) + 40*len(l.names)
 	}
 	for _, a := range g.outside {
 		n += 128 + len(a.Path) + len(a.Data)
@@ -88,6 +82,17 @@ func (g *Gathered) Bytes() int {
 		n += 4096 + len(g.Chosen.Recipe.Files[i].Path) // what was parsed of it, about
 	}
 	return n
+}
+
+// Settled reports whether all files are old enough for their signs to prove that they have not
+// changed.
+func (g *Gathered) Settled() bool {
+	for _, f := range g.stored {
+		if f.sign.exists() && f.sign.ino == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Gather collects everything that the session's pack is made from. It does not open files that have
@@ -113,30 +118,22 @@ const mostMoving = 30 * time.Second
 
 // gatherOnce is gather, unless the session was moved meanwhile.
 func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Logs, last *Gathered) (_ *Gathered, moved bool, err error) {
-	var before *scan
-	var answers map[string]WorkspaceFile
-	var found map[*stocked]bool
-	if last != nil {
-		var same bool
-		if same, found = gr.Unchanged(ctx, x, last); same {
-			return last, false, nil
-		}
-		before, answers = last.scan, last.outside
+	if last == nil {
+		last = &Gathered{}
 	}
-	h, rel, err := gr.openHome(x, before)
+	h, rel, err := gr.openHome(x, last.stored)
 	if err != nil {
 		return nil, false, err
 	}
 	defer h.close()
 	defer func() { moved = h.moved(x) }()
-	h.found = found
-	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, scan: h.now, exists: map[string]bool{}}
+	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, stored: h.files, exists: map[string]bool{}}
 	gr.setUp(x, g, h, rel, last)
 	if err := g.lookAtChildren(x, last, own.mask); err != nil {
 		return nil, false, err
 	}
 	s := &sources{g: g, h: h, rel: rel, x: x, recipe: g.Chosen.Recipe}
-	g.handover, s.handover = x.HandedOver(g.parent)
+	s.handover, s.handoverPath = x.HandedOver(g.parent)
 	if err := s.all(); err != nil {
 		return nil, false, err
 	}
@@ -146,7 +143,7 @@ func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Log
 	if h.starved != nil {
 		return nil, false, h.starved
 	}
-	gr.readOutside(ctx, g, s, answers)
+	gr.readOutside(ctx, g, s, last.outside)
 	g.Refused = map[int]string{}
 	for at := range s.recipe.Sources {
 		if src := &s.recipe.Sources[at]; src.Type.Computed() {
@@ -161,10 +158,8 @@ func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Log
 		}
 	}
 	if g.same(last) {
-		last.scan = g.scan // a scan that is over tells more: what was fresh is not any more
-		last.trust = g.trust
-		last.outside, last.asked = g.outside, g.asked
-		last.children, last.parent, last.handover = g.children, g.parent, g.handover
+		last.stored = g.stored // files that had just changed are old enough now
+		last.trust, last.outside, last.children = g.trust, g.outside, g.children
 		return last, false, nil
 	}
 	return g, false, nil
@@ -173,9 +168,6 @@ func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Log
 // setUp finds the recipe and the settings.
 func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, last *Gathered) {
 	control := func(name string) *stocked { return h.file(path.Join(rel, name), ctxabi.MaxControl) }
-	if last == nil {
-		last = &Gathered{}
-	}
 	g.Owner = h.dir(rel).sign
 	env, cwd := control(ctxabi.EnvFile), control(ctxabi.CwdFile)
 	g.Chosen = choose(x, h, rel, env.content, last.Chosen)
@@ -198,7 +190,6 @@ func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, 
 func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 	r := g.Chosen.Recipe
 	g.Budget = gr.Fallback(r)
-	g.Computes = slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type.Computed() })
 	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
 		g.Budget = n
 	}
@@ -261,8 +252,8 @@ func (gr *Gatherer) Required(x *session.Session) (*Gathered, error) {
 		return nil, err
 	}
 	defer h.close()
-	g := &Gathered{Ref: h.ref, scan: h.now, exists: map[string]bool{}}
-	gr.setUp(x, g, h, rel, nil)
+	g := &Gathered{Ref: h.ref, stored: h.files, exists: map[string]bool{}}
+	gr.setUp(x, g, h, rel, &Gathered{})
 	s := &sources{g: g, h: h, rel: rel, x: x, recipe: g.Chosen.Recipe}
 	for at := range s.recipe.Sources {
 		if src := &s.recipe.Sources[at]; pack.ClassOf(src) == pack.Required {

@@ -27,19 +27,11 @@ func (s Sign) fresh(now time.Time) bool {
 	return s.exists() && now.Sub(time.Unix(0, max(s.mtime, s.ctime))) < tick
 }
 
-// directory is an open directory. Its files are looked at from there, because most
-// of the time of an lstat goes into walking a long path.
-type directory int
-
-// sign returns the sign of a file by its path from d.
-func (d directory) sign(rel string) Sign {
+// signOf returns the sign of an open file, and the zero sign if it cannot be read.
+func signOf(fd int) Sign {
 	var st unix.Stat_t
-	if unix.Fstatat(int(d), rel, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+	if unix.Fstat(fd, &st) != nil {
 		return Sign{}
 	}
-	return signFrom(&st)
-}
-
-func signFrom(st *unix.Stat_t) Sign {
 	return Sign{st.Mtim.Nano(), st.Ctim.Nano(), st.Size, st.Ino, st.Mode, st.Uid, st.Gid}
 }

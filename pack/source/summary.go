@@ -60,14 +60,7 @@ func (s *sources) sibling(rel string) *session.Session {
 	if err != nil {
 		return nil
 	}
-	s.watchVersions(name)
-	s.h.internal(path.Join(name, ctxabi.EventsFile), 0)
 	return x
-}
-
-// watchVersions lets the next scan see whether versions were delivered to the session in dir.
-func (s *sources) watchVersions(dir string) {
-	s.h.internal(path.Join(dir, ctxabi.InternalDir, session.VersionsFile), 0)
 }
 
 // versions describes the versions of a session's summary. A delivery or a retraction changes it.

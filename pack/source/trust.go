@@ -130,7 +130,7 @@ func (t *trust) check(h *home, words *Variables, at int, s *recipe.Source) {
 	if !whole {
 		t.refuse(at, "not trusted: the command has too many words to look for the scripts that it names; put them into a script")
 	}
-	guessed = slices.DeleteFunc(guessed, func(rel string) bool { return !t.noted(rel) && h.dir(path.Dir(rel)).fd < 0 })
+	guessed = slices.DeleteFunc(guessed, func(rel string) bool { return !t.noted(rel) && !h.dir(path.Dir(rel)).sign.exists() })
 	for _, rel := range distinct(append(names, guessed...)) {
 		if !space && !InPackage(rel) {
 			continue

@@ -100,14 +100,11 @@ func (h *home) bytes(rel string) (data []byte, mode uint32, err error) {
 	}
 	f := os.NewFile(uintptr(fd), path.Base(rel))
 	defer f.Close()
-	var st unix.Stat_t
-	if err := unix.Fstat(fd, &st); err != nil {
-		return nil, 0, err
-	}
-	if !signFrom(&st).regular() {
+	sign := signOf(fd)
+	if !sign.regular() {
 		return nil, 0, errors.New("not a regular file")
 	}
 	var b bytes.Buffer
 	_, err = io.Copy(&b, io.LimitReader(f, maxFile+1))
-	return b.Bytes(), st.Mode, err
+	return b.Bytes(), sign.mode, err
 }

@@ -211,8 +211,8 @@ func (r *Reader) nameOf(id string, line int) (string, error) {
 // ends reports whether the document is the result of a tool that does not read, search or list files.
 func (d *Document) ends() bool {
 	return d.IsResult() && !slices.ContainsFunc(d.Tools, func(tool string) bool {
-		name := compress.PlainName(tool)
-		return compress.IsFileTool(name) || compress.IsMatchTool(name) || compress.IsListTool(name)
+		kind := compress.KindOf(tool)
+		return kind == compress.ReadingTool || kind == compress.MatchTool || kind == compress.ListTool
 	})
 }
 

@@ -196,7 +196,7 @@ func (f *fire) reader(rng *rand.Rand) error {
 	}
 	f.builder.Opened(f.x, b, builder.Opening{File: ctxabi.PackFile, At: time.Now()})
 	f.did("pack")
-	s, err := f.builder.Served(f.ctx, f.x)
+	s, err := f.x.Served()
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,6 @@ func TestCollectUnderFire(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer packs.Close()
-	defer packs.Flush()
 	collector := world.New(store, packs, gc.Options{})
 	defer collector.Close()
 

@@ -132,16 +132,6 @@ func TestTheLastGoodRecipeSurvivesTheDaemon(t *testing.T) {
 	}
 }
 
-// An edit of the agent's recipe is reported to its sessions before anybody reads a pack.
-func TestAWrongRecipeIsReportedBeforeItIsUsed(t *testing.T) {
-	t.Parallel()
-	m := harness.Start(t, harness.Options{})
-	s := m.Session(t, harness.Self(), "watched", "s1")
-	s.Append("messages.jsonl", rec1)
-	s.Write("../../context.yaml", "sources:\n  - {type: fil}\n")
-	harness.Eventually(t, "a row about the recipe", func() bool { return strings.Contains(s.Read("context/errors.jsonl"), "context.yaml:2:") })
-}
-
 func TestAMissingSourceIsENODATA(t *testing.T) {
 	t.Parallel()
 	m := harness.Start(t, harness.Options{})

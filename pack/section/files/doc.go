@@ -1,21 +1,8 @@
-// Package files tracks the files that tool calls name. For each file it keeps the last action of a
-// structured tool and the last shell command line that names the file or its directory. It quotes
-// command lines verbatim and does not interpret them.
+// Package files tracks the files that calls change. For each file it keeps the last result of a
+// structured tool, with path and size, and the last command line that names the file, verbatim.
 //
-//	call of an edit or write tool ─► changesOf ─► path, action, size, address   tools.go
-//	shell script ─► pathsIn: words with a slash or an extension                 command.go
-//	State.Apply ─► one entry for each path ─► State.Lines                       state.go, lines.go
+//	call ─► toolcall.FileUses ─► State.Apply: one entry for each path ─► State.Lines
 //
-// # Where it is decided
-//
-//   - Which tools change a file, and how: tools.go (changesOf). Failed calls are ignored: tools.go
-//     (succeeded).
-//   - Which words of a command are paths: command.go (isPath, pathsIn). Only handlers and output
-//     redirections name files.
-//   - Which commands apply to a whole directory or working tree: command.go (replacers,
-//     changesTree).
-//   - Two spellings of one file: state.go (State.find). A relative path belongs to an absolute one
-//     only if the command line changes to an absolute directory first, or if a result names the
-//     working directory. The line of a file that may have two entries omits the number of edits:
-//     lines.go (State.nameOf).
+// Calls that failed change no entry (succeeded). The command line of a script that failed is shown
+// for known files only, and says so.
 package files

@@ -1,228 +1,133 @@
 package files
 
 import (
-	"path"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/internal/coder"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/pack/prefix"
 )
 
-// maxFiles is the largest number of entries of a State.
-const maxFiles = 128
+// Bounds of a State.
+const (
+	maxFiles   = 128 // entries
+	maxCommand = 160 // bytes of a command line
+)
 
 // file is one entry. It does not change once it is in a State.
 type file struct {
-	path string // as it was written first
-	full string // its absolute path; "" if that is not certain
+	path string
 
-	action  action // of the last structured call
-	at      int    // its position; 0 if no structured call names the file
-	size    int    // bytes that it wrote, or -1
-	edits   int    // edits since the file was written
-	wroteAt int    // position of the last call that wrote all of it
-	to      string
+	wroteAt int // position of the last call that wrote all of it; 0 if there is none
+	size    int // bytes that this call wrote, or -1
+
+	did string // what a later structured call did: "edited", "deleted", "moved to b.go"
+	at  int    // position of that call
 
 	command   string // the last command line that names the file, since it was written
 	commandAt int
-	end       string // suffix for the outcome of command: "" or one of the constants below
+	end       string // what is known of the end of command, with a comma before it
 }
-
-// Outcomes of a command, as suffixes of its position in a line.
-const (
-	failedEnd     = ", failed"
-	scriptEnd     = ", in a script that failed"
-	unfinishedEnd = ", unfinished"
-)
 
 // State is the section of files, in the order of their last changes. The zero State is empty.
 type State struct {
 	list []*file
-	dir  string // the working directory of the shell that a result names; "" if none does
 }
 
 // New returns an empty State.
 func New() prefix.Section { return new(State) }
 
 // Clone implements [prefix.Section].
-func (s *State) Clone() prefix.Section { return &State{slices.Clone(s.list), s.dir} }
+func (s *State) Clone() prefix.Section { return &State{slices.Clone(s.list)} }
 
 // Apply implements [prefix.Section].
 func (s *State) Apply(r *prefix.Record) {
 	for i := range r.Calls {
-		d := &r.Calls[i]
-		if d.Open {
-			continue
-		}
-		at := max(d.At, d.Called) // a result may precede its call
-		script, ok := toolcall.Script(d.Tool, d.Arguments)
-		if changes := patched(script); ok && changes != nil {
-			if succeeded(&d.Result, "") {
-				s.change(at, changes)
-			}
-			continue
-		}
-		if ok {
-			if file := editedBy(script, d.Result.Text); file != "" {
-				s.change(at, []change{{file, edited, -1, ""}})
-				continue
-			}
-			s.applyScript(d, script)
-		} else if changes := changesOf(d.Tool, d.Arguments); changes != nil && succeeded(&d.Result, changes[0].path) {
-			if n, stated := statedBytes(d.Result.Text); stated && n != changes[0].size {
-				changes[0].size = -1 // the log has other arguments than the tool, for example masked ones
-			}
-			s.change(at, changes)
-		}
-	}
-}
-
-// change applies the changes of a structured call.
-func (s *State) change(at int, list []change) {
-	for _, c := range list {
-		gone := c.action == deleted || c.action == moved
-		s.update(c.path, s.dir, func(f *file) {
-			switch c.action {
-			case edited:
-				f.edits++
-			case undone:
-				if f.edits--; f.edits < 0 {
-					f.edits, f.wroteAt = 0, 0
+		if d := &r.Calls[i]; !d.Open {
+			for _, use := range toolcall.FileUses(d.Tool, d.Arguments) {
+				if use.Act != toolcall.Reads {
+					s.use(d, &use)
 				}
-			default:
-				f.edits, f.wroteAt, f.command, f.commandAt = 0, 0, "", 0
-			}
-			if c.action == written {
-				f.wroteAt, f.size = at, c.size
-			}
-			f.action, f.at, f.to = c.action, at, c.to
-		})
-		if !gone {
-			continue
-		}
-		whole := absolute(c.path, s.dir)
-		s.each(func(f *file) bool { return f.at < at && f.within(c.path, whole) }, func(f *file) {
-			*f = file{path: f.path, full: f.full, size: -1, action: c.action, at: at}
-			if c.to != "" {
-				f.to = "a path below " + c.to
-			}
-		})
-		if to := absolute(c.to, s.dir); c.to != "" {
-			s.list = slices.DeleteFunc(slices.Clone(s.list),
-				func(f *file) bool { return f.at < at && f.within(c.to, to) })
-		}
-	}
-}
-
-// within reports whether p is the path of f, a directory that contains f, or a pattern that
-// matches f or such a directory. It compares absolute paths if f has one and full is not "".
-func (f *file) within(p, full string) bool {
-	name := f.path
-	if p = path.Clean(p); f.full != "" && full != "" {
-		name, p = f.full, full
-	}
-	for ; name != "." && name != "/"; name = path.Dir(name) {
-		if ok, _ := path.Match(p, name); ok || name == p {
-			return true
-		}
-	}
-	return p == name && name == "/" || p == "." && !path.IsAbs(f.path)
-}
-
-// each replaces every matching entry by a changed copy and moves the copies to the end of the list.
-func (s *State) each(match func(f *file) bool, change func(f *file)) {
-	var others, changed []*file
-	for _, f := range s.list {
-		if !match(f) {
-			others = append(others, f)
-			continue
-		}
-		changedFile := *f
-		change(&changedFile)
-		changed = append(changed, &changedFile)
-	}
-	s.list = append(others, changed...)
-}
-
-// directory matches the working directory that a result names.
-var directory = lazy.Regexp(`(?m)^\[Current working directory: (/[^\]\n]*)\]$`)
-
-// applyScript records the command lines of a shell script and the working directory that its
-// result reports. A failed script adds no new files.
-func (s *State) applyScript(d *toolcall.Done, script string) {
-	status := toolcall.StatusOf(d.Result)
-	end := map[toolcall.Status]string{toolcall.Failed: failedEnd, toolcall.Stopped: unfinishedEnd}[status]
-	if end == failedEnd && len(toolcall.Steps(script)) > 1 {
-		end = scriptEnd
-	}
-	for _, m := range mentions(script, status == toolcall.Succeeded) {
-		dir := m.dir
-		if !path.IsAbs(dir) {
-			dir = ""
-			if s.dir != "" && m.dir != toolcall.UnknownDir {
-				dir = path.Join(s.dir, m.dir)
 			}
 		}
-		if status == toolcall.NotRun {
-			break
-		}
-		set := func(f *file) { f.command, f.commandAt, f.end = m.text, d.At, end }
-		if !m.known && status != toolcall.Failed || s.find(m.path, dir) >= 0 {
-			s.update(m.path, dir, set)
-		}
-		if full := absolute(m.path, dir); m.tree || m.below {
-			s.each(func(f *file) bool { return m.tree && f.inTree(dir) || m.below && f.within(m.path, full) }, set)
-		}
-	}
-	if m := directory().FindStringSubmatch(d.Result.Text[max(0, len(d.Result.Text)-400):]); m != nil {
-		s.dir = m[1]
 	}
 }
 
-// inTree reports whether f may be below dir. If dir or the absolute path of f is unknown (""), only
-// files below /tmp are excluded.
-func (f *file) inTree(dir string) bool {
-	if dir == "" || f.full == "" {
-		return !strings.HasPrefix(f.full, "/tmp/")
-	}
-	return strings.HasPrefix(f.full, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// absolute returns the absolute path of a file named in a directory; "" if that is not certain.
-func absolute(p, dir string) string {
-	switch {
-	case p == "":
-	case path.IsAbs(p):
-		return path.Clean(p)
-	case path.IsAbs(dir) && !strings.HasPrefix(p, "~"):
-		return path.Join(dir, p)
-	}
-	return ""
-}
-
-// find returns the index of the entry of a path; -1 if there is none.
-func (s *State) find(p, dir string) int {
-	full := absolute(p, dir)
-	return slices.IndexFunc(s.list, func(f *file) bool {
-		if full != "" && f.full != "" {
-			return f.full == full
+// use records what a call does to one file.
+func (s *State) use(d *toolcall.Done, use *toolcall.FileUse) {
+	at := max(d.At, d.Called) // a result may precede its call
+	if use.Line == "" {
+		if succeeded(&d.Result, use.Path) {
+			s.list = slices.DeleteFunc(slices.Clone(s.list), func(f *file) bool { return f.path == use.To })
+			s.update(use.Path, func(f *file) { f.changeBy(use, at, d.Result.Text) })
 		}
-		return path.Clean(f.path) == path.Clean(p)
+		return
+	}
+
+	end := ""
+	switch toolcall.StatusOf(d.Result) {
+	case toolcall.NotRun:
+		return
+	case toolcall.Failed:
+		if end = ", in a script that failed"; s.find(use.Path) < 0 {
+			return
+		}
+	case toolcall.Stopped:
+		end = ", unfinished"
+	}
+	s.update(use.Path, func(f *file) {
+		f.command, f.commandAt, f.end = compress.Clip(use.Line, maxCommand), d.At, end
 	})
 }
 
-// update replaces the entry of a path by a changed copy, or appends one, as the newest.
-func (s *State) update(p, dir string, change func(f *file)) {
-	f := file{path: path.Clean(p), full: absolute(p, dir), size: -1}
-	if i := s.find(p, dir); i >= 0 {
-		full := f.full
-		f = *s.list[i]
-		if f.full == "" {
-			f.full = full
+// changeBy changes the entry by a structured call.
+func (f *file) changeBy(use *toolcall.FileUse, at int, output string) {
+	switch use.Act {
+	case toolcall.Changes:
+		f.did, f.at = "edited", at
+	case toolcall.Undoes:
+		f.did, f.at = "edit undone", at
+	case toolcall.Writes:
+		*f = file{path: f.path, wroteAt: at, size: use.Size}
+		if n, stated := statedBytes(output); stated && n != use.Size {
+			f.size = -1 // the log has other arguments than the tool, for example masked ones
 		}
+	default:
+		*f = file{path: f.path, did: "deleted", at: at}
+		if use.To != "" {
+			f.did = "moved to " + use.To
+		}
+	}
+}
+
+// bytesIn matches a number of bytes in the result of a tool.
+var bytesIn = lazy.Regexp(`\b([0-9]{1,12}) bytes\b`)
+
+// statedBytes returns the only number of bytes that a result states.
+func statedBytes(result string) (n int, ok bool) {
+	found := bytesIn().FindAllStringSubmatch(result, 2)
+	if len(found) != 1 {
+		return 0, false
+	}
+	n, err := strconv.Atoi(found[0][1])
+	return n, err == nil
+}
+
+// find returns the index of the entry of a path; -1 if there is none.
+func (s *State) find(path string) int {
+	return slices.IndexFunc(s.list, func(f *file) bool { return f.path == path })
+}
+
+// update replaces the entry of a path by a changed copy, or appends one, as the newest.
+func (s *State) update(path string, change func(f *file)) {
+	f := file{path: path}
+	if i := s.find(path); i >= 0 {
+		f = *s.list[i]
 		s.list = slices.Delete(slices.Clone(s.list), i, i+1)
 	}
 	change(&f)
@@ -231,17 +136,76 @@ func (s *State) update(p, dir string, change func(f *file)) {
 	}
 }
 
-// Encode implements [prefix.Section].
-func (s *State) Encode(c *coder.Coder) {
-	coder.Text(c, &s.dir)
-	coder.Pointers(c, &s.list, func(f *file) {
-		coder.Text(c, &f.path, &f.full, &f.to, &f.command, &f.end)
-		coder.Number(c, &f.action)
-		coder.Number(c, &f.at, &f.size, &f.edits, &f.wroteAt, &f.commandAt)
-	})
-	for _, f := range s.list {
-		if int(f.action) >= len(actionNames) {
-			c.Bad = true
+// Lines implements [prefix.Section]: files that a structured tool changed, then those that only
+// commands name, each newest first.
+func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
+	for _, structured := range []bool{true, false} {
+		for _, f := range slices.Backward(s.list) {
+			if (f.wroteAt > 0 || f.at > 0) == structured {
+				lines = append(lines, f.line(in))
+			}
 		}
 	}
+	return lines
+}
+
+// line formats a file as one line, with its events in chronological order:
+//
+//	a.go: written at 12, 1204 bytes; edited at 15; a command at 20: gofmt -w a.go
+func (f *file) line(in prefix.LineInput) prefix.Line {
+	type event struct {
+		at   int
+		text string
+	}
+	wrote := event{f.wroteAt, "written at " + in.Where(f.wroteAt)}
+	if f.size >= 0 {
+		wrote.text += fmt.Sprintf(", %d bytes", f.size)
+	}
+	events := []event{wrote, {f.at, f.did + " at " + in.Where(f.at)},
+		{f.commandAt, "a command at " + in.Where(f.commandAt) + f.end + ": " + f.command}}
+	events = slices.DeleteFunc(events, func(e event) bool { return e.at == 0 })
+	slices.SortStableFunc(events, func(a, b event) int { return a.at - b.at })
+
+	var texts []string
+	for _, e := range events {
+		texts = append(texts, e.text)
+	}
+	last := events[len(events)-1]
+	return prefix.Line{Name: f.path, Full: f.path + ": " + strings.Join(texts, "; "), Short: f.path + ": " + last.text,
+		At: last.at}
+}
+
+// Encode implements [prefix.Section].
+func (s *State) Encode(c *coder.Coder) {
+	coder.Pointers(c, &s.list, func(f *file) {
+		coder.Text(c, &f.path, &f.did, &f.command, &f.end)
+		coder.Number(c, &f.wroteAt, &f.size, &f.at, &f.commandAt)
+		if c.Reads && f.wroteAt == 0 && f.at == 0 && f.commandAt == 0 {
+			c.Bad = true
+		}
+	})
+}
+
+// refusal matches the first line of a result if the tool reports that it changed nothing.
+var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceback|e[a-z]{3,8}: |errno|` +
+	`no (?:replacement|changes?|match(?:es)?)\b|string (?:to replace|not found)|old_str|` +
+	`the (?:text|string) to replace|refus|invalid|your proposed edit has introduced)|` +
+	`\b(?:fail(?:ed|s)? to|verification failed|denied|can(?:not|'t)|could(?: not|n't)|unable to|not found|` +
+	`not (?:be )?(?:changed|applied|written|saved)|did not (?:match|appear)|does(?: not|n't) exist|` +
+	`already exists|no such (?:file|directory)|no space left|read-only file system|` +
+	`(?:0|zero) (?:replacements?|occurrences?|matches))\b`)
+
+// succeeded reports whether the result of a file tool contains no sign of a failure. It ignores the
+// path in the text, since a path may contain words such as "error".
+func succeeded(r *toolcall.Result, path string) bool {
+	if s := toolcall.StatusOf(*r); r.Failed || s > toolcall.Succeeded {
+		return false
+	}
+	text := strings.TrimSpace(toolcall.Body(r.Text))
+	if failed, isObject := toolcall.ObjectFails(text); isObject {
+		return !failed
+	}
+	first, _, _ := strings.Cut(text, "\n")
+	first = strings.ReplaceAll(first, path, "")
+	return !refusal().MatchString(first[:min(len(first), 300)])
 }

@@ -1,11 +1,15 @@
 package runs
 
 import (
-	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
@@ -24,19 +28,23 @@ const (
 
 // Bounds of a run.
 const (
-	maxName   = 160 // bytes
-	maxArgs   = 120
-	maxPlaces = 16 // failures in a row whose positions are kept
+	maxName    = 160      // bytes
+	maxArgs    = 120      // bytes
+	maxSaid    = 50       // tokens of a reason
+	maxFields  = 200      // bytes of the fields of a result
+	maxWords   = 4        // words of a plain text in JSON
+	maxMessage = 200      // bytes of what was read that may be an error message
+	maxRead    = 32 << 10 // bytes of JSON that is read
+	maxPlaces  = 16       // failures in a row whose positions are kept
 )
 
 // run is the last result of one command, or of the calls of a tool for one object. It does not
 // change once it is in a State.
 type run struct {
-	key    string
-	object string // the tool and what identifies the object; a success ends all failures of an object
-	name   string
-	args   string // other arguments of a tool
-	command
+	key  string // equal for runs of one command or one object
+	dir  string // the directory of a command
+	name string
+	args string // arguments of a tool that are not part of the name
 
 	at      int
 	outcome outcome
@@ -44,20 +52,14 @@ type run struct {
 	said    string
 	fails   []int // positions of its failures since the last success
 
-	failedAt int // the failure before this result; 0 for none
+	failedAt int // the failure before this result; 0 if there is none
 	why      string
 
-	by   string // name of the run that ended the failure
-	byAt int
-
-	external bool // a tool that acts outside of the workspace
-	quiet    bool // it counts only if it fails
-	reading  bool // quiet, and the lines do not list it
-	lookUp   bool // the tool only queries something; listed after all other runs
+	external bool // a tool that changes something outside of the workspace
+	makes    bool // a tool that makes something new: an earlier success stays
+	lookUp   bool // a tool that only queries something; listed after all other runs
+	quiet    bool // it is listed only if it failed
 }
-
-// open reports whether the run is a failure that nothing made up for.
-func (r *run) open() bool { return r.outcome == failed && r.byAt == 0 }
 
 // runOf returns the run of a call, or nil if the call is none.
 func runOf(d *toolcall.Done) *run {
@@ -76,13 +78,9 @@ func runOf(d *toolcall.Done) *run {
 	}
 
 	r.at = d.At
-	r.name = compress.Clip(oneLine(r.name), maxName)
+	r.name = compress.Clip(strings.Join(strings.Fields(r.name), " "), maxName)
 	if status == toolcall.Stopped {
 		r.outcome = unfinished
-		r.said = cmp.Or(r.said, lastWords(toolcall.Body(d.Result.Text)))
-	}
-	if status != toolcall.Failed || r.outcome != failed {
-		r.exit = ""
 	}
 	if r.outcome == failed {
 		r.fails = []int{d.At}
@@ -90,172 +88,147 @@ func runOf(d *toolcall.Done) *run {
 	return r
 }
 
-// shellRun returns the run of a shell script.
-func shellRun(d *toolcall.Done, script string, status toolcall.Status) *run {
-	l, ok := lineOf(script)
-	if !ok {
+// saidBy returns the part of an output that the line of a run quotes: what a runner says (quote), the
+// fields of JSON, the reason of a failure, or the last line.
+func saidBy(o outcome, output string, lines []string, quote string) string {
+	head, fields := result.FieldsIn(output)
+	switch {
+	case quote != "" && (o == passed || o == failed):
+		return quote
+	case head == "" && len(fields) > 0:
+		fields = slices.DeleteFunc(fields, func(f result.Field) bool {
+			return f.Class() >= result.ClassText && strings.Count(f.Value, " ") >= maxWords
+		})
+		return result.JoinFields("", fields, func(line string) bool { return len(line) <= maxFields })
+	case o == failed:
+		return result.Fold(output, result.Hint{Tool: "bash"}, len(output), maxSaid)
+	case o == answered:
+		return compress.Clip(strings.Join(strings.Fields(output), " "), maxFields)
+	}
+	return lastLine(lines)
+}
+
+// toolRun returns the run of a call of a tool that is not a shell, or nil if the tool belongs to the
+// agent itself.
+func toolRun(d *toolcall.Done, status toolcall.Status) *run {
+	if notes.KeepsList(d.Tool) || compress.IsSubAgent(d.Tool) {
 		return nil
 	}
-	r := &run{key: "$" + l.key, name: l.text, command: l.command, quiet: l.class != acts, reading: l.class == reads}
-	output := toolcall.Body(d.Result.Text)
-	exit := toolcall.ExitOf(d.Result)
-	v := verdict{}
-	if !r.quiet {
-		v = judge(output, l.text)
-	}
+	kind := compress.KindOf(d.Tool)
+	uses := toolcall.FileUses(d.Tool, d.Arguments)
+	text := toolcall.Body(d.Result.Text)
+	r := &run{outcome: answered, makes: kind == compress.MakingTool}
+	r.quiet = len(uses) > 0 || kind == compress.MatchTool || kind == compress.ListTool
+	r.lookUp = !r.quiet && (kind == compress.QueryTool || kind == compress.ReadingTool)
+	code := kind == compress.CodeTool || kind == compress.ShellTool
+	r.external = !r.quiet && !r.lookUp && !code
+	r.nameBy(d, uses)
 
-	byStatus := status == toolcall.Failed && !l.answersNo(exit, output) && (l.trusted || r.quiet && !l.piped)
+	says, quote := silent, ""
+	lines := informative(text)
+	if code {
+		says, quote = judge(lines, "")
+		r.outcome = ended
+	}
+	fails, isObject := toolcall.ObjectFails(text)
+	message := !isObject && toolcall.TellsFailure(text) && (r.external || code || len(text) <= maxMessage)
 	switch {
-	case byStatus, v.failed && v.runner, v.failed && !(status == toolcall.Succeeded && l.trusted):
+	case status == toolcall.Failed, d.Result.Failed, fails, message, says >= errs:
 		r.outcome = failed
-		r.nameFailure(&l, v, script, byStatus)
-	case v.passed && !d.Result.Cut && (l.several == "" || isTest(l.command.words)):
+	case says == passes && !d.Result.Cut:
 		r.outcome = passed
-	case status == toolcall.Succeeded && l.trusted:
-		r.outcome = exitZero
 	}
 
-	if l.trusted || !strings.Contains(r.name, gap) {
-		r.exit = exit
-	}
-
-	r.said = r.textOf(v, output, l.mixed)
-	if l.inline && r.outcome <= exitZero && r.said == "" {
-		r.quiet, r.reading = true, true // files lists what it may have changed
+	r.said = saidBy(r.outcome, text, lines, quote)
+	if r.lookUp {
+		head, fields := result.FieldsIn(text)
+		r.quiet = head != "" || len(fields) == 0
 	}
 	return r
 }
 
-// nameFailure names a failed run after several commands or the whole script if any of them may
-// have failed. byStatus is true if the exit status reports the failure.
-func (r *run) nameFailure(l *commandLine, v verdict, script string, byStatus bool) {
-	name := ""
-	switch {
-	case byStatus && !v.failed && (l.strict || r.quiet && !l.trusted):
-		name = oneLine(script)
-	case !byStatus && !v.runner && l.several != "":
-		name = l.several
-	default:
+// nameBy sets the name and the key by the file of a call, or by the arguments that identify its
+// object, or by all arguments if there are none.
+func (r *run) nameBy(d *toolcall.Done, uses []toolcall.FileUse) {
+	if len(uses) > 0 {
+		r.key, r.name = "\x00"+uses[0].Path, d.Tool+" "+uses[0].Path
 		return
 	}
-	r.key, r.name = "$"+name, name
-}
-
-// answersNo reports whether an exit status is the answer of a command and no failure.
-func (l *commandLine) answersNo(exit, output string) bool {
-	return l.asks && (exit == "1" || exit == "" && strings.TrimSpace(output) == "")
-}
-
-// textOf returns the part of an output that the run's line quotes. If mixed is true, other commands
-// may have written to the output, so textOf labels its last line as output of the script.
-func (r *run) textOf(v verdict, output string, mixed bool) string {
-	if v.said != "" {
-		return v.said
-	}
-	if r.outcome == failed {
-		return compress.Clip(cmp.Or(firstTelling(informative(output)), lastWords(output)), maxSaid)
-	}
-	if fields, ok := fieldsOf(output); ok {
-		return shown(fields, r.name, maxSaid)
-	}
-	if lines := informative(output); mixed && len(lines) > 0 {
-		return "last line of the script: " + compress.Clip(lines[len(lines)-1], maxPart)
-	}
-	return lastWords(output)
-}
-
-// toolRun returns the run of a call of a tool that is not a shell.
-func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	args, _ := fieldsOf(d.Arguments)
-	text := toolcall.Body(d.Result.Text)
-	fields, isObject := fieldsOf(text)
-	verbs := verbsOf(d.Tool)
-
-	named := nameOf(d, args)
-	r, plain := &named, compress.PlainName(d.Tool)
-	r.exit = toolcall.ExitOf(d.Result)
-	told := status == toolcall.Failed || d.Result.Failed
-	told = told || isObject && r.external && tellsError(fields)
-	told = told || saysError(text) && !(r.quiet && len(text) > maxSaid)
-	checks := !r.quiet && slices.ContainsFunc(verbs, func(w string) bool { return checkingVerbs[w] })
-	checks = checks || compress.IsShellTool(plain) || compress.IsCodeTool(plain)
-	v := verdict{}
-	if checks && !isObject {
-		r.external = false
-		v = judge(text, d.Tool)
-	}
-	switch {
-	case told || v.failed:
-		r.outcome = failed
-	case v.passed && !d.Result.Cut:
-		r.outcome = passed
-	case checks && !isObject:
-		r.outcome = ended
-	default:
-		r.outcome = answered
-	}
-
-	switch {
-	case isObject:
-		r.said = shown(fields, r.name, maxSaid)
-	case checks:
-		r.said = cmp.Or(v.said, lastWords(text))
-	default:
-		r.said = compress.Clip(oneLine(text), maxSaid)
-	}
-	if r.lookUp && r.outcome == answered {
-		line := found(text, r.name, maxSaid, d.Result.Cut)
-		r.quiet, r.said = line == "", cmp.Or(line, r.said)
-	}
-	if r.outcome != failed && !r.lookUp {
-		r.key += madeBy(verbs, d.Arguments, fields)
-	}
-	return r
-}
-
-// nameOf returns a run with the name and the key of a call, without its result.
-func nameOf(d *toolcall.Done, args []result.Field) run {
-	if file := fileOf(d.Tool, d.Arguments); file != "" {
-		return run{key: "\x00" + file, object: "\x00" + file, name: d.Tool + " " + file, quiet: true, reading: true}
-	}
-	r := run{external: !isReading(d.Tool)}
-	r.quiet = !r.external
-	r.lookUp = r.quiet && isLookUp(d.Tool)
-	r.reading = r.quiet && !r.lookUp
-
+	isID := func(f result.Field) bool { return result.IsID(f.Path) && identifies(&f) }
+	byID := !r.lookUp || slices.ContainsFunc(args, isID)
 	var ids []string
-	if !r.lookUp || slices.ContainsFunc(args,
-		func(f result.Field) bool { return result.IsID(f.Path) && identifies(&f) }) {
-		for i := range args {
-			if identifies(&args[i]) {
-				ids = append(ids, args[i].Value)
-			}
+	rest := slices.DeleteFunc(args, func(f result.Field) bool {
+		is := byID && identifies(&f)
+		if is {
+			ids = append(ids, f.Value)
 		}
+		return is
+	})
+
+	r.key = d.Tool + "\x00" + strings.Join(ids, "\x00")
+	r.name = d.Tool + " " + strings.Join(ids, " ")
+	r.args = result.JoinFields("", rest, func(line string) bool { return len(line) <= maxArgs })
+	if len(ids) == 0 {
+		r.key += d.Arguments
+		r.name, r.args = r.name+r.args, ""
 	}
-	r.object = d.Tool + "\x00" + strings.Join(ids, "\x00")
-	r.name = strings.TrimSpace(d.Tool + " " + strings.Join(ids, " "))
-	r.args = arguments(args, func(f *result.Field) bool { return len(ids) == 0 || !identifies(f) }, maxArgs)
-	if len(ids) == 0 && !r.reading {
-		r.object += oneLine(d.Arguments)
-		if !r.lookUp {
-			r.args = compress.Clip(r.args, maxArgs/2)
-		}
-		r.name, r.args = strings.TrimSpace(d.Tool+" "+r.args), ""
-	}
-	r.key = r.object
-	return r
 }
 
-// madeBy returns what distinguishes the results of a tool that makes something new with each call.
-func madeBy(verbs []string, arguments string, fields []result.Field) string {
-	if !slices.ContainsFunc(verbs, func(w string) bool { return makingVerbs[w] }) {
-		return ""
+// fieldsOf returns the values of a JSON object in their order; ok is false if text is not one.
+func fieldsOf(text string) (fields []result.Field, ok bool) {
+	text = strings.TrimSpace(text)
+	if len(text) > maxRead || !strings.HasPrefix(text, "{") || !gjson.Valid(text) {
+		return nil, false
 	}
-	key := "\x00" + oneLine(arguments)
-	for i := range fields {
-		if f := &fields[i]; f.Top() && result.IsID(f.Path) && !strings.Contains(arguments, f.Value) {
-			return key + "\x00" + f.Value
+	_, fields = result.FieldsIn(text)
+	return slices.DeleteFunc(fields, func(f result.Field) bool { return !f.Set() }), true
+}
+
+// identityNames are names of arguments that identify the object of a call, besides those of ids.
+var identityNames = compress.WordSet(`url uri to target host hostname service env environment branch table database namespace
+	pod container email account order name title`)
+
+// identifies reports whether an argument identifies the object of a call. Means of payment and ids
+// of requests do not.
+func identifies(f *result.Field) bool {
+	low := strings.ToLower(f.Path)
+	for _, word := range []string{"payment", "request", "call", "message"} {
+		if strings.Contains(low, word) {
+			return false
 		}
 	}
-	return key
+	return f.Top() && (identityNames[low] && strings.IndexFunc(f.Value, unicode.IsLetter) >= 0 || result.IsID(f.Path))
+}
+
+// state returns the outcome and the address of the result.
+func (r *run) state(where func(at int) string) string {
+	text := map[outcome]string{ended: "ended", exitZero: "exit 0", passed: "passed", answered: "result", failed: "failed",
+		unfinished: "unfinished"}[r.outcome] + " at " + where(r.at)
+	if r.exit != "" && r.exit != "0" {
+		text += ", exit " + r.exit
+	}
+	if n := len(r.fails); n > 1 {
+		text += ", " + strconv.Itoa(n) + " times"
+	}
+	return text
+}
+
+// line returns the run in one line.
+func (r *run) line(where func(at int) string) string {
+	text := r.name + ": "
+	if r.failedAt > 0 {
+		text += strings.TrimSuffix("failed at "+where(r.failedAt)+": "+r.why, ": ") + "; "
+	}
+	text += r.state(where)
+	switch {
+	case r.said != "":
+		text += ": " + r.said
+	case r.outcome == ended || r.outcome == exitZero:
+		text += ", no output"
+	}
+	if r.args != "" {
+		text += " (arguments: " + r.args + ")"
+	}
+	return text
 }

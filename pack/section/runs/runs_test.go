@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ctxfs/ctxfs/compress/result"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/pack/prefix"
 )
@@ -73,15 +74,15 @@ func TestEndedIsNoPass(t *testing.T) {
 	check(t, "pytest bg.py: ended at 2, no output", one{arguments: "pytest bg.py"})
 	check(t, "./migrate: ended at 2: done 4 of 4", one{arguments: "./migrate", output: "done 4 of 4\n"})
 	check(t, "./migrate: exit 0 at 2: done 4 of 4", one{arguments: "./migrate", output: "done 4 of 4\n", exit: "0"})
-	check(t, "make check 2>&1 | grep FAIL: ended at 2, no output", one{arguments: "make check 2>&1 | grep FAIL", exit: "1"})
+	check(t, "make check 2>&1 | grep FAIL: ended at 2, exit 1, no output", one{arguments: "make check 2>&1 | grep FAIL", exit: "1"})
 	check(t, "./load &: ended at 2, no output", one{arguments: "./load &", exit: "0"})
 }
 
-// The line of a run showed output that another command of the script had printed.
-func TestOutputOfAnotherCommand(t *testing.T) {
-	check(t, "python3 split.py …: ended at 2: last line of the script: 54: print(x)",
+// The line of a run showed output that another command of the script had printed, without it.
+func TestScriptIsNamedWhole(t *testing.T) {
+	check(t, "python3 split.py; grep -n x split.py: ended at 2: ben owes anna | 54: print(x)",
 		one{arguments: "python3 split.py; grep -n x split.py", output: "ben owes anna\n54: print(x)\n"})
-	check(t, "… python3 split.py: ended at 2: ben owes anna",
+	check(t, "mkdir -p a; cat > b <<E x; python3 split.py: ended at 2: ben owes anna",
 		one{arguments: "mkdir -p a; cat > b <<E\nx\nE\npython3 split.py", output: "ben owes anna"})
 	check(t, "", one{arguments: "python3 split.py",
 		output: "Please always provide EXACTLY ONE action in triple backticks, found 2 actions.", exit: ""})
@@ -115,30 +116,26 @@ func TestStatedPasses(t *testing.T) {
 	}
 }
 
-// The line of a run showed the last command of a script as if it were all of it, counted failures
-// of different scripts together, and gave it the exit status of another command.
-func TestPartOfAScriptIsMarked(t *testing.T) {
+// Failures of different scripts were counted together.
+func TestScriptsAreCountedAlone(t *testing.T) {
 	const output = "error: no devices"
-	check(t, "adb devices 2>&1: failed at 4: error: no devices\n… adb devices 2>&1: failed at 2: error: no devices",
+	check(t, "adb devices 2>&1: failed at 4: error: no devices",
 		one{arguments: "kill 7; sleep 1; adb devices 2>&1", output: output},
 		one{arguments: "adb devices 2>&1", output: output})
-	check(t, "… adb devices 2>&1: failed at 4: error: no devices",
-		one{arguments: "sleep 1; adb devices 2>&1", output: output},
-		one{arguments: "sleep 9; adb devices 2>&1", output: output})
 	check(t, "adb devices: failed at 4, 2 times: error: no devices",
 		one{arguments: "adb devices", output: output}, one{arguments: "adb devices", output: output})
-	check(t, "adb devices …: failed at 2: error: no devices",
+	check(t, "adb devices; cat log: failed at 2, exit 3: error: no devices",
 		one{arguments: "adb devices; cat log", output: output, exit: "3"})
 	check(t, "kill 7; ls out: failed at 2, exit 2: ls: no out",
 		one{arguments: "kill 7; ls out", output: "ls: no out", exit: "2"})
 	check(t, "set -e; cp a b; ./load: failed at 2, exit 4", one{arguments: "set -e; cp a b; ./load", exit: "4"})
-	check(t, "… ./load: exit 0 at 2, no output", one{arguments: "set -e; cp a b; ./load", exit: "0"})
+	check(t, "./load; ./store: ended at 2, no output", one{arguments: "./load; ./store", exit: "0"})
 }
 
 // A failure stays with its reason until the same command passes.
 func TestFailureUntilPass(t *testing.T) {
 	fail := one{arguments: "go test ./a", output: "--- FAIL: TestA (0.00s)\n    a_test.go:41: Total() = 6, want 7\nFAIL\nFAIL\ta\t0.1s", exit: "1"}
-	reason := "--- FAIL: TestA (0.00s) | a_test.go:41: Total() = 6, want 7"
+	reason := "--- FAIL: TestA (0.00s) | a_test.go:41: Total() = 6, want 7 | FAIL a 0.1s"
 	check(t, "go test ./a: failed at 2, exit 1: "+reason, fail)
 	check(t, "go test ./a: failed at 4, exit 1, 2 times: "+reason, fail, fail)
 	check(t, "go test ./a: failed at 2: "+reason+"; passed at 4: ok a 0.1s", fail, one{arguments: "go test ./a", output: "ok  \ta\t0.1s"})
@@ -147,12 +144,12 @@ func TestFailureUntilPass(t *testing.T) {
 	if got := after(fail, one{arguments: "make check", output: "12 passed"}).Failures(); len(got) != 1 {
 		t.Errorf("another program ended the failure: %v", got)
 	}
-	for _, pass := range []string{"go test ./...", "go test -count=1 ./a | tail -3", "cd /w && go test -race ./a"} {
+	for _, pass := range []string{"go test ./a | tail -3", "cd /w && go test ./a 2>&1"} {
 		if got := after(fail, one{arguments: pass, output: "ok  \ta\t0.1s"}).Failures(); len(got) != 0 {
 			t.Errorf("%s does not end it: %v", pass, got)
 		}
 	}
-	for _, pass := range []string{"go test ./a -run TestB", "go vet ./a", "cd sub && go test ./a"} {
+	for _, pass := range []string{"go test ./a -run TestB", "go test ./...", "cd sub && go test ./a"} {
 		if got := after(fail, one{arguments: pass, output: "ok  \ta\t0.1s"}).Failures(); len(got) != 1 {
 			t.Errorf("%s ends it", pass)
 		}
@@ -175,12 +172,12 @@ func TestFailureOfAScriptEnds(t *testing.T) {
 	script := func(edit string) string {
 		return "python3 - <<'EOF'\n" + edit + "\nEOF\npython3 -m unittest test_split 2>&1"
 	}
-	s := after(one{arguments: script("a") + "; python3 split.py x.csv", output: "Traceback (most recent call last):\n  File \"x\"\nSyntaxError: unterminated string", exit: "1"},
+	s := after(one{arguments: script("a"), output: "Traceback (most recent call last):\n  File \"x\"\nSyntaxError: unterminated string", exit: "1"},
 		one{arguments: script("b"), output: "..........\nRan 10 tests in 0.315s\n\nOK\n[exit 0]"})
 	if got := s.Failures(); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
-	if got := shownBy(s); !strings.HasPrefix(got, "… python3 -m unittest test_split 2>&1: ") || !strings.Contains(got, "passed at 4: Ran 10 tests in 0.315s OK") {
+	if got := shownBy(s); !strings.HasPrefix(got, "python3 - <<'EOF' b; python3 -m unittest test_split 2>&1: ") || !strings.Contains(got, "passed at 4: Ran 10 tests in 0.315s OK") {
 		t.Errorf("%s", got)
 	}
 }
@@ -199,7 +196,7 @@ func TestReadingIsNoRun(t *testing.T) {
 		one{arguments: "cat a.log", output: "ERROR: x"}, one{arguments: "git log --oneline | head", output: "fatal: a"}, one{arguments: "grep -n error a.log", output: "a.log:3: error: bad"},
 		one{"read_file", `{"path":"a.json"}`, `{"id":"7"}`, ""}, one{"grep", `{"pattern":"x"}`, `{"id":"7"}`, ""},
 		one{"Task", `{"prompt":"x"}`, `{"id":"7"}`, ""})
-	check(t, "cancel_order 7: result at 2: status cancelled", one{"cancel_order", `{"order_id":"7"}`, `{"order_id":"7","status":"cancelled"}`, ""})
+	check(t, "cancel_order 7: result at 2: status cancelled, order_id 7", one{"cancel_order", `{"order_id":"7"}`, `{"order_id":"7","status":"cancelled"}`, ""})
 }
 
 // Lines omitted the last result of a search.
@@ -214,7 +211,7 @@ func TestLastLookUp(t *testing.T) {
 	get := func(text string) one { return one{"get_order", `{"order_id":"W7","full":true}`, text, ""} }
 	check(t, "get_order W7: result at 4: status sent (arguments: full true)",
 		get(`{"order_id":"W7","status":"open"}`), get(`{"status":"sent"}`))
-	check(t, "get_order W7: result at 4: Order W7 was sent. (arguments: full true)",
+	check(t, "",
 		get(`{"status":"open"}`), get("Order W7 was sent."))
 	check(t, "get_order W7: failed at 4: Error: no such order (arguments: full true)",
 		get(`{"status":"open"}`), get("Error: no such order"))
@@ -226,9 +223,9 @@ func TestChangeEndsLookUp(t *testing.T) {
 	check(t, "cancel_order W7: result at 4: done", get, one{"cancel_order", `{"order_id":"W7"}`, "done", ""})
 	check(t, "refund_part W7 P2: result at 4: done",
 		get, one{"refund_part", `{"order_id":"W7","part_id":"P2"}`, "done", ""})
-	check(t, "cancel_order W7: failed at 4: Error: no\nget_order W7: result at 2: status open",
+	check(t, "cancel_order W7: failed at 4: Error: no\nget_order W7: result at 2: status open, order_id W7",
 		get, one{"cancel_order", `{"order_id":"W7"}`, "Error: no", ""})
-	check(t, "cancel_order W8: result at 4: done\nget_order W7: result at 2: status open",
+	check(t, "cancel_order W8: result at 4: done\nget_order W7: result at 2: status open, order_id W7",
 		get, one{"cancel_order", `{"order_id":"W8"}`, "done", ""})
 }
 
@@ -253,7 +250,8 @@ func TestSuccessEndsToolFailure(t *testing.T) {
 	fail := one{"book_reservation", `{"user_id":"mia","cabin":"economy"}`, "Error: payment does not add up", ""}
 	s := after(fail, one{"book_reservation", `{"user_id":"mia","cabin":"economy","paid":255}`, `{"reservation_id":"HATHAT","status":"confirmed","payment_history":[{"amount":55},{"amount":200}]}`, ""})
 	want := "book_reservation mia: failed at 2: Error: payment does not add up; result at 4: status confirmed, " +
-		"reservation_id HATHAT, payment_history[2 of 2].amount 200 (arguments: cabin economy, paid 255)"
+		"reservation_id HATHAT, payment_history [2 items], payment_history[1 of 2].amount 55, " +
+		"payment_history[2 of 2].amount 200 (arguments: cabin economy, paid 255)"
 	if got := shownBy(s); got != want {
 		t.Errorf("%s", got)
 	}
@@ -277,7 +275,8 @@ func TestItemOfAListIsMarked(t *testing.T) {
 		`{"a":[{"price":1},{"price":1}]}`:         "a [2 items], a[1 of 2].price 1",
 		`{"a":[{"price":55},{"price":5`:           "a[1 of …].price 55, a[2 of …].price 5",
 	} {
-		if got := found(text, "", maxSaid, true); got != want {
+		_, fields := result.FieldsIn(text)
+		if got := result.JoinFields("", fields, func(line string) bool { return len(line) <= 200 }); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", text, got, want)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/result"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 )
 
 // Setting is what a call sets: fields of an object that its ids name.
@@ -14,27 +15,19 @@ type Setting struct {
 	fields []result.Field
 }
 
-// SettingOf returns what a call sets; ok is false if the call reads, checks, or makes something,
-// works on a file, or names no object.
+// SettingOf returns what a call sets; ok is false if the call reads, runs, or makes something, works
+// on a file, or names no object.
 func SettingOf(tool, arguments string) (s Setting, ok bool) {
-	verbs := verbsOf(tool)
-	other := func(w string) bool { return readingVerbs[w] || makingVerbs[w] || checkingVerbs[w] }
-	if len(verbs) < 2 || slices.ContainsFunc(verbs, other) {
+	if compress.KindOf(tool) != compress.ActingTool || len(compress.NameWords(compress.BareName(tool))) < 2 ||
+		len(toolcall.FileUses(tool, arguments)) > 0 {
 		return s, false
 	}
-	fields, isObject := fieldsOf(arguments)
-	if !isObject {
-		return s, false
-	}
-
 	s.tool = tool
-	for i := range fields {
-		switch f := fields[i]; {
-		case slices.Contains(compress.PathKeys, f.Path):
-			return s, false
-		case result.IsID(f.Name()) || result.IsCode(f.Value):
+	fields, _ := fieldsOf(arguments)
+	for _, f := range fields {
+		if result.IsID(f.Name()) || result.IsCode(f.Value) {
 			s.ids = append(s.ids, f)
-		default:
+		} else {
 			s.fields = append(s.fields, f)
 		}
 	}

@@ -1,7 +1,9 @@
 package runs
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/internal/coder"
@@ -10,8 +12,9 @@ import (
 
 // Bounds of a State.
 const (
-	maxRuns   = 96
-	maxClosed = 512
+	maxRuns       = 96
+	maxClosed     = 512
+	recentRecords = 200 // records after which a failure counts less than later results
 )
 
 // State is the section of runs, in the order of their last results. The zero State is empty.
@@ -42,67 +45,46 @@ func (s *State) Apply(r *prefix.Record) {
 // add takes the result of a run.
 func (s *State) add(n *run) {
 	list := s.list[:0:0]
-	repeated := false
 	for _, old := range s.list {
-		same := old.key == n.key || old.outcome == failed && old.object != "" && old.object == n.object
 		switch {
-		case same:
-			repeated = repeated || !old.quiet
+		case old.key == n.key && sameDir(old.dir, n.dir):
 			s.follow(n, old)
-			continue
-		case old.open() && n.ends(old):
-			m := *old
-			m.by, m.byAt = n.name, n.at
-			s.close(m.fails)
-			old = &m
-		case n.changes(old):
-			continue
+		case !n.changes(old):
+			list = append(list, old)
 		}
-		list = append(list, old)
 	}
-	if !n.quiet || n.outcome == failed || repeated {
+	if n.makes && n.outcome != failed {
+		n.key += "\x00" + strconv.Itoa(n.at)
+	}
+	if !n.quiet || n.outcome == failed {
 		list = append(list, n)
 	}
 	if len(list) > maxRuns {
-		i := slices.IndexFunc(list, func(r *run) bool { return r.lookUp })
-		if i < 0 {
-			i = max(0, slices.IndexFunc(list, func(r *run) bool { return !r.open() }))
+		last := 0
+		for i, r := range list {
+			if r.rank(n.at) > list[last].rank(n.at) {
+				last = i
+			}
 		}
-		list = slices.Delete(list, i, i+1)
+		list = slices.Delete(list, last, last+1)
 	}
 	s.list = list
 }
 
 // follow makes n the next result after old, of the same run.
 func (s *State) follow(n, old *run) {
-	s.close(old.fails)
+	s.closed = append(slices.Clone(s.closed), old.fails...)
+	s.closed = s.closed[max(0, len(s.closed)-maxClosed):]
 	switch {
+	case n.outcome == failed && old.outcome == failed && n.name == old.name:
+		n.fails = slices.Concat(old.fails, n.fails)
+		n.fails = n.fails[max(0, len(n.fails)-maxPlaces):]
 	case n.outcome == failed:
-		if old.open() && n.sameCall(old) {
-			n.fails = slices.Concat(old.fails, n.fails)
-			n.fails = n.fails[max(0, len(n.fails)-maxPlaces):]
-		}
-	case old.open():
+	case old.outcome == failed:
 		n.failedAt, n.why = old.at, old.said
 	case old.outcome != passed && old.outcome != answered:
 		n.failedAt, n.why = old.failedAt, old.why
 	}
-}
-
-// sameCall reports whether r repeats old: a call of the same tool, or a command that the name of
-// both shows whole.
-func (r *run) sameCall(old *run) bool {
-	return r.object != "" || r.name == old.name && !strings.Contains(r.name, gap)
-}
-
-func (s *State) close(places []int) {
-	s.closed = append(slices.Clone(s.closed), places...)
-	s.closed = s.closed[max(0, len(s.closed)-maxClosed):]
-}
-
-// ends reports whether the result n is a success that ends the failure of another command.
-func (r *run) ends(other *run) bool {
-	return (r.outcome == passed || r.outcome == exitZero) && r.covers(&other.command)
 }
 
 // changes reports whether r, a successful call that acts outside of the workspace, may have changed
@@ -111,9 +93,37 @@ func (r *run) changes(lookUp *run) bool {
 	if !r.external || !lookUp.lookUp || r.outcome == failed || lookUp.outcome == failed {
 		return false
 	}
-	_, ids, _ := strings.Cut(lookUp.object, "\x00")
+	_, ids, _ := strings.Cut(lookUp.key, "\x00")
 	return ids != "" && !slices.ContainsFunc(strings.Split(ids, "\x00"),
-		func(id string) bool { return !strings.Contains(r.object, id) })
+		func(id string) bool { return !strings.Contains(r.key, id) })
+}
+
+// rank returns the place of the run among others, for a position; lower ranks come first.
+func (r *run) rank(at int) int {
+	switch {
+	case r.outcome == failed && r.at > at-recentRecords:
+		return 0
+	case r.lookUp:
+		return 4
+	case r.outcome == failed:
+		return 3
+	case r.external:
+		return 1
+	}
+	return 2
+}
+
+// Lines implements [prefix.Section]: recent failures, calls that act outside of the workspace, other
+// results, old failures, and look-ups, each newest first.
+func (s *State) Lines(in prefix.LineInput) (lines []prefix.Line) {
+	list := slices.Clone(s.list)
+	slices.Reverse(list)
+	slices.SortStableFunc(list, func(a, b *run) int { return cmp.Compare(a.rank(in.At), b.rank(in.At)) })
+	for _, r := range list {
+		lines = append(lines, prefix.Line{Name: r.name, Full: r.line(in.Where), Short: r.name + ": " + r.state(in.Where),
+			At: r.at, External: r.external, Least: r.lookUp})
+	}
+	return lines
 }
 
 // Closed returns the positions of the failures that a later result ended or repeated.
@@ -135,12 +145,8 @@ type Failure struct {
 // Failures returns them, the newest first.
 func (s *State) Failures() (list []Failure) {
 	for _, r := range slices.Backward(s.list) {
-		if r.open() {
-			text := r.name
-			if r.said != "" {
-				text += ": " + r.said
-			}
-			list = append(list, Failure{r.at, len(r.fails), text})
+		if r.outcome == failed {
+			list = append(list, Failure{r.at, len(r.fails), strings.TrimSuffix(r.name+": "+r.said, ": ")})
 		}
 	}
 	return list
@@ -149,12 +155,11 @@ func (s *State) Failures() (list []Failure) {
 // Encode implements [prefix.Section].
 func (s *State) Encode(c *coder.Coder) {
 	coder.Pointers(c, &s.list, func(r *run) {
-		coder.Text(c, &r.key, &r.object, &r.name, &r.args, &r.dir, &r.exit, &r.said, &r.why, &r.by)
-		coder.List(c, &r.words, func(w *string) { coder.Text(c, w) })
+		coder.Text(c, &r.key, &r.dir, &r.name, &r.args, &r.exit, &r.said, &r.why)
 		coder.List(c, &r.fails, func(at *int) { coder.Number(c, at) })
-		coder.Number(c, &r.at, &r.failedAt, &r.byAt)
+		coder.Number(c, &r.at, &r.failedAt)
 		coder.Number(c, &r.outcome)
-		c.Flag(&r.external, &r.quiet, &r.reading, &r.lookUp)
+		c.Flag(&r.external, &r.makes, &r.lookUp, &r.quiet)
 	})
 	coder.List(c, &s.closed, func(at *int) { coder.Number(c, at) })
 }
