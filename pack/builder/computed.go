@@ -205,16 +205,15 @@ func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, a
 	}
 	w.hold = b.inputs.Holder(x, g, at, outputs)
 	entry := sha256.New()
-	same := b.onAllHosts(x, g)
-	fmt.Fprintf(entry, "%q %+v %s\n", same(w.dir)[0], w.cache, s.Refresh)
+	fmt.Fprintf(entry, "%q %+v %s\n", w.dir, w.cache, s.Refresh)
 	for _, c := range w.stages {
-		fmt.Fprintf(entry, "%q %q %q %v\n", same(c.Args...), same(c.Env...), same(c.Output)[0], c.Timeout)
+		fmt.Fprintf(entry, "%q %q %q %v\n", c.Args, c.Env, c.Output, c.Timeout)
 	}
 	w.entry = hex.EncodeToString(entry.Sum(nil))
 	maker := sha256.New()
 	for _, c := range w.stages {
 		env := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool { return strings.HasPrefix(v, "CTX_BUDGET=") })
-		fmt.Fprintf(maker, "%q %q %q %q\n", same(c.Dir)[0], same(c.Args...), same(env...), same(c.Output)[0])
+		fmt.Fprintf(maker, "%q %q %q %q\n", c.Dir, c.Args, env, c.Output)
 	}
 	w.maker = hex.EncodeToString(maker.Sum(nil))
 	if s.OnMissing == recipe.Error {
@@ -242,32 +241,6 @@ func (b *Builder) summarizerCommand(c *source.Command, s *recipe.Generator, uid 
 	known := slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, s.KeyEnv+"=") })
 	if s.KeyEnv != "" && ok && !known && int(uid) == os.Getuid() {
 		c.Env = append(c.Env, s.KeyEnv+"="+key)
-	}
-}
-
-// onAllHosts returns what makes texts the same on all hosts that have x, so that one host finds what another
-// one's generator made of the same: they may mount their stores, and users may have their homes, at other
-// places. Where a session is on one host alone texts stay as they are.
-func (b *Builder) onAllHosts(x *session.Session, g *source.Gathered) func(texts ...string) []string {
-	if !x.Keeps() {
-		return func(texts ...string) []string { return texts }
-	}
-	pairs := []string{x.Store().Dir(), "(store)"}
-	if b.config.Mountpoint != "" {
-		pairs = append(pairs, b.config.Mountpoint, "(store)")
-	}
-	if here := b.inputs.Mapped(g.Words.Cwd); here != g.Words.Cwd {
-		pairs = append(pairs, here, g.Words.Cwd)
-	}
-	r := strings.NewReplacer(pairs...)
-	return func(texts ...string) []string {
-		all := make([]string, len(texts))
-		for i, text := range texts {
-			if all[i] = r.Replace(text); strings.HasPrefix(text, "HOME=") {
-				all[i] = "HOME="
-			}
-		}
-		return all
 	}
 }
 
@@ -314,8 +287,5 @@ func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *so
 		return true
 	}
 	a := s.asked
-	if a != nil && a.commit != nil {
-		return true
-	}
 	return a != nil && !b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, []made{a.made}, 0)
 }

@@ -86,14 +86,13 @@ type outputs struct {
 	mu       sync.Mutex
 	closed   bool                          // guarded by mu, as all that follows and what it leads to
 	sessions map[string]map[string]*output // by session id and want.name
-	kept     map[string]uint64             // session.KeptChanges when its outputs were read; none: 0
 	awaited  runners                       // of what readers wait for
 	behind   runners                       // of what nobody waits for
 }
 
 // newOutputs returns an outputs that must be closed.
 func newOutputs(g source.Generators) *outputs {
-	o := &outputs{generators: g, now: time.Now, sessions: map[string]map[string]*output{}, kept: map[string]uint64{}}
+	o := &outputs{generators: g, now: time.Now, sessions: map[string]map[string]*output{}}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	o.awaited.init(maxRuns, maxUserRuns, maxSessionRuns)
 	o.behind.init(maxBehind, maxUserBehind, maxSessionBehind)

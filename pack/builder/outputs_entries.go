@@ -22,7 +22,6 @@ func (o *outputs) forget(st *output) {
 	}
 	if len(all) == 0 {
 		delete(o.sessions, st.session)
-		delete(o.kept, st.session)
 	}
 }
 
@@ -105,11 +104,8 @@ func (o *outputs) Close() {
 	o.runs.Wait()
 }
 
-// removeStored removes the outputs of all sources but those named. Those that all hosts have stay.
+// removeStored removes the outputs of all sources but those named.
 func removeStored(x *session.Session, names []string) {
-	if x.Keeps() {
-		return
-	}
 	var keep []string
 	for _, name := range names {
 		keep = append(keep, storedName(name))

@@ -119,18 +119,10 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	if err != nil {
 		return nil, err
 	}
-	var places []int
-	var addresses []record.Address
 	for _, found := range best {
 		for at := max(1, found-1); at <= min(n, found+1); at++ {
-			places, addresses = append(places, at), append(addresses, record.AddressOf(q.History, at))
+			r.turn(q.History, at)
 		}
-	}
-	if q.Memo.Fetch != nil {
-		q.Memo.Fetch(addresses)
-	}
-	for _, at := range places {
-		r.turn(q.History, at)
 	}
 	r.rank(terms)
 	q.Memo.ranking = r

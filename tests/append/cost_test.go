@@ -1,4 +1,4 @@
-package cluster
+package appendtest
 
 import (
 	"bytes"
@@ -20,15 +20,11 @@ import (
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
-// What a mount of one machine did before there were clusters: system calls of the daemon for each append and
-// for each setting, who makes goroutines, and allocations of an append. A mount without --cluster does no more.
+// What a mount costs: system calls of the daemon for each append, the functions that start
+// goroutines, and allocations of an append.
 var (
-	callsOfAppends  = map[string]int{"read": 1, "writev": 1, "write": 2, "fstat": 2}
-	callsOfSettings = map[string]int{
-		"close": 22, "fchmodat": 1, "fchownat": 1, "fcntl": 12, "fstat": 14, "fstatfs": 1, "fsync": 2, "getdents64": 4, "newfstatat": 18,
-		"openat": 4, "openat2": 20, "read": 21, "renameat": 1, "statx": 3, "write": 2, "writev": 9,
-	}
-	creators = []string{
+	callsOfAppends = map[string]int{"read": 1, "writev": 1, "write": 2, "fstat": 2}
+	creators       = []string{
 		"github.com/ctxfs/ctxfs/fs.Mount", "github.com/ctxfs/ctxfs/gc.(*Collector).Start", "github.com/ctxfs/ctxfs/gc.(*Collector).Watch",
 		"github.com/ctxfs/ctxfs/internal/daemon.WhenUnmounted", "github.com/ctxfs/ctxfs/internal/mounts.listen", "github.com/ctxfs/ctxfs/internal/mounts.serve",
 		"github.com/ctxfs/ctxfs/run/runner.Start", "github.com/ctxfs/ctxfs/run/runner.startBroker", "github.com/ctxfs/ctxfs/pack/builder.(*Builder).Opened", "github.com/ctxfs/ctxfs/pack/builder.(*Builder).Watch",
@@ -40,8 +36,7 @@ var (
 // timing are system calls of Go's scheduler and memory: how many there are depends on the machine.
 var timing = regexp.MustCompile(`^(futex|nanosleep|clock_nanosleep|epoll_\w+|rt_sig\w+|tgkill|getpid|gettid|sched_yield|madvise|mmap|munmap|mprotect|clone3?|sigaltstack|set_robust_list|rseq|exit|restart_syscall)$`)
 
-// TestALocalMountPaysNothingForClusters holds a mount without --cluster against these.
-func TestALocalMountPaysNothingForClusters(t *testing.T) {
+func TestCostOfAnAppend(t *testing.T) {
 	harness.Need(t, "strace")
 	appends := func(s *harness.Session, times int) {
 		f, err := os.OpenFile(s.Path(ctxabi.MessagesFile), os.O_WRONLY|os.O_APPEND, 0)
@@ -55,34 +50,24 @@ func TestALocalMountPaysNothingForClusters(t *testing.T) {
 			}
 		}
 	}
-	sets := func(s *harness.Session, times int) {
-		for range times {
-			s.Write(ctxabi.BudgetFile, "32000\n")
-		}
-	}
+	const times = 1000
 	base := callsOf(t, 0, appends) // what a daemon does when it starts and ends
-	for _, v := range []struct {
-		name  string
-		times int
-		do    func(s *harness.Session, times int)
-		want  map[string]int
-	}{{"append", 1000, appends, callsOfAppends}, {"setting", 200, sets, callsOfSettings}} {
-		got := callsOf(t, v.times, v.do)
-		shares := map[string]int{}
-		for _, name := range slices.Sorted(maps.Keys(got)) {
-			share := float64(got[name]-base[name]) / float64(v.times)
-			if shares[name] = int(share + .5); shares[name] == 0 {
-				delete(shares, name)
-			}
-			if !timing.MatchString(name) && share >= 1.05*float64(v.want[name])+.4 {
-				t.Errorf("each %s takes %.2f × %s, and took %d", v.name, share, name, v.want[name])
-			}
+	got := callsOf(t, times, appends)
+	shares := map[string]int{}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		share := float64(got[name]-base[name]) / times
+		if shares[name] = int(share + .5); shares[name] == 0 {
+			delete(shares, name)
 		}
-		t.Logf("each %s: %v", v.name, shares)
+		if !timing.MatchString(name) && share >= 1.05*float64(callsOfAppends[name])+.4 {
+			t.Errorf("each append takes %.2f × %s, and took %d", share, name, callsOfAppends[name])
+		}
 	}
+	t.Logf("each append: %v", shares)
+
 	for _, by := range goroutines(t) {
-		if (strings.HasPrefix(by, "main.") || strings.Contains(by, "ctxfs/") || strings.Contains(by, "nats")) && !slices.Contains(creators, by) {
-			t.Errorf("%s makes goroutines in a mount of one machine", by)
+		if (strings.HasPrefix(by, "main.") || strings.Contains(by, "ctxfs/")) && !slices.Contains(creators, by) {
+			t.Errorf("%s makes goroutines", by)
 		}
 	}
 	if n := allocationsOf(t); n > allocations {
@@ -150,12 +135,8 @@ func allocationsOf(t *testing.T) float64 {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	ref := ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}
 	owner := disk.Owner{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), Mode: 0o700}
-	if err := s.ApplyName(session.NameChange{Kind: session.CreateSession, Ref: ref, Owner: owner, ID: strings.Repeat("5a", 16)}); err != nil {
-		t.Fatal(err)
-	}
-	x, err := s.Session(ref)
+	x, err := s.Create(ctxabi.Ref{UID: 1000, Agent: "coder", Session: "s1"}, owner)
 	if err != nil {
 		t.Fatal(err)
 	}
