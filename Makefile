@@ -20,18 +20,13 @@ BENCH_DOC = $(if $(BENCH_MD),$(abspath $(if $(filter 1,$(BENCH_MD)),docs/numbers
 # Go where its own installer puts it, for shells whose PATH lacks it.
 export PATH := $(PATH):/usr/local/go/bin
 
-.PHONY: run run-cluster stop test test-matrix packs-same soak soak-cluster race bench bench-cluster bench-peers bench-ui pictures build man install uninstall deb image image-cluster server lint ci clean help
+.PHONY: run stop test test-matrix packs-same soak race bench bench-peers bench-ui pictures build man install uninstall deb image lint ci clean help
 .DEFAULT_GOAL := help
 
 run: ## build, mount a temporary store, load the example session and show it
 	@dist/setup.sh run
 	@$(MAKE) --no-print-directory --silent build
 	@dist/run.sh
-
-run-cluster: ## build, run three servers and two mounts on this machine, and move an agent between them
-	@dist/setup.sh run
-	@$(MAKE) --no-print-directory --silent build server
-	@dist/run-cluster.sh
 
 stop: ## unmount what make run mounted and remove it
 	@dist/stop.sh
@@ -47,17 +42,6 @@ test-matrix: ## run tests that make test omits or shortens (containers, systemd,
 soak: ## the kill loops in full, 1,000 kills while the daemon starts among them, at random (RUN=TestX: one of them)
 	@dist/setup.sh test
 	CTXFS_SOAK=1 CTXFS_RANDOM=1 $(GO) test ./tests/crash -count=1 -v -timeout 3h $(if $(RUN),-run '$(RUN)')
-
-# Runs of make soak-cluster add up in this directory.
-SOAK_DIR ?= /var/tmp/ctxfs-soak
-
-soak-cluster: ## three mounts of a cluster of three servers, while all of it breaks at random, for DURATION (62m)
-	@dist/setup.sh run
-	CTXFS_SOAK=1 CTXFS_RANDOM=1 SOAK_DIR="$(SOAK_DIR)" SOAK_DURATION=$(or $(DURATION),62m) $(GO) test ./tests/cluster/soak -run 'TestSoak$$' -count=1 -v -timeout 48h
-
-bench-cluster: ## a cluster beside a bare client of the same servers (BENCH=smoke: a short look, ONLY=append, other, large or leader)
-	@dist/setup.sh run
-	CTXFS_MATRIX=1 CLUSTER_ONLY=$(ONLY) CLUSTER_BENCH=$(if $(filter smoke,$(BENCH)),,full) $(GO) test ./tests/cluster/bench -run 'TestBench$$' -count=1 -v -timeout 1h
 
 packs-same: ## compare all prompts of the bundled sessions (and CTXFS_TESTDATA) with those of BASE=COMMIT
 	@dist/packs-same.sh $(BASE)
@@ -90,9 +74,6 @@ build: ## bin/ctxfs
 	@$(BUILD) -o bin/ctxfs ./cmd/ctxfs
 	@$(KEEP_OWNER) bin; fi
 
-server: ## bin/ctxfs-server, the server of a cluster: docs/cluster.md
-	@$(GO) -C cluster/embed build -trimpath -buildvcs=false -o ../../bin/ctxfs-server ./cmd/ctxfs-server
-
 man: build ## man pages, from the same source as --help
 	@rm -rf man && SOURCE_DATE_EPOCH=$(shell $(GIT) log -1 --format=%ct 2>/dev/null) bin/ctxfs gen-man man docs/files.md && echo "man pages are in man/"
 	@$(KEEP_OWNER) man; fi
@@ -113,9 +94,6 @@ deb: ## a Debian package, in DEBDIR (default bin)
 
 image: ## a container image from scratch, with the modules of this machine: docs/images.md
 	@DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh $(IMAGE)
-
-image-cluster: ## the same with ctxfs-server, for the servers of a cluster: docs/cluster.md
-	@CLUSTER=1 DOCKER="$(DOCKER)" GO_IMAGE="$(GO_IMAGE)" IMAGE_FLAGS="$(IMAGE_FLAGS)" dist/image.sh ctxfs-cluster
 
 lint: ## gofmt, go vet, staticcheck, and the checks of the source tree in tests/
 	@dist/lint.sh

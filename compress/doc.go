@@ -13,8 +13,7 @@
 //
 //   - Definition of a term (words, identifiers, scripts without spaces): terms.go (Terms). Stop
 //     words: terms.go (IsStopWord). Endings: stem.go (Stem).
-//   - Constants of BM25: relevance.go (bm25K1, bm25B). A query that changes little: running.go
-//     (Running). Texts without a term: finder.go (Finder).
+//   - Constants of BM25: relevance.go (bm25K1, bm25B).
 //   - Which lines of a history are key lines: keylines.go (Vocabulary.KeyLines). Form of an
 //     identifier is: identifiers.go (EachWord, KindOfWord).
 //   - Lines that report a failure: fold.go (Tells, TellsFailure). Which lines define something:
@@ -26,8 +25,7 @@
 //     sentence: summary.go.
 //
 // Limits are in tokens as [ctxabi.Weight] estimates them; the estimate never changes. An index on
-// disk is usable only with equal [TermsVersion]. A [Corpus] and a [Finder] are safe for concurrent
-// use; a [Running] is not.
+// disk is usable only with equal [TermsVersion]. A [Corpus] is safe for concurrent use.
 //
 // # Packages
 //

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rivo/uniseg"
+
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -148,12 +150,7 @@ func ClipWords(line string, limit int) string {
 	if Fits(line, limit) {
 		return line
 	}
-	end := cutPoint(line, max(1, limit-1), func(rest string, n int) (string, int) {
-		for n > 0 && n < len(rest) && !utf8.RuneStart(rest[n]) {
-			n--
-		}
-		return rest[:n], n
-	})
+	end := cutPoint(line, max(1, limit-1), false)
 	if at := strings.LastIndexByte(line[:end], ' '); at > end/2 {
 		end = at
 	}
@@ -175,9 +172,15 @@ func ClipTokens(text string, limit int) (line string, cut bool) {
 	return strings.TrimRight(text[:head], " ") + " … " + strings.TrimLeft(tail, " "), true
 }
 
-// ConclusionLines returns the lines with which the report of another agent ends, verbatim: those
-// of its last paragraph, from the end as many as fit in limit tokens (by ctxabi.Weight); of a
-// single line that is too long, its last sentences, or its end behind "…".
+// Conclusion returns one line of at most limit tokens (by ctxabi.Weight) for the report of another
+// agent: its last paragraph, or the last of its sentences that fit.
+func Conclusion(text string, limit int) string {
+	return lastSentences(strings.Join(strings.Fields(lastParagraph(text)), " "), limit)
+}
+
+// ConclusionLines returns the lines with which the report of another agent ends, verbatim: as many
+// of its last paragraph, from the end, as fit in limit tokens (by ctxabi.Weight). Of a single line
+// that is too long it returns the last sentences, or the end after "…".
 func ConclusionLines(text string, limit int) (lines []string) {
 	for line := range strings.SplitSeq(lastParagraph(text), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
@@ -187,45 +190,30 @@ func ConclusionLines(text string, limit int) (lines []string) {
 	for len(lines) > 1 && !Fits(strings.Join(lines, "\n"), limit) {
 		lines = lines[1:]
 	}
-	if len(lines) == 1 && !Fits(lines[0], limit) {
-		if end := Conclusion(lines[0], limit); strings.HasSuffix(lines[0], end) {
-			lines[0] = end
-		} else {
-			lines[0] = "… " + FromWord(lines[0], len(lines[0])-tailOf(lines[0], limit))
-		}
+	if len(lines) == 1 {
+		lines[0] = lastSentences(lines[0], limit)
 	}
 	return lines
 }
 
-// lastParagraph returns the last paragraph of a text, as far as it lies in the last passage.
+// lastSentences returns a line that fits in limit tokens, and of a longer one the last sentences or
+// the end after "…".
+func lastSentences(line string, limit int) string {
+	for rest := line; rest != ""; _, rest, _ = uniseg.FirstSentenceInString(rest, -1) {
+		if Fits(rest, limit) {
+			return rest
+		}
+	}
+	if line == "" {
+		return ""
+	}
+	return "… " + FromWord(line, len(line)-tailOf(line, limit))
+}
+
+// lastParagraph returns the last paragraph of a text, as far as it is in the last passage.
 func lastParagraph(text string) (last string) {
 	for _, p := range Passages(text, longParagraph) {
 		last = text[p.From:p.To]
 	}
-	if i := strings.LastIndex(last, "\n\n"); i >= 0 {
-		last = last[i+2:]
-	}
-	return last
-}
-
-// Conclusion returns one line of at most limit tokens (by ctxabi.Weight) for the report of
-// another agent: its last paragraph, or if that is longer the last of its sentences that fit.
-func Conclusion(text string, limit int) string {
-	last := strings.Join(strings.Fields(lastParagraph(text)), " ")
-	if Fits(last, limit) {
-		return last
-	}
-	best := ""
-	for at := len(last) - 2; at > 0; at-- {
-		if strings.IndexByte(".!?", last[at-1]) >= 0 && last[at] == ' ' {
-			if !Fits(last[at+1:], limit) {
-				break
-			}
-			best = last[at+1:]
-		}
-	}
-	if best == "" {
-		best, _ = ClipTokens(last, limit)
-	}
-	return best
+	return last[strings.LastIndex(last, "\n\n")+1:]
 }

@@ -19,27 +19,11 @@ import (
 // unchanged with cut == false. If the limit is too small for the middle line and some text around
 // it, HeadTail returns the middle line alone, which may exceed the limit.
 func HeadTail(text string, limit int, path string) (short string, cut bool) {
-	if Fits(text, limit) {
-		return text, false
-	}
-	// The note is weighed with the largest numbers it can hold.
-	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
-	if room < 2 {
-		return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
-	}
-	blanks, behind := longBlanks(text)
-	for ; ; room -= room/16 + 1 { // weights of parts add up only nearly
-		if room < 2 {
-			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
-		}
-		head := headOf(text[:blanks], room/2)
-		tail := tailOf(text[max(head, behind):], room-room/2)
-		middle := text[head : len(text)-tail]
-		short = JoinLeftOut(text[:head], LeftOut(wholeLines(text, head, len(text)-tail), len(middle), path), text[len(text)-tail:])
-		if ctxabi.Weight(short) <= limit {
-			return short, true
-		}
-	}
+	_, behind := longBlanks(text)
+	return shorten(text, limit, path, func(before string, room int) (head, tail string) {
+		head = before[:headOf(before, room/2)]
+		return head, text[len(text)-tailOf(text[max(len(head), behind):], room-room/2):]
+	})
 }
 
 // Head shortens text to at most limit tokens (by ctxabi.Weight): its first lines, and a last line
@@ -47,28 +31,37 @@ func HeadTail(text string, limit int, path string) (short string, cut bool) {
 // truncated line ends after a word, in "…". Head closes an open code fence. It returns a text
 // within the limit as it is, with cut == false.
 func Head(text string, limit int, path string) (short string, cut bool) {
+	return shorten(text, limit, path, func(before string, room int) (head, tail string) {
+		return before[:headOf(before, room)], ""
+	})
+}
+
+// shorten returns the parts of text that edges chooses in room tokens, and a line about the omission
+// between them. before is the text up to the first long run of blanks.
+func shorten(text string, limit int, path string,
+	edges func(before string, room int) (head, tail string)) (short string, cut bool) {
 	if Fits(text, limit) {
 		return text, false
 	}
+	// The note is weighed with the largest numbers it can hold.
 	room := limit - ctxabi.Weight(LeftOut(strings.Count(text, "\n")+1, len(text), path)) - 2
 	blanks, _ := longBlanks(text)
-	for ; ; room -= room/16 + 1 {
-		if room < 2 {
-			return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
+	for ; room >= 2; room -= room/16 + 1 { // weights of parts add up only nearly
+		head, tail := edges(text[:blanks], room)
+		at := len(head)
+		if tail == "" && 0 < at && at < blanks && text[at-1] != '\n' && text[at] != '\n' { // inside a line
+			at = beforeWord(text, at)
+			head = text[:at] + "…"
 		}
-		head, mark := headOf(text[:blanks], room), ""
-		if head > 0 && head < blanks && text[head-1] != '\n' && text[head] != '\n' { // inside a line
-			head, mark = beforeWord(text, head), "…"
+		note := LeftOut(wholeLines(text, at, len(text)-len(tail)), len(text)-len(tail)-at, path)
+		if open := openFence(head); open != "" && tail == "" {
+			note = open + "\n" + note
 		}
-		last := LeftOut(wholeLines(text, head, len(text)), len(text)-head, path)
-		if open := openFence(text[:head]); open != "" {
-			last = open + "\n" + last
-		}
-		short = JoinLeftOut(text[:head]+mark, last, "")
-		if ctxabi.Weight(short) <= limit {
+		if short = JoinLeftOut(head, note, tail); ctxabi.Weight(short) <= limit {
 			return short, true
 		}
 	}
+	return LeftOut(wholeLines(text, 0, len(text)), len(text), path), true
 }
 
 // beforeWord returns the offset after the last blank in text[:n], or n if the line has no blank
@@ -171,73 +164,66 @@ func JoinLeftOut(head, note, tail string) string {
 	return head + note + tail
 }
 
-// headOf returns the length of the longest beginning of text within limit tokens: whole lines,
-// or if these would use less than half of it, a part of the next one, too.
-func headOf(text string, limit int) int {
-	end, used := 0, 0
-	for end < len(text) {
-		n := strings.IndexByte(text[end:], '\n') + 1
-		if n == 0 {
-			n = len(text) - end
+// headOf returns the length of the longest beginning of text within limit tokens: whole lines, or if
+// these use less than half of it, also a part of the next one.
+func headOf(text string, limit int) int { return edgeOf(text, limit, false) }
+
+// tailOf is headOf for the end of text.
+func tailOf(text string, limit int) int { return edgeOf(text, limit, true) }
+
+func edgeOf(text string, limit int, tail bool) (size int) {
+	used, rest := 0, text
+	for rest != "" {
+		n := strings.IndexByte(rest, '\n') + 1
+		if tail {
+			n = len(rest) - 1 - strings.LastIndexByte(rest[:len(rest)-1], '\n')
+		} else if n == 0 {
+			n = len(rest)
 		}
-		w := limit + 1
-		if n/bytesPerWeight <= limit {
-			w = ctxabi.Weight(text[end : end+n])
-		}
-		if used+w > limit {
+		line, others := cutEdge(rest, n, tail)
+		if !Fits(line, limit-used) {
 			break
 		}
-		used, end = used+w, end+n
+		used, size, rest = used+ctxabi.Weight(line), size+n, others
 	}
-	if used*2 >= limit || end == len(text) {
-		return end
+	if used*2 < limit && rest != "" {
+		size += cutPoint(rest, limit-used, tail)
 	}
-	return end + cutPoint(text[end:], limit-used, func(rest string, n int) (string, int) {
-		for n > 0 && n < len(rest) && !utf8.RuneStart(rest[n]) {
-			n--
-		}
-		return rest[:n], n
-	})
+	return size
 }
 
-// tailOf is headOf from the other end.
-func tailOf(text string, limit int) int {
-	begin, used := len(text), 0
-	for begin > 0 {
-		at := strings.LastIndexByte(text[:begin-1], '\n') + 1
-		n := begin - at
-		w := limit + 1
-		if n/bytesPerWeight <= limit {
-			w = ctxabi.Weight(text[at:begin])
-		}
-		if used+w > limit {
-			break
-		}
-		used, begin = used+w, at
+// cutEdge splits n bytes off the beginning of text, or off its end.
+func cutEdge(text string, n int, tail bool) (edge, rest string) {
+	if tail {
+		return text[len(text)-n:], text[:len(text)-n]
 	}
-	if used*2 >= limit || begin == 0 {
-		return len(text) - begin
-	}
-	return len(text) - begin + cutPoint(text[:begin], limit-used, func(rest string, n int) (string, int) {
-		for n > 0 && !utf8.RuneStart(rest[len(rest)-n]) {
-			n--
-		}
-		return rest[len(rest)-n:], n
-	})
+	return text[:n], text[n:]
 }
 
-// cutPoint returns the largest n for which the part of rest that take returns for n weighs at
-// most limit. take moves n to a place between characters.
-func cutPoint(rest string, limit int, take func(rest string, n int) (part string, at int)) int {
-	low, high := 0, min(len(rest), limit*bytesPerWeight)
+// cutPoint returns the length of the longest beginning of text, or end, that has at most limit tokens
+// and whole characters.
+func cutPoint(text string, limit int, tail bool) int {
+	whole := func(n int) int {
+		for n > 0 && n < len(text) {
+			at := n
+			if tail {
+				at = len(text) - n
+			}
+			if utf8.RuneStart(text[at]) {
+				break
+			}
+			n--
+		}
+		return n
+	}
+	low, high := 0, min(len(text), limit*bytesPerWeight)
 	for low < high {
 		middle := (low + high + 1) / 2
-		if part, _ := take(rest, middle); ctxabi.Weight(part) <= limit {
+		if edge, _ := cutEdge(text, whole(middle), tail); ctxabi.Weight(edge) <= limit {
 			low = middle
 		} else {
 			high = middle - 1
 		}
 	}
-	_, n := take(rest, low)
-	return n
+	return whole(low)
 }

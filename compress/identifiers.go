@@ -92,33 +92,23 @@ func spacelessRun(s string) int {
 
 // What a byte can be; most text is ASCII, and much of it is read for its words.
 const (
-	lowerByte = 1 << iota
-	upperByte
+	letterByte = 1 << iota
 	digitByte
-	markByte // one of / . _ : @ #
-	dashByte
-	textByte // of a character beyond ASCII
+	endByte // one of / . _ : @ # -, which TrimWord removes at the ends
 
-	letterBytes = lowerByte | upperByte
-	endBytes    = markByte | dashByte
-	ofWord      = letterBytes | digitByte | endBytes
+	ofWord = letterByte | digitByte | endByte
 )
 
 var classes = func() (all [256]uint8) {
 	for c := range all {
 		switch {
 		case c >= utf8.RuneSelf:
-			all[c] = textByte
-		case 'a' <= c && c <= 'z':
-			all[c] = lowerByte
-		case 'A' <= c && c <= 'Z':
-			all[c] = upperByte
+		case 'a' <= c|0x20 && c|0x20 <= 'z':
+			all[c] = letterByte
 		case '0' <= c && c <= '9':
 			all[c] = digitByte
-		case c == '-':
-			all[c] = dashByte
-		case strings.IndexByte("/._:@#", byte(c)) >= 0:
-			all[c] = markByte
+		case strings.IndexByte("/._:@#-", byte(c)) >= 0:
+			all[c] = endByte
 		}
 	}
 	return all
@@ -135,7 +125,7 @@ func InWord(c rune) bool {
 // TrimWord returns a word without the punctuation at its ends; a path keeps its first slash, a
 // hidden file its dot.
 func TrimWord(w string) string {
-	for w != "" && classes[w[len(w)-1]]&endBytes != 0 {
+	for w != "" && classes[w[len(w)-1]]&endByte != 0 {
 		w = w[:len(w)-1]
 	}
 	for w != "" {
@@ -156,33 +146,6 @@ func KindOfWord(w string) WordKind {
 	if len(w) < 3 || len(w) > 4*maxIdentifier {
 		return OtherWord
 	}
-	var all, last uint8 // classes of its bytes, and of the one before
-	digits, camel := 0, false
-	for i := 0; i < len(w); i++ {
-		c := classes[w[i]]
-		if c == digitByte {
-			digits++
-		}
-		camel = camel || c == upperByte && last == lowerByte
-		all, last = all|c, c
-	}
-	switch {
-	case all&textByte != 0:
-		return kindOfText(w)
-	case len(w) > maxIdentifier:
-	case all&letterBytes == 0 && digits >= 3:
-		return IdentifierWord
-	case len(w) < 4:
-	case all&markByte != 0 || all&letterBytes != 0 && digits > 0 || camel:
-		return IdentifierWord
-	case all&dashByte == 0 && digits == 0:
-		return PlainWord
-	}
-	return OtherWord
-}
-
-// kindOfText is KindOfWord for a word of any characters.
-func kindOfText(w string) WordKind {
 	var runes, digits, letters, marks, rest int
 	camel, lower := false, false
 	for _, c := range w {

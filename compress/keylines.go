@@ -1,6 +1,10 @@
 package compress
 
-import "slices"
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+)
 
 // Source is a text of the history. KeyLines derives the weight of words from all sources and
 // selects units of those that are not Shown.
@@ -71,7 +75,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 		together := []place{at}
 		for under := p.at(at).under; under > 0; {
 			above := place{at.source, under - 1}
-			if under = p.at(above).under; !selected[above] && p.state[p.at(above).number] != taken {
+			if under = p.at(above).under; !selected[above] && !p.taken[p.at(above).number] {
 				together = slices.Insert(together, 0, above)
 			}
 		}
@@ -80,7 +84,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 			lines = append(lines, lineAt(one))
 		}
 		n := cost(lines, room)
-		p.state[p.at(at).number] = taken // also after a miss, so that it is not tried again
+		p.taken[p.at(at).number] = true // also after a miss, so that it is not tried again
 		if n > room {
 			misses++
 			return false
@@ -88,7 +92,7 @@ func (v *Vocabulary) KeyLines(sources []Source, covered []string, room int,
 		misses = 0
 		room -= n
 		for i, one := range together {
-			p.state[p.at(one).number] = taken
+			p.taken[p.at(one).number] = true
 			selected[one] = true
 			p.cover(one)
 			out = append(out, lines[i])
@@ -141,11 +145,24 @@ type candidate struct {
 	gain   int64 // upper bound: the gain at the last evaluation
 }
 
-// States of a line.
-const (
-	open uint8 = iota
-	taken
-)
+// candidates is a heap whose first element has the highest gain per token.
+type candidates []candidate
+
+func (c candidates) Len() int      { return len(c) }
+func (c candidates) Swap(i, k int) { c[i], c[k] = c[k], c[i] }
+func (c *candidates) Push(x any)   { *c = append(*c, x.(candidate)) }
+
+func (c *candidates) Pop() any {
+	last := (*c)[len(*c)-1]
+	*c = (*c)[:len(*c)-1]
+	return last
+}
+
+func (c candidates) Less(i, k int) bool {
+	a, b := &c[i], &c[k]
+	return cmp.Or(cmp.Compare(b.gain*a.tokens, a.gain*b.tokens), cmp.Compare(b.source, a.source),
+		cmp.Compare(a.line, b.line)) < 0
+}
 
 // picker returns the candidates of a selection in the order of their gain per token.
 type picker struct {
@@ -154,20 +171,20 @@ type picker struct {
 	plain   []bool          // by word; false for identifiers
 	covered []bool          // by word; true if a covered text or a selected unit contains it
 	pairs   map[uint64]bool // word pairs of covered texts and selected units
-	state   []uint8         // by line
+	taken   []bool          // by line
 	last    []place         // last occurrence by line; place.line is -1 if there is none
-	heap    []candidate
+	heap    candidates
 }
 
 func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 	p := &picker{sources: sources, weights: v.weigh(sources)}
-	p.state, p.last = make([]uint8, len(v.lines)), make([]place, len(v.lines))
+	p.taken, p.last = make([]bool, len(v.lines)), make([]place, len(v.lines))
 	p.plain, p.covered, p.pairs = v.plain, make([]bool, len(v.plain)), map[uint64]bool{}
 
 	for _, text := range covered {
 		EachLine(text, func(_ int, line string) {
 			if n, ok := v.lines[Hash(Unnumbered(line))]; ok {
-				p.state[n] = taken
+				p.taken[n] = true
 			}
 			EachWord(line, func(w string, _ WordKind) {
 				if n, ok := v.words[Hash(w)]; ok && !p.covered[n] {
@@ -190,7 +207,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 		}
 		for k := range s.Digest.lines {
 			l := &s.Digest.lines[k]
-			if l.last > l.uses && p.state[l.number] == open && (s.Gone == nil || !s.Gone(l.number)) {
+			if l.last > l.uses && !p.taken[l.number] && (s.Gone == nil || !s.Gone(l.number)) {
 				if p.last[l.number].line < 0 {
 					count++
 				}
@@ -199,7 +216,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 		}
 	}
 
-	p.heap = make([]candidate, 0, count)
+	p.heap = make(candidates, 0, count)
 	for i := range sources {
 		if sources[i].Shown {
 			continue
@@ -215,9 +232,7 @@ func (v *Vocabulary) newPicker(sources []Source, covered []string) *picker {
 			}
 		}
 	}
-	for i := len(p.heap)/2 - 1; i >= 0; i-- {
-		p.sift(i)
-	}
+	heap.Init(&p.heap)
 	return p
 }
 
@@ -289,7 +304,7 @@ func (p *picker) adjacent(at place, step int32) (place, int64) {
 		return place{line: -1}, 0
 	}
 	l := &lines[next.line]
-	if l.lead || p.state[l.number] == taken || p.last[l.number].line < 0 || !p.isNew(next) {
+	if l.lead || p.taken[l.number] || p.last[l.number].line < 0 || !p.isNew(next) {
 		return place{line: -1}, 0
 	}
 	return next, p.gain(l, at.source) * 1024 / int64(l.tokens+nextOverhead)
@@ -302,49 +317,18 @@ func (p *picker) next() (c candidate, ok bool) {
 		c := &p.heap[0]
 		now := int64(0)
 		l := p.at(c.place)
-		if p.state[l.number] == open {
+		if !p.taken[l.number] {
 			now = p.gain(l, c.source)
 		}
 		if now > 0 && now != c.gain {
 			c.gain = now
-			p.sift(0)
+			heap.Fix(&p.heap, 0)
 			continue
 		}
-		best := *c
-		end := len(p.heap) - 1
-		p.heap[0] = p.heap[end]
-		p.heap = p.heap[:end]
-		p.sift(0)
+		best := heap.Pop(&p.heap).(candidate)
 		if now > 0 && p.isNew(best.place) {
 			return best, true
 		}
 	}
 	return c, false
-}
-
-func (p *picker) less(a, b *candidate) bool {
-	if x, y := a.gain*b.tokens, b.gain*a.tokens; x != y {
-		return x > y
-	}
-	if a.source != b.source {
-		return a.source > b.source
-	}
-	return a.line < b.line
-}
-
-// sift restores the heap order below index i.
-func (p *picker) sift(i int) {
-	for {
-		best := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(p.heap); child++ {
-			if p.less(&p.heap[child], &p.heap[best]) {
-				best = child
-			}
-		}
-		if best == i {
-			return
-		}
-		p.heap[i], p.heap[best] = p.heap[best], p.heap[i]
-		i = best
-	}
 }

@@ -197,19 +197,12 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// A word of ASCII is looked at byte by byte, and is what it would be character by character.
-func TestKindOfASCIIWords(t *testing.T) {
+func TestKindOfWord(t *testing.T) {
 	for w, kind := range map[string]WordKind{"ab-c": OtherWord, "abc": OtherWord, "abca": PlainWord, "ab.c": IdentifierWord, "012": IdentifierWord, "aBca": IdentifierWord} {
-		if KindOfWord(w) != kind || kindOfText(w) != kind {
-			t.Errorf("%q is %d and %d, want %d", w, KindOfWord(w), kindOfText(w), kind)
+		if KindOfWord(w) != kind {
+			t.Errorf("%q is %d, want %d", w, KindOfWord(w), kind)
 		}
 	}
-	rapid.Check(t, func(t *rapid.T) {
-		w := rapid.StringMatching(`[a-cA-C0-2/._:@#-]{3,8}|[a-cA-C]{3,6}|[0-9-]{3,6}|[a-c.]{115,125}`).Draw(t, "word")
-		if got, want := KindOfWord(w), kindOfText(w); got != want {
-			t.Fatalf("%q is %d, want %d", w, got, want)
-		}
-	})
 }
 
 // Lines beside a chosen one come with it, as long as they gain enough, and before what gains less elsewhere.

@@ -18,22 +18,26 @@ const (
 // (base64) is left out.
 func EachLine(text string, emit func(n int, line string)) {
 	n := 0
-	give := func(line string) {
-		if line = strings.TrimSpace(line); line != "" && !isPayload(line) {
+	eachLineSpan(text, func(from, to int) {
+		if line := strings.TrimSpace(text[from:to]); line != "" && !isPayload(line) {
 			emit(n, line)
 		}
 		n++
-	}
-	for len(text) > 0 {
-		end, skip := LineEnd(text)
-		line := text[:end]
-		text = text[end+skip:]
-		for len(line) > longLine {
-			to := pieceEnd(line)
-			give(line[:to])
-			line = line[to:]
+	})
+}
+
+// eachLineSpan calls emit with the bytes of each line, or piece of a very long line.
+func eachLineSpan(text string, emit func(from, to int)) {
+	for at := 0; at < len(text); {
+		end, skip := LineEnd(text[at:])
+		end += at
+		for end-at > longLine {
+			to := at + pieceEnd(text[at:end])
+			emit(at, to)
+			at = to
 		}
-		give(line)
+		emit(at, end)
+		at = end + skip
 	}
 }
 

@@ -10,7 +10,6 @@ type MarkdownLine struct {
 	Code       bool   // of a code fence, its marks included
 	Level      int    // of the heading that it is, else 0
 	Title      string // of the heading
-	Underline  bool   // of a heading that is the line before
 	Item       bool   // it begins an item of a list
 	Bullet     bool   // of one without numbers
 	Introduces bool   // it ends in a colon
@@ -27,7 +26,6 @@ func MarkdownLines(text string) []MarkdownLine {
 		s := strings.TrimSpace(whole)
 		l := MarkdownLine{From: at, To: at + len(whole), Indent: IndentOf(whole)}
 		at = l.To
-		n := len(lines)
 		switch open := FenceAfter(fence, s); {
 		case fence != "":
 			fence, l.Code, l.Joined = open, true, true
@@ -38,10 +36,6 @@ func MarkdownLines(text string) []MarkdownLine {
 		default:
 			l.Joined = led || table && s[0] == '|'
 			l.Level, l.Title = Heading(s, l.Indent)
-			if level := underline(s); level > 0 && n > 0 && plain(lines, n-1) {
-				l.Level, l.Underline, l.Joined = level, true, true
-				lines[n-1].Level, lines[n-1].Title = level, strings.TrimSpace(text[lines[n-1].From:lines[n-1].To])
-			}
 			l.Item, l.Bullet = ListMark(s)
 			l.Introduces = l.Level == 0 && s[len(s)-1] == ':'
 		}
@@ -52,14 +46,6 @@ func MarkdownLines(text string) []MarkdownLine {
 		lines = append(lines, l)
 	}
 	return lines
-}
-
-// plain reports whether line n may be the text of an underlined heading: it stands alone, and is
-// nothing else.
-func plain(lines []MarkdownLine, n int) bool {
-	l := lines[n]
-	alone := n == 0 || lines[n-1].Blank || lines[n-1].Level > 0
-	return alone && !l.Blank && !l.Code && !l.Item && l.Level == 0
 }
 
 // IndentOf returns how many columns of blanks a line begins with; a tab is four.
@@ -116,20 +102,6 @@ func Heading(s string, indent int) (level int, title string) {
 		rest = strings.TrimSpace(short) // a closing run
 	}
 	return level, rest
-}
-
-// underline returns the level of the heading that a line of = or - makes of the line before; 0
-// for another line.
-func underline(s string) int {
-	switch {
-	case len(s) < 2:
-		return 0
-	case strings.Trim(s, "=") == "":
-		return 1
-	case strings.Trim(s, "-") == "":
-		return 2
-	}
-	return 0
 }
 
 // ListMark reports whether a line that is not empty begins an item of a list, and whether that

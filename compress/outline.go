@@ -9,14 +9,9 @@ var outlineWords = WordSet(`func def class interface struct enum trait impl fn t
 // InOutline reports whether a line is a heading or defines something; numbers that a tool put
 // before it do not count.
 func InOutline(line string, fence bool) bool {
-	s := strings.TrimLeft(line, " \t0123456789")
-	if s != strings.TrimLeft(line, " \t") { // "12:  func", "12→func", "12| func"
-		for _, mark := range []string{":", "→", "|", "\t"} {
-			if rest, ok := strings.CutPrefix(s, mark); ok {
-				s = rest
-				break
-			}
-		}
+	s := line
+	if rest, ok := cutNumber(strings.TrimLeft(line, " \t")); ok {
+		s = rest
 	}
 	indent := IndentOf(s)
 	s = strings.TrimSpace(s)
@@ -35,45 +30,25 @@ func InOutline(line string, fence bool) bool {
 	return indent == 0 && len(s) < 60 && (strings.HasSuffix(s, ":") && !strings.ContainsAny(s, " (") || s != "" && s[0] == '[' && strings.HasSuffix(s, "]"))
 }
 
-// emptyWords begin a line that says little of what is in a file: of its imports, a comment, brackets.
-var emptyWords = WordSet(`package import from use using #include require else } ) ] end // # /* * -- """ /** */ #! {`)
-
-// Outline returns the lines of a file that tell most of what is in it, at most limit of them, in their order: all if
-// there are no more; else those that define something, then the first of the others, without imports, comments and
-// lines of brackets alone.
+// Outline returns all lines of a text that has at most limit, and of a longer one up to limit lines that
+// define something. If there are none, it returns the first lines that are not blank.
 func Outline(text string, limit int) (out []string) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	if len(lines) <= limit {
 		return lines
 	}
-	empty, defines := make([]bool, len(lines)), make([]bool, len(lines))
-	imports, defined := false, 0
-	for i, line := range lines {
-		first, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-		first = strings.TrimRight(first, ",;(")
-		empty[i] = imports || first == "" || emptyWords[first]
-		switch {
-		case imports:
-			imports = first != ")" && first != "}"
-		case first == "import" || first == "use":
-			imports = strings.HasSuffix(line, "(") || strings.HasSuffix(line, "{")
-		}
-		if defines[i] = !empty[i] && InOutline(line, false); defines[i] {
-			defined++
-		}
-	}
-	others := limit - defined
-	for i, line := range lines {
-		switch {
-		case empty[i] || len(out) == limit:
-			continue
-		case !defines[i]:
-			if others <= 0 {
-				continue
+	for _, keep := range []func(line string) bool{
+		func(line string) bool { return InOutline(line, false) },
+		func(line string) bool { return strings.TrimSpace(line) != "" },
+	} {
+		for _, line := range lines {
+			if len(out) < limit && keep(line) {
+				out = append(out, line)
 			}
-			others--
 		}
-		out = append(out, line)
+		if len(out) > 0 {
+			break
+		}
 	}
 	return out
 }

@@ -55,7 +55,7 @@ func paragraphs(text string, items bool) []Paragraph {
 			}
 			out = append(out, p)
 			for _, l := range lines[from:end] {
-				if l.Level > 0 && !l.Underline {
+				if l.Level > 0 {
 					above[l.Level-1] = l.Title
 					clear(above[l.Level:])
 				}
@@ -81,7 +81,7 @@ func blocksOf(lines []MarkdownLine) (blocks []lineSpan) {
 		from := at
 		heading := lines[at].Level > 0
 		for at++; at < len(lines) && !lines[at].Blank; at++ {
-			if l := lines[at]; !l.Underline && (heading || l.Level > 0) {
+			if heading || lines[at].Level > 0 {
 				break
 			}
 		}

@@ -30,7 +30,6 @@ func TestParagraphs(t *testing.T) {
 		{"an empty section", "## A\n\n## B\n\nx", "1-1 [] \"## A\"\n3-5 [] \"## B\\n\\nx\""},
 		{"headings end those below", "# A\nx\n### B\ny\n## C\nz\n\nw", "1-2 [] \"# A\\nx\"\n3-4 [\"A\"] \"### B\\ny\"\n5-6 [\"A\"] \"## C\\nz\"\n8-8 [\"A\" \"C\"] \"w\""},
 		{"a heading at the end", "x\n\n# T", "1-1 [] \"x\"\n3-3 [] \"# T\""},
-		{"an underlined heading", "T\n===\n\nx\n\ny\n\nU\n---\nz\n\nw", "1-4 [] \"T\\n===\\n\\nx\"\n6-6 [\"T\"] \"y\"\n8-10 [\"T\"] \"U\\n---\\nz\"\n12-12 [\"T\" \"U\"] \"w\""},
 		{"a rule is no heading", "a\nb\n---\nc", `1-4 [] "a\nb\n---\nc"`},
 		{"no headings", "#x\n\n####### y\n\n    # z", "1-1 [] \"#x\"\n3-3 [] \"####### y\"\n5-5 [] \"    # z\""},
 		{"a fence is whole", "a\n```go\nx\n\n# y\n```\n\nb", "1-6 [] \"a\\n```go\\nx\\n\\n# y\\n```\"\n8-8 [] \"b\""},

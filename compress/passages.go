@@ -1,9 +1,6 @@
 package compress
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Passage is a part of a text: the bytes from From to before To, whole lines without blanks at their ends.
 type Passage struct{ From, To int }
@@ -15,7 +12,7 @@ type Passage struct{ From, To int }
 func Passages(text string, size int) (out []Passage) {
 	out = make([]Passage, 0, min(strings.Count(text, "\n"), len(text)/size)+1)
 	open := false // the last of out may go on
-	add := func(from, to int) {
+	eachLineSpan(text, func(from, to int) {
 		line := strings.TrimSpace(text[from:to])
 		last := len(out) - 1
 		switch {
@@ -33,32 +30,6 @@ func Passages(text string, size int) (out []Passage) {
 			return
 		}
 		out, open = append(out, Passage{from, to}), true
-	}
-	for at := 0; at < len(text); {
-		end, skip := LineEnd(text[at:])
-		line := text[at : at+end]
-		for len(line) > longLine {
-			to := pieceEnd(line)
-			add(at, at+to)
-			at, line = at+to, line[to:]
-		}
-		add(at, at+len(line))
-		at += len(line) + skip
-	}
-	return out
-}
-
-// Identifiers returns the distinct identifiers of a text (see [EachWord]) in its order, at most
-// so many.
-func Identifiers(text string, most int) (out []string) {
-	seen := map[string]bool{}
-	EachLine(text, func(_ int, line string) {
-		EachWord(line, func(w string, kind WordKind) {
-			if kind == IdentifierWord && len(out) < most && !seen[w] {
-				seen[w] = true
-				out = append(out, w)
-			}
-		})
 	})
-	return slices.Clip(out)
+	return out
 }

@@ -54,13 +54,3 @@ func TestPassagesHoldAllLines(t *testing.T) {
 		}
 	})
 }
-
-func TestIdentifiersOfText(t *testing.T) {
-	text := "see auth/refresh.go and TestRefreshExpired, then auth/refresh.go and RetryMax 503"
-	if got, want := Identifiers(text, 9), []string{"auth/refresh.go", "TestRefreshExpired", "RetryMax", "503"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-	if got := Identifiers(text, 2); len(got) != 2 {
-		t.Errorf("%q", got)
-	}
-}

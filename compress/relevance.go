@@ -22,103 +22,36 @@ type Hit struct {
 	Score float64
 }
 
-// Index holds the terms of some documents. They never change, and it may be part of
-// many corpora at once, so that of many files only those that changed are read again.
+// Index holds the terms of some documents. It is immutable and may be part of many corpora at once,
+// so that of many files only those that changed are read again.
 type Index struct {
-	terms    []termID  // sorted
-	ends     []int32   // of each term's postings
-	postings []posting // by term, then by document
-	lengths  []int32   // of the documents, in terms
+	postings map[termID][]posting // by document
+	lengths  []int                // of the documents, in terms
+	size     int                  // number of postings
 }
 
-// match is a term of a query, by its place in it, and where its postings stand in an index.
-type match struct{ term, from, to int32 }
-
-// posting is how often a term stands in a document.
+// posting is how often a term occurs in a document.
 type posting struct{ doc, count int32 }
 
-// Size returns about how many bytes an index takes.
-func (x *Index) Size() int {
-	return len(x.terms)*12 + len(x.postings)*8 + len(x.lengths)*4
-}
+// Size estimates the memory of an index in bytes.
+func (x *Index) Size() int { return 64*len(x.postings) + 12*x.size + 8*len(x.lengths) }
 
 // NewIndex returns the index of docs, by the terms that [Terms] finds in them.
 func NewIndex(docs []string) *Index {
-	size := 0
-	for _, text := range docs {
-		size += len(text)
-	}
-	x := &Index{lengths: make([]int32, len(docs))}
-	number := make(map[termID]int32, size/16) // of each term, in the order of their first appearance
-	type found struct {
-		posting
-		term int32
-	}
-	all := make([]found, 0, size/12) // in the order of documents
-	var last, having []int32         // of each term: its last place in all, how many postings it has
+	x := &Index{postings: map[termID][]posting{}, lengths: make([]int, len(docs))}
 	for doc, text := range docs {
 		eachTerm(text, func(t termID) {
 			x.lengths[doc]++
-			k, known := number[t]
-			if known && all[last[k]].doc == int32(doc) {
-				all[last[k]].count++
+			list := x.postings[t]
+			if n := len(list); n > 0 && list[n-1].doc == int32(doc) {
+				list[n-1].count++
 				return
 			}
-			if !known {
-				k = int32(len(last))
-				number[t] = k
-				last, having, x.terms = append(last, 0), append(having, 0), append(x.terms, t)
-			}
-			last[k] = int32(len(all))
-			having[k]++
-			all = append(all, found{posting{int32(doc), 1}, k})
+			x.postings[t] = append(list, posting{int32(doc), 1})
+			x.size++
 		})
 	}
-	slices.Sort(x.terms)
-	x.ends = make([]int32, len(x.terms))
-	next := last // where the next posting of each term goes
-	end := int32(0)
-	for i, t := range x.terms {
-		k := number[t]
-		next[k] = end
-		end += having[k]
-		x.ends[i] = end
-	}
-	x.postings = make([]posting, len(all))
-	for _, f := range all {
-		x.postings[next[f.term]] = f.posting
-		next[f.term]++
-	}
 	return x
-}
-
-// match appends to found those of a query's terms that stand in the index, in their order. Both
-// have their terms sorted, so that each is looked for from where the one before was.
-func (x *Index) match(q *query, found []match) []match {
-	i := 0
-	for _, k := range q.sorted {
-		t := q.terms[k]
-		step := 1
-		for i+step < len(x.terms) && x.terms[i+step] < t {
-			i, step = i+step, 2*step
-		}
-		n, ok := slices.BinarySearch(x.terms[i:min(i+step+1, len(x.terms))], t)
-		if i += n; ok {
-			q.at[k] = int32(i + 1)
-		}
-	}
-	for k, at := range q.at {
-		if at == 0 {
-			continue
-		}
-		q.at[k] = 0
-		m := match{term: int32(k), to: x.ends[at-1]}
-		if at > 1 {
-			m.from = x.ends[at-2]
-		}
-		found = append(found, m)
-	}
-	return found
 }
 
 // Corpus is documents that are ranked against each other. It is safe for concurrent use.
@@ -127,38 +60,45 @@ type Corpus struct {
 	norms   []float64 // of each document; see normOf
 }
 
-// JoinIndexes returns one corpus of several indexes: the documents of the second are numbered on
-// from those of the first, and so on. It costs next to nothing.
+// JoinIndexes returns one corpus of several indexes. It numbers the documents in the order of the
+// indexes.
 func JoinIndexes(indexes ...*Index) *Corpus {
-	docs, total := 0, int64(0)
+	docs, total := 0, 0
 	for _, x := range indexes {
 		docs += len(x.lengths)
 		for _, n := range x.lengths {
-			total += int64(n)
+			total += n
 		}
 	}
 	mean := float64(max(1, total)) / float64(max(1, docs))
 	c := &Corpus{indexes: indexes, norms: make([]float64, 0, docs)}
 	for _, x := range indexes {
 		for _, n := range x.lengths {
-			c.norms = append(c.norms, normOf(int(n), mean))
+			c.norms = append(c.norms, normOf(n, mean))
 		}
 	}
 	return c
 }
 
 // Rank returns the documents that share a term with query by their BM25 score, best first, equal
-// ones in their order. A term counts once however often it stands in the query. The same
+// ones in their order. A term counts once however often it occurs in the query. The same
 // documents and query have the same scores, to the bit, on every machine.
-func (c *Corpus) Rank(query string) []Hit {
+func (c *Corpus) Rank(query string) (hits []Hit) {
 	scores := make([]float64, len(c.norms))
-	q := newQuery(query)
-	found := make([][]match, len(c.indexes))
-	for i, x := range c.indexes {
-		found[i] = x.match(q, nil)
+	for _, t := range queryTerms(query) {
+		having := 0
+		for _, x := range c.indexes {
+			having += len(x.postings[t])
+		}
+		worth, first := Worth(len(scores), having), 0
+		for _, x := range c.indexes {
+			for _, p := range x.postings[t] {
+				doc := first + int(p.doc)
+				scores[doc] += float64(worth * saturated(int(p.count), c.norms[doc]))
+			}
+			first += len(x.lengths)
+		}
 	}
-	c.eachGain(q.terms, 1, found, func(doc int, gain float64) { scores[doc] += gain })
-	var hits []Hit
 	for doc, score := range scores {
 		if score > 0 {
 			hits = append(hits, Hit{doc, score})
@@ -166,35 +106,6 @@ func (c *Corpus) Rank(query string) []Hit {
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
 	return hits
-}
-
-// eachGain calls add for each pair of a term and a document that contains it, with the term's score
-// times weight. It goes through the indexes, then the terms, then the documents in order. found
-// holds the matches of the terms in each index.
-func (c *Corpus) eachGain(terms []termID, weight float64, found [][]match, add func(doc int, gain float64)) {
-	having := make([]int, len(terms))
-	for i := range c.indexes {
-		for _, m := range found[i] {
-			having[m.term] += int(m.to - m.from)
-		}
-	}
-	worth := make([]float64, len(terms))
-	for k, n := range having {
-		worth[k] = float64(weight * Worth(len(c.norms), n))
-	}
-
-	first := 0
-	for i, x := range c.indexes {
-		end := first + len(x.lengths)
-		for _, m := range found[i] {
-			worth := worth[m.term]
-			for _, p := range x.postings[m.from:m.to] {
-				doc := first + int(p.doc)
-				add(doc, float64(worth*saturated(int(p.count), c.norms[doc])))
-			}
-		}
-		first = end
-	}
 }
 
 // Worth returns what a term is worth that having of docs documents have.
@@ -223,15 +134,8 @@ func saturated(count int, norm float64) float64 {
 	return float64(float64(n*(bm25K1+1)) / float64(n+norm))
 }
 
-// query is what is asked of indexes. It is not safe for concurrent use.
-type query struct {
-	terms  []termID // distinct ones, in the order of the text
-	sorted []int32  // places of these, sorted by term
-	at     []int32  // for match: where in an index each is, from 1; 0: nowhere
-}
-
-func newQuery(text string) *query {
-	var terms []termID
+// queryTerms returns the first distinct terms of a text, at most maxQuery.
+func queryTerms(text string) (terms []termID) {
 	seen := map[termID]bool{}
 	eachTerm(text, func(t termID) {
 		if !seen[t] && len(terms) < maxQuery {
@@ -239,25 +143,12 @@ func newQuery(text string) *query {
 			terms = append(terms, t)
 		}
 	})
-	return queryOf(terms)
-}
-
-// queryOf returns a query for terms, which must be distinct.
-func queryOf(terms []termID) *query {
-	q := &query{terms: terms, sorted: make([]int32, len(terms)), at: make([]int32, len(terms))}
-	for i := range q.sorted {
-		q.sorted[i] = int32(i)
-	}
-	slices.SortFunc(q.sorted, func(a, b int32) int { return cmp.Compare(q.terms[a], q.terms[b]) })
-	return q
+	return terms
 }
 
 // Covers reports whether each term of phrase, which has at least one, is a term of text.
 func Covers(text, phrase string) bool {
-	q := newQuery(phrase)
-	if len(q.terms) == 0 {
-		return false
-	}
-	x := NewIndex([]string{text})
-	return len(x.match(q, nil)) == len(q.terms)
+	terms, in := queryTerms(phrase), map[termID]bool{}
+	eachTerm(text, func(t termID) { in[t] = true })
+	return len(terms) > 0 && !slices.ContainsFunc(terms, func(t termID) bool { return !in[t] })
 }

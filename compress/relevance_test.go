@@ -265,29 +265,3 @@ func BenchmarkIndex200Files(b *testing.B) {
 		b.ReportMetric(float64(size)/(200*4096), "B/byte")
 	})
 }
-
-// The sums of a query do not depend on the queries before it, and they are BM25.
-func TestRunningScoresForgetNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		text := rapid.Custom(func(t *rapid.T) string {
-			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(letters), 0, 12).Draw(t, "words"), " ")
-		})
-		corpus := newCorpus(rapid.SliceOfN(text, 1, 8).Draw(t, "docs"))
-		running := corpus.Running()
-		for _, query := range rapid.SliceOfN(rapid.SliceOfN(text, 0, 4), 1, 6).Draw(t, "queries") {
-			got := running.Set(query...)
-			if want := corpus.Running().Set(query...); !slices.Equal(got, want) {
-				t.Fatalf("%q has the sums %d after other queries, and %d alone", query, got, want)
-			}
-			want := make([]float64, len(got))
-			for _, h := range corpus.Rank(strings.Join(query, " ")) {
-				want[h.Doc] = h.Score
-			}
-			for doc, sum := range got {
-				if math.Abs(float64(sum)/RunningUnit-want[doc]) > 1e-9 {
-					t.Fatalf("document %d has %g, want %g", doc, float64(sum)/RunningUnit, want[doc])
-				}
-			}
-		}
-	})
-}

@@ -85,22 +85,8 @@ func Words(text string, emit func(term uint64)) {
 // termReader makes terms of chunks.
 type termReader struct {
 	emit  func(termID)
-	bytes func(term []byte) // instead of emit, if it is set
 	buf   []byte
 	words bool // without wholes
-
-	finder *Finder // if it is set, terms that it has not are counted alone
-	count  int     // of terms
-}
-
-// term emits one term.
-func (r *termReader) term(term []byte) {
-	r.count++
-	if r.bytes != nil {
-		r.bytes(term)
-		return
-	}
-	r.emit(hash(term))
 }
 
 // chunk emits the terms of one word or identifier.
@@ -170,28 +156,14 @@ func (r *termReader) word(s string) {
 	if len(s) == 1 || len(s) > maxWhole {
 		return
 	}
-	if r.finder != nil && !r.finder.mayHave(s) {
-		if r.lower(s); !r.stops() {
-			r.count++
-		}
-		return
-	}
-	r.lower(s)
-	if !r.stops() {
-		r.term(Stem(r.buf))
+	if r.lower(s); !stopWords[string(r.buf)] {
+		r.emit(hash(Stem(r.buf)))
 	}
 }
-
-// stops reports whether the word in the buffer is a stop word.
-func (r *termReader) stops() bool { return stopWords[string(r.buf)] }
 
 // whole emits the term of an identifier.
 func (r *termReader) whole(s string) {
 	if r.words || len(s) > maxWhole {
-		return
-	}
-	if r.finder != nil && !r.finder.mayHave(s) {
-		r.count++
 		return
 	}
 	r.lower(s)
@@ -202,12 +174,12 @@ func (r *termReader) whole(s string) {
 			n++
 		}
 	}
-	r.term(Stem(r.buf[:n]))
+	r.emit(hash(Stem(r.buf[:n])))
 }
 
 // pairs reads the character pairs of a run as terms.
 func (r *termReader) pairs(s string) {
-	eachPair(s, func(pair string) { r.term([]byte(pair)) })
+	eachPair(s, func(pair string) { r.emit(hash(pair)) })
 }
 
 // eachPair calls emit with each pair of adjacent characters in s, or with s if it has only one
@@ -246,19 +218,13 @@ func (r *termReader) lower(s string) {
 }
 
 // Hash returns the 64-bit FNV-1a hash of a string.
-func Hash(s string) uint64 {
-	h := uint64(14695981039346656037)
-	for i := 0; i < len(s); i++ {
-		h = (h ^ uint64(s[i])) * 1099511628211
-	}
-	return h
-}
+func Hash(s string) uint64 { return uint64(hash(s)) }
 
-// hash is Hash of a term.
-func hash(term []byte) termID {
+// hash returns the FNV-1a hash of a term.
+func hash[T string | []byte](term T) termID {
 	h := uint64(14695981039346656037)
-	for _, c := range term {
-		h = (h ^ uint64(c)) * 1099511628211
+	for i := range len(term) {
+		h = (h ^ uint64(term[i])) * 1099511628211
 	}
 	return termID(h)
 }

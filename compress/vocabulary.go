@@ -2,6 +2,7 @@ package compress
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -22,29 +23,25 @@ func (v *Vocabulary) Len() int { return len(v.words) + len(v.lines) }
 
 // word returns the number of a word.
 func (v *Vocabulary) word(w string, kind WordKind) int32 {
-	id := Hash(w)
-	n, ok := v.words[id]
-	if !ok {
-		if v.words == nil {
-			v.words = map[uint64]int32{}
-		}
-		n = int32(len(v.plain))
-		v.words[id] = n
+	n := numberOf(&v.words, Hash(w))
+	if int(n) == len(v.plain) {
 		v.plain = append(v.plain, kind == PlainWord)
 	}
 	return n
 }
 
 // line returns the number of a line.
-func (v *Vocabulary) line(line string) int32 {
-	id := Hash(Unnumbered(line))
-	n, ok := v.lines[id]
+func (v *Vocabulary) line(line string) int32 { return numberOf(&v.lines, Hash(Unnumbered(line))) }
+
+// numberOf returns the number of a hash; new hashes are numbered from the size of the map on.
+func numberOf(numbers *map[uint64]int32, hash uint64) int32 {
+	n, ok := (*numbers)[hash]
 	if !ok {
-		if v.lines == nil {
-			v.lines = map[uint64]int32{}
+		if *numbers == nil {
+			*numbers = map[uint64]int32{}
 		}
-		n = int32(len(v.lines))
-		v.lines[id] = n
+		n = int32(len(*numbers))
+		(*numbers)[hash] = n
 	}
 	return n
 }
@@ -156,7 +153,7 @@ func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
 				identifiers++
 			}
 			k := v.word(w, kind)
-			if !contains(d.uses[l.uses:], k) {
+			if !slices.Contains(d.uses[l.uses:], k) {
 				d.uses = append(d.uses, k)
 			}
 			if !seen[k] {
@@ -177,15 +174,6 @@ func (v *Vocabulary) Digest(text string, units ...Unit) *Digest {
 
 // minPairs is the number of character pairs from which a line without spaces is a candidate.
 const minPairs = 4
-
-func contains(list []int32, n int32) bool {
-	for _, k := range list {
-		if k == n {
-			return true
-		}
-	}
-	return false
-}
 
 // form is a hash of a line with one digit in the place of each number.
 func form(line string) uint64 {

@@ -9,26 +9,25 @@ import (
 // errno, given in parentheses; package fs does the mapping and nothing else
 // does. Wrap them with [E] or fmt.Errorf("...: %w", ...).
 var (
-	ErrAppendOnly  = errors.New("history is append-only")            // EPERM
-	ErrMalformed   = errors.New("malformed")                         // EINVAL
-	ErrTooLarge    = errors.New("record too large")                  // EMSGSIZE
-	ErrOverBudget  = errors.New("cannot fit the budget")             // EFBIG
-	ErrReadOnly    = errors.New("derived, read-only")                // EACCES
-	ErrDenied      = errors.New("not yours")                         // EACCES
-	ErrProtected   = errors.New("protected")                         // EPERM
-	ErrNoSpace     = errors.New("no space left")                     // ENOSPC
-	ErrQuota       = errors.New("too much staged by this user")      // EDQUOT
-	ErrNoFiles     = errors.New("too many files are open")           // ENFILE
-	ErrNoMemory    = errors.New("not enough memory")                 // ENOMEM
-	ErrIO          = errors.New("disk failed or data corrupt")       // EIO
-	ErrNoData      = errors.New("a required source is missing")      // ENODATA
-	ErrNotFound    = errors.New("not found")                         // ENOENT
-	ErrExists      = errors.New("exists already")                    // EEXIST
-	ErrConflict    = errors.New("the log has changed")               // EAGAIN
-	ErrStale       = errors.New("it was set since")                  // ESTALE
-	ErrLocked      = errors.New("store is in use by another daemon") // EBUSY
-	ErrUnreachable = errors.New("the cluster cannot be reached")     // ETIMEDOUT
-	ErrVersion     = errors.New("store has another format version")  // EINVAL
+	ErrAppendOnly = errors.New("history is append-only")            // EPERM
+	ErrMalformed  = errors.New("malformed")                         // EINVAL
+	ErrTooLarge   = errors.New("record too large")                  // EMSGSIZE
+	ErrOverBudget = errors.New("cannot fit the budget")             // EFBIG
+	ErrReadOnly   = errors.New("derived, read-only")                // EACCES
+	ErrDenied     = errors.New("not yours")                         // EACCES
+	ErrProtected  = errors.New("protected")                         // EPERM
+	ErrNoSpace    = errors.New("no space left")                     // ENOSPC
+	ErrQuota      = errors.New("too much staged by this user")      // EDQUOT
+	ErrNoFiles    = errors.New("too many files are open")           // ENFILE
+	ErrNoMemory   = errors.New("not enough memory")                 // ENOMEM
+	ErrIO         = errors.New("disk failed or data corrupt")       // EIO
+	ErrNoData     = errors.New("a required source is missing")      // ENODATA
+	ErrNotFound   = errors.New("not found")                         // ENOENT
+	ErrExists     = errors.New("exists already")                    // EEXIST
+	ErrConflict   = errors.New("the log has changed")               // EAGAIN
+	ErrStale      = errors.New("a later one is in use")             // ESTALE
+	ErrLocked     = errors.New("store is in use by another daemon") // EBUSY
+	ErrVersion    = errors.New("store has another format version")  // EINVAL
 )
 
 // ErrnoName is the name of the errno that stands for the kind of err, for the
@@ -63,7 +62,7 @@ var errnoNames = []struct {
 	{ErrAppendOnly, "EPERM"}, {ErrMalformed, "EINVAL"}, {ErrTooLarge, "EMSGSIZE"}, {ErrOverBudget, "EFBIG"},
 	{ErrReadOnly, "EACCES"}, {ErrDenied, "EACCES"}, {ErrProtected, "EPERM"}, {ErrNoSpace, "ENOSPC"}, {ErrQuota, "EDQUOT"}, {ErrNoFiles, "ENFILE"}, {ErrNoMemory, "ENOMEM"},
 	{ErrIO, "EIO"}, {ErrNoData, "ENODATA"}, {ErrNotFound, "ENOENT"}, {ErrExists, "EEXIST"}, {ErrConflict, "EAGAIN"},
-	{ErrStale, "ESTALE"}, {ErrLocked, "EBUSY"}, {ErrUnreachable, "ETIMEDOUT"}, {ErrVersion, "EINVAL"},
+	{ErrStale, "ESTALE"}, {ErrLocked, "EBUSY"}, {ErrVersion, "EINVAL"},
 }
 
 // Error is one refusal or failure: what was tried, on which file, of which

@@ -118,22 +118,13 @@ func OfHistory(rel string) bool {
 		strings.Contains(rel, "/"+AskDir+"/")
 }
 
-// Attributes of a control file that many hosts share.
-const (
-	IndexAttr   = "user.ctx.index"   // read: the number of the journal's entry that set the file last; none before the first
-	ExpectAttr  = "user.ctx.expect"  // set: the next commit of the file by this process is refused if another entry has set it since that one
-	HistoryAttr = "user.ctx.history" // read: what has set the file, as JSON; followed by .N what entry N wrote
-)
-
 // Attributes of a session's directory. All but ProjectAttr are set, to do what no call of a file system says.
 const (
-	PublishAttr  = "user.ctx.publish"  // "1": a session of this host alone comes into the cluster
-	WithdrawAttr = "user.ctx.withdraw" // the session's name, to be sure: it leaves the cluster, and stays on this host
-	ForkAttr     = "user.ctx.fork"     // NAME, NAME@LINE or AGENT/NAME@LINE: makes a session with this one's history, up to that message
-	ArchiveAttr  = "user.ctx.archive"  // "1": seals what its logs have (see session/log.Log.Seal)
-	RemoveAttr   = "user.ctx.remove"   // the session's name, to be sure: removes it with its history, for good
-	ProjectAttr  = "user.ctx.project"  // read: the slug of the workspace whose memory the session shares; none if it shares none
-	CollectAttr  = "user.ctx.gc"       // "plan" or "sweep": says in context/gc.report what may go of the session, and lets it go
+	ForkAttr    = "user.ctx.fork"    // NAME, NAME@LINE or AGENT/NAME@LINE: makes a session with this one's history, up to that message
+	ArchiveAttr = "user.ctx.archive" // "1": seals what its logs have (see session/log.Log.Seal)
+	RemoveAttr  = "user.ctx.remove"  // the session's name, to be sure: removes it with its history, for good
+	ProjectAttr = "user.ctx.project" // read: the slug of the workspace whose memory the session shares; none if it shares none
+	CollectAttr = "user.ctx.gc"      // "plan" or "sweep": says in context/gc.report what may go of the session, and lets it go
 )
 
 // Names in the directory of a child, context/child/<name>.

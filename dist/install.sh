@@ -30,9 +30,6 @@ install)
 	trap 'rm -rf "$man"' EXIT
 	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -c safe.directory='*' log -1 --format=%ct 2>/dev/null || true)} bin/ctxfs gen-man "$man" docs/files.md
 	install -D -m 755 bin/ctxfs "$bin/ctxfs"
-	if [ -e bin/ctxfs-server ]; then # make server has built it
-		install -m 755 bin/ctxfs-server "$bin/ctxfs-server"
-	fi
 	for section in 1 5 8; do
 		install -d "$share/man/man$section"
 		install -m 644 "$man"/*."$section" "$share/man/man$section/"
@@ -64,7 +61,7 @@ install)
 	reload
 	;;
 uninstall)
-	rm -f "$bin/ctxfs" "$bin/ctxfs-server" "$bash" "$zsh" "$fish" "$units/system/ctxfs.service" "$units/system/ctxfs-volume.socket" "$units/user/ctxfs.service"
+	rm -f "$bin/ctxfs" "$bash" "$zsh" "$fish" "$units/system/ctxfs.service" "$units/system/ctxfs-volume.socket" "$units/user/ctxfs.service"
 	rm -f "$share"/man/man1/ctxfs.1 "$share"/man/man1/ctxfs-*.1 "$share/man/man5/ctxfs.5" "$share/man/man8/mount.fuse.ctxfs.8"
 	rm -rf "$doc"
 	[ -z "$SBINDIR" ] || rm -f "$DESTDIR$SBINDIR/mount.fuse.ctxfs"

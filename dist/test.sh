@@ -84,7 +84,7 @@ without() { grep -vxF -f "$1" || true; }
 # compute alternate with packages that wait.
 first="tests/recipe pack cmd/ctxfs tests/crash eval tests/memory session tests/examples
 	tests/pack tests/adapter run/runner agents/adapter/formats"
-matrix_first="tests/cluster tests/agents session tests/ui tests/memory eval"
+matrix_first="tests/agents session tests/ui tests/memory eval"
 
 run_race() {
 	# pack and pack/recipe start no goroutine (TestPackStartsNoGoroutine).
@@ -112,8 +112,7 @@ run_matrix() {
 	grep -vE '^pack ' "$list" | without "$ran/tests" >"$bin/matrix"
 	# shellcheck disable=SC2046,SC2086 # lists of words
 	CTXFS_MATRIX=1 run -run "$(pattern <"$bin/matrix")" $({ printf '%s\n' $matrix_first && cat "$bin/matrix"; } | packages)
-	# The server of a cluster, and the files for Kubernetes and compose: modules of their own.
-	go -C cluster/embed test -count=1 -vet=off -timeout 10m ./...
+	# The files for Kubernetes and compose: a module of its own.
 	go -C tests/manifests test -count=1 -timeout 30m ./...
 
 	# The tests of pack and pack/recipe cover at least 85 % of their statements.

@@ -27,9 +27,6 @@ func (d *agentDir) kindOf(name string) nameKind {
 }
 
 func (d *agentDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	if name == ctxabi.HomeSearchDir {
 		return d.lookupSearch(ctx, d.EmbeddedInode(), out)
 	}
@@ -124,9 +121,6 @@ func (d *sessionsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
 	}
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	x, err := d.t.store.Session(d.at(name))
 	if err != nil {
 		return nil, errnoOf(err)
@@ -176,9 +170,6 @@ func (d *sessionsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 }
 
 func (d *sessionsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})

@@ -54,7 +54,7 @@ func findMoment(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOu
 	n := &fixedDir{p: d.p, rel: ctxabi.AtDir, find: (&instant{p: d.p, moment: m}).find, list: listMoment}
 	n.fill(ctx, nil, &out.Attr)
 	cacheFixed(out) // which messages a time means is asked at each file, so that a directory never changes its meaning
-	attr := contentAttr(d.p.x.Instance(), ctxabi.AtDir, name)
+	attr := contentAttr(d.p.x.ID(), ctxabi.AtDir, name)
 	attr.Mode = syscall.S_IFDIR
 	return d.NewInode(ctx, n, attr), 0
 }

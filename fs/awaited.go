@@ -42,7 +42,7 @@ func (p *mountedSession) placeholder(name string) *placeholder {
 	if s == nil {
 		// The kernel may remember numbers of an earlier daemon.
 		key := fmt.Sprintf("awaited %d %d", p.t.started.UnixNano(), placeholderCount.Add(1))
-		s = &placeholder{attr: contentAttr(p.x.Instance(), name, key)}
+		s = &placeholder{attr: contentAttr(p.x.ID(), name, key)}
 		if p.awaited == nil {
 			p.awaited = map[string]*placeholder{}
 		}

@@ -46,7 +46,7 @@ func (d *blobDir) Create(ctx context.Context, name string, flags, mode uint32, o
 	// see it shrink.
 	n := &contentFile{p: d.p, dir: d.rel, id: name}
 	made := strconv.FormatUint(d.p.t.blobsMade.Add(1), 10)
-	inode := d.NewInode(ctx, n, contentAttr(d.p.x.Instance(), d.rel+" in the making", name+made))
+	inode := d.NewInode(ctx, n, contentAttr(d.p.x.ID(), d.rel+" in the making", name+made))
 	h := &blobHandle{n: n, stage: stage}
 	n.staging.Store(h)
 	n.stages(&out.Attr)

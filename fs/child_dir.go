@@ -36,9 +36,6 @@ func (d *childrenDir) Lookup(ctx context.Context, name string, out *fuse.EntryOu
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
 	}
-	if errno := d.p.look(ctx); errno != 0 {
-		return nil, errno
-	}
 	x, err := d.p.stat(ctxabi.ChildPath(name))
 	if err != nil {
 		return nil, errnoOf(err)
@@ -87,9 +84,6 @@ func (d *childrenDir) Rename(ctx context.Context, name string, newParent gofs.In
 }
 
 func (d *childrenDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	if errno := d.p.look(ctx); errno != 0 {
-		return nil, errno
-	}
 	return d.p.t.list(d.StableAttr(), d.p.path(ctxabi.ChildDir), func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})

@@ -27,7 +27,7 @@ func listContents(ctx context.Context, d *fixedDir) ([]fuse.DirEntry, syscall.Er
 	}
 	list := make([]fuse.DirEntry, len(n.IDs))
 	for i, id := range n.IDs {
-		list[i] = dirEntry(id, contentAttr(d.p.x.Instance(), d.rel, id))
+		list[i] = dirEntry(id, contentAttr(d.p.x.ID(), d.rel, id))
 	}
 	return list, 0
 }
@@ -47,7 +47,7 @@ func findContent(ctx context.Context, d *fixedDir, name string, out *fuse.EntryO
 		out.SetEntryTimeout(fixedTimeout)
 		out.SetAttrTimeout(foreverValid)
 	}
-	return d.NewInode(ctx, n, contentAttr(d.p.x.Instance(), d.rel, name)), 0
+	return d.NewInode(ctx, n, contentAttr(d.p.x.ID(), d.rel, name)), 0
 }
 
 // contentFile is one content under its hash. It never changes: its bytes are read from the history,

@@ -36,7 +36,6 @@ type controlHandle struct {
 	failed    bool          // the last commit was refused: the release does not try again
 	refused   syscall.Errno // a write was refused: nothing is committed before the copy is emptied
 	edit      noteEdit      // what was done to the copy
-	expects   uint32        // the process that expects something of the file that is committed next; 0: none
 }
 
 // newHandle returns a handle with a copy of the file, which is empty if errno is not 0.
@@ -45,12 +44,6 @@ func (n *controlFile) newHandle(ctx context.Context, flags uint32) (h *controlHa
 	if session.NamesWorkspace(n.rel) && flags&syscall.O_ACCMODE != syscall.O_RDONLY {
 		h.edit.foreign = isForeign(ctx)
 	}
-	by := n.p.readBy(ctx, n.rel)
-	defer func() {
-		if h.edit.by = by; h.truncated {
-			h.expected(ctx)
-		}
-	}()
 	switch {
 	case flags&syscall.O_TRUNC != 0:
 		h.truncated = true
@@ -117,7 +110,6 @@ func (h *controlHandle) Write(ctx context.Context, p []byte, off int64) (uint32,
 	if h.refused != 0 {
 		return 0, h.refused
 	}
-	h.expected(ctx)
 	was, end := len(h.data), off+int64(len(p))
 	h.edit.change(off)
 	if end > int64(was) {
@@ -155,7 +147,6 @@ func (h *controlHandle) truncate(ctx context.Context, size int64) syscall.Errno 
 	if err != nil {
 		return h.n.p.refuse(ctx, "truncate", h.n.rel, err)
 	}
-	h.expected(ctx)
 	h.edit.change(min(size, int64(len(h.data))))
 	h.data, h.failed = data, false
 	if size == 0 {
@@ -199,13 +190,8 @@ func (h *controlHandle) Flush(ctx context.Context) syscall.Errno {
 func (h *controlHandle) commit(ctx context.Context, op string) syscall.Errno {
 	errno := h.n.p.commitEdit(ctx, op, h.n.rel, h.data, &h.edit, h.opener)
 	h.failed = errno != 0
-	switch errno {
-	case 0:
+	if errno == 0 {
 		h.written, h.truncated = false, false
-		h.n.p.fulfilled(h.n.rel, h.expects)
-		h.edit.by, h.expects = h.n.p.x.Opened(h.n.rel, h.opener), 0
-	case syscall.ESTALE:
-		h.refused = errno // what was read is to be read again
 	}
 	return errno
 }

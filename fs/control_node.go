@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -103,7 +102,6 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 		if errno := n.p.commitEdit(ctx, "truncate", n.rel, h.data, &h.edit, h.opener); errno != 0 {
 			return errno
 		}
-		n.p.fulfilled(n.rel, h.expects)
 		return n.Getattr(ctx, f, out)
 	}
 	// Times are the disk's. An explicit one, of cp -p or rsync, is kept there.
@@ -117,17 +115,6 @@ func (n *controlFile) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.S
 }
 
 func (n *controlFile) setTimes(in *fuse.SetAttrIn) syscall.Errno {
-	if n.p.x.Store().Shared() {
-		at, ok := in.GetMTime()
-		if !ok {
-			return 0 // when it was read is known to one host alone
-		}
-		err := n.p.x.SetControlTime(n.rel, at)
-		if errors.Is(err, fs.ErrNotExist) {
-			return syscall.ENOENT
-		}
-		return errnoOf(err)
-	}
 	fd, err := beneath.Open(n.p.t.rootFd, n.p.path(n.rel), unix.O_PATH, 0)
 	if err != nil {
 		return errnoOf(err)
@@ -154,12 +141,6 @@ func (n *controlFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, 
 
 func (n *controlFile) facts(ctx context.Context) facts {
 	return facts{
-		"index": func() string {
-			if last, ok := n.p.x.LastSet(n.rel); ok {
-				return strconv.FormatUint(last.Entry, 10)
-			}
-			return ""
-		},
 		"version": func() string {
 			if n.rel != ctxabi.SummaryFile {
 				return ""
@@ -199,13 +180,6 @@ func (n *controlFile) facts(ctx context.Context) facts {
 }
 
 func (n *controlFile) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	if asked, ok := strings.CutPrefix(name, ctxabi.HistoryAttr); ok && n.p.x.Numbered() {
-		value, err := n.historyOf(ctx, asked)
-		if err != nil {
-			return 0, errnoOf(err)
-		}
-		return putXattr(dest, value)
-	}
 	return n.facts(ctx).Get(name, dest)
 }
 

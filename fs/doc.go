@@ -8,15 +8,14 @@
 //	→ rawFS.Write            records request number and open flags, which go-fuse drops (raw.go)
 //	→ logHandle.Write        detects split and repeated write(2) calls (log_handle.go)
 //	→ session/log Stage      collects bytes into whole records, checks each (stage.go)
-//	→ session/log commit     waits for the turn of the log, calls the Committer (commit.go)
-//	→ session/log apply      writes the arrival row to .ctxfs/arrivals, then the records to
+//	→ session/log commit     waits for the turn of the log (commit.go)
+//	→ session/log place      writes the arrival row to .ctxfs/arrivals, then the records to
 //	                         messages.jsonl of the store; a failure cuts both back (order.go)
-//	→ Log.Advance            publishes the length, so that readers see the records
+//	                         publishes the length, so that readers see the records
 //
 // A committed record survives the death of the daemon. It survives power loss after fsync
 // (logHandle.Fsync) or [Server.Shutdown] (syncAll). Close commits a complete record without its
-// newline and refuses an incomplete one, which Release drops (logHandle.Flush, Release). On one
-// host, session/log.Local commits; in a cluster, cluster/node does.
+// newline and refuses an incomplete one, which Release drops (logHandle.Flush, Release).
 //
 // # A read of pack.md
 //
@@ -36,17 +35,16 @@
 //     (mountedSession.refuse), the errno comes from errnoTable (errno.go).
 //   - When a control file changes: each handle has a copy, which Flush, Fsync, or Release commits
 //     as a whole (control_handle.go); checks at each write: judge (mounted_session.go); derived
-//     notes and removed files: note.go; conflicts of two writers: expect.go.
+//     notes and removed files: note.go.
 //   - Modes and owners: attr.go, home.go (realm). Actions that attributes of a session request:
-//     verbs.go (fork, archive, remove, gc), cluster.go (publish, withdraw); all but fork only by
-//     the owner. Changes of gc.policy that only the owner may make: checkHistory
-//     (mounted_session.go).
+//     verbs.go (fork, archive, remove, gc); all but fork only by the owner. Changes of gc.policy
+//     that only the owner may make: checkHistory (mounted_session.go).
 //   - Cache times in the kernel: tree.go; builds kept in memory: shelf (generation.go); search
 //     answers kept: answers.go. Signals during a wait: patient (caller.go).
 //   - Options of the mount (allow_other, ro, noexec): mount.go. Attributes user.ctx.*: xattr.go
 //     (facts). Files that count as open for the collector: open_files.go.
 //   - Inode and node numbers: ids.go; revival after a restart: LookupNode (root.go).
-//   - Paths of the store and planted links: beneath.go. Files shared by hosts: shared.go.
+//   - Paths of the store and planted links: beneath.go.
 //   - Directories: root.go (root, status), home.go and agent.go (homes, sessions), project_dir.go,
 //     trust_node.go, session_dir.go; at_dir.go, line_dir.go, served_dir.go, summaries_dir.go,
 //     search_dir.go, and child_dir.go (context/*); nodes.go, content_node.go, and blob_dir.go (swap, dedup).
@@ -74,12 +72,11 @@
 //  1. tree.moves: raw.Rename holds it for reading. waitForRenames takes it for writing and releases
 //     it at once; the caller may hold the mu of a handle then, but none of the locks below. A
 //     rename never calls it.
-//  2. mu of a handle (controlHandle, logHandle, trustHandle, packsHandle) or of a sharedFile. Files
-//     commits under it, as under 1.
+//  2. mu of a handle (controlHandle, logHandle, trustHandle, packsHandle)
 //  3. tree.policies, tree.recent
 //  4. mountedSession.mu, for map lookups only
-//  5. leaves: tree.mu, generation.mu, the mu of shelf, answers, numbers, openFiles, sharedOpen, and
-//     of the shards of rawFS
+//  5. leaves: tree.mu, generation.mu, the mu of shelf, answers, numbers, openFiles, and of the
+//     shards of rawFS
 //  6. locks of package session and of the builder, taken under 2 and 3, not under 4
 //
 // # Invariants

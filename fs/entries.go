@@ -233,11 +233,6 @@ func isHidden(rel string) bool { return hidden(path.Base(rel)) }
 
 // lookup answers a look-up of the file rel, of which e is the row, below parent.
 func (p *mountedSession) lookup(ctx context.Context, parent *gofs.Inode, e *entry, rel string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if rel != "" { // who lists sessions reads none of them
-		if errno := p.look(ctx); errno != 0 {
-			return nil, errno
-		}
-	}
 	if p.seemsRemoved(ctx, e, rel) {
 		return nil, syscall.ENOENT
 	}
@@ -254,9 +249,6 @@ func (p *mountedSession) lookup(ctx context.Context, parent *gofs.Inode, e *entr
 	switch {
 	case e.mode == modeDir:
 		cacheFixed(out)
-		if rel == "" { // the session itself: another host may have renamed or removed it
-			out.SetEntryTimeout(p.t.plainTimeout())
-		}
 	case e.kind != control: // which may be removed, or come back, at any moment
 		out.SetEntryTimeout(fixedTimeout)
 	}

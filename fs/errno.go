@@ -35,7 +35,6 @@ var errnoTable = []struct {
 	{ctxabi.ErrExists, syscall.EEXIST},
 	{ctxabi.ErrConflict, syscall.EAGAIN},
 	{ctxabi.ErrStale, syscall.ESTALE},
-	{ctxabi.ErrUnreachable, syscall.ETIMEDOUT},
 	{ctxabi.ErrLocked, syscall.EBUSY},
 	{ctxabi.ErrIO, syscall.EIO},
 }

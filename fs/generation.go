@@ -142,7 +142,7 @@ func (p *mountedSession) lookupBuilt(ctx context.Context, parent *gofs.Inode, n 
 		}
 		f := textNode(func(p *mountedSession) ([]byte, time.Time, error) { return page, p.x.Updated(), nil })(p, n.rel)
 		f.fill(ctx, nil, &out.Attr)
-		return parent.NewInode(ctx, f, contentAttr(p.x.Instance(), n.name(), "failure "+string(page))), 0
+		return parent.NewInode(ctx, f, contentAttr(p.x.ID(), n.name(), "failure "+string(page))), 0
 	}
 	return p.showBuild(ctx, parent, compiled, n, out)
 }
@@ -169,7 +169,7 @@ func (p *mountedSession) showBuild(ctx context.Context, parent *gofs.Inode, buil
 	out.SetAttrTimeout(foreverValid)
 	// Same bytes under another id or time are another inode: attributes are content too.
 	key := n.sum + build.ID + strconv.FormatInt(build.Made.UnixNano(), 36)
-	return parent.NewInode(ctx, newView(n), contentAttr(p.x.Instance(), n.name(), key)), 0
+	return parent.NewInode(ctx, newView(n), contentAttr(p.x.ID(), n.name(), key)), 0
 }
 
 // fillIn sets the fields of n to those of its file of build.

@@ -125,9 +125,9 @@ func (d *usersDir) Mkdir(ctx context.Context, name string, mode uint32, out *fus
 }
 
 func (d *usersDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.t.listOwners(ctx, d.StableAttr(), ctxabi.HomeDir, func(name string) bool {
+	return d.t.list(d.StableAttr(), ctxabi.HomeDir, func(name string) (gofs.StableAttr, bool) {
 		_, ok := ctxabi.ParseUID(name)
-		return ok
+		return treeAttr(syscall.S_IFDIR, path.Join(ctxabi.HomeDir, name)), ok
 	})
 }
 
@@ -155,9 +155,6 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 		return nil, syscall.ENOENT
 	}
 	n := newRealmDir(realm{d.t, ctxabi.Ref{Space: name}})
-	if errno := d.t.enter(ctx, n.ref); errno != 0 {
-		return nil, errno
-	}
 	x, err := d.t.stat(n.rel)
 	if handles.IsShort(err) {
 		return nil, errnoOf(err)
@@ -171,7 +168,9 @@ func (d *spacesDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut)
 }
 
 func (d *spacesDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	return d.t.listOwners(ctx, d.StableAttr(), ctxabi.SharedDir, func(name string) bool { return ctxabi.ValidName(name) == nil })
+	return d.t.list(d.StableAttr(), ctxabi.SharedDir, func(name string) (gofs.StableAttr, bool) {
+		return treeAttr(syscall.S_IFDIR, path.Join(ctxabi.SharedDir, name)), ctxabi.ValidName(name) == nil
+	})
 }
 
 // realmDir is home/<uid> or shared/<space>. It holds `agent`, on the disk or not, and
@@ -181,9 +180,6 @@ type realmDir struct{ storeDir }
 func newRealmDir(r realm) *realmDir { return &realmDir{storeDir{realm: r, rel: r.dir()}} }
 
 func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	if d.isTrust(name) {
 		return d.lookupTrust(ctx, out)
 	}
@@ -202,13 +198,9 @@ func (d *realmDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) 
 }
 
 func (d *realmDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	list := []fuse.DirEntry{dirEntry(ctxabi.AgentDir, treeAttr(syscall.S_IFDIR, path.Join(d.rel, ctxabi.AgentDir)))}
 	if d.ref.Space == "" {
 		list = append(list, dirEntry(ctxabi.ProjectsDir, treeAttr(syscall.S_IFDIR, session.ProjectPath(d.ref.UID))))
-		d.t.fresh(d.trustPath(), true)
 		if _, err := d.t.store.TrustInfo(d.ref.UID); err == nil {
 			list = append(list, dirEntry(ctxabi.TrustFile, treeAttr(syscall.S_IFREG, path.Join(d.rel, ctxabi.TrustFile))))
 		}
@@ -222,9 +214,6 @@ type agentsDir struct{ storeDir }
 func (d *agentsDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
 	if ctxabi.ValidName(name) != nil {
 		return nil, syscall.ENOENT
-	}
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
 	}
 	x, err := d.t.stat(path.Join(d.rel, name))
 	if handles.IsShort(err) {
@@ -245,15 +234,12 @@ func (d *agentsDir) Mkdir(ctx context.Context, name string, mode uint32, out *fu
 		d.t.log.Debug("refused", "op", "mkdir", "reason", err)
 		return nil, errnoOf(err)
 	}
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	if _, err := d.t.stat(path.Join(d.rel, name)); err == nil {
 		return nil, syscall.EEXIST
 	}
 	ref := d.ref
 	ref.Agent = name
-	if err := d.t.store.CreateAgent(ref, d.maker(ctx)); err != nil {
+	if err := d.t.store.EnsureAgent(ref, d.maker(ctx)); err != nil {
 		return nil, errnoOf(err)
 	}
 	return d.Lookup(ctx, name, out)
@@ -276,7 +262,7 @@ func (d *agentsDir) Rmdir(ctx context.Context, name string) syscall.Errno {
 			}
 		}
 	}
-	return errnoOf(d.t.rmdirAgent(ctx, home, func() error { return d.t.unlinkHome(home) }))
+	return errnoOf(d.t.unlinkHome(home))
 }
 
 // unlinkHome removes the empty home of an agent, and the directory of its sessions.
@@ -296,9 +282,6 @@ func (t *tree) unlinkHome(home string) error {
 }
 
 func (d *agentsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	if errno := d.t.enter(ctx, d.ref); errno != 0 {
-		return nil, errno
-	}
 	return d.t.list(d.StableAttr(), d.rel, func(name string) (gofs.StableAttr, bool) {
 		return gofs.StableAttr{Mode: syscall.S_IFDIR}, ctxabi.ValidName(name) == nil
 	})

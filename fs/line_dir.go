@@ -80,7 +80,7 @@ func (s *lineStream) Next() (fuse.DirEntry, syscall.Errno) {
 	}
 	s.at++
 	name := sign + strconv.Itoa(s.before[log]+n+1) + ".txt"
-	e := dirEntry(name, contentAttr(s.d.p.x.Instance(), ctxabi.LineDir, name))
+	e := dirEntry(name, contentAttr(s.d.p.x.ID(), ctxabi.LineDir, name))
 	e.Off = uint64(dotNames + s.at)
 	return e, 0
 }
@@ -123,7 +123,7 @@ func findLine(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut)
 	n.fill(ctx, nil, &out.Attr)
 	out.SetAttrTimeout(foreverValid)
 	out.SetEntryTimeout(fixedTimeout)
-	return d.NewInode(ctx, newView(n), contentAttr(d.p.x.Instance(), ctxabi.LineDir, name)), 0
+	return d.NewInode(ctx, newView(n), contentAttr(d.p.x.ID(), ctxabi.LineDir, name)), 0
 }
 
 // lineSource is one record. It never changes, because history does not.

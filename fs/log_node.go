@@ -30,9 +30,6 @@ func logNode(p *mountedSession, rel string) tableNode {
 }
 
 func (n *logFile) fill(ctx context.Context, _ gofs.FileHandle, a *fuse.Attr) syscall.Errno {
-	if errno := n.p.look(ctx); errno != 0 {
-		return errno
-	}
 	if err := n.log.Open(); err != nil {
 		return errnoOf(err)
 	}
@@ -117,9 +114,6 @@ func (n *logFile) facts(ctx context.Context) facts {
 		},
 		"sealed": n.archived(func(a archive.Archived) int64 { return a.Raw }),
 		"packed": n.archived(func(a archive.Archived) int64 { return a.Packed }),
-	}
-	if n.p.t.cluster != nil {
-		f[behindFact] = func() string { return n.p.behind(ctx) }
 	}
 	return f
 }

@@ -46,8 +46,6 @@ type Options struct {
 	Logger     *slog.Logger
 	Debug      bool          // log every FUSE request
 	Memory     *memory.Limit // nil: none
-	Cluster    Cluster       // nil: the store is of this host alone
-	Files      Files         // shares ordinary files with other hosts; nil: they are of this store alone
 	Returns    bool          // keep the mountpoint protected on exit, because the supervisor restarts the daemon
 }
 
@@ -107,9 +105,6 @@ func Mount(ctx context.Context, o Options) (*Server, error) {
 	}
 	t.raw = &rawFS{RawFileSystem: gofs.NewNodeFS(&rootDir{t: t}, opts), t: t, work: memory.NewIdle()}
 	t.gc.Mounted(&t.raw.files)
-	if t.cluster != nil {
-		t.cluster.Opened(func(id string) int { return t.raw.files.Open(id, "") })
-	}
 	var server *fuse.Server
 	var stderr string
 	start := func() { server, err = fuse.NewServer(t.raw, o.Mountpoint, &opts.MountOptions) }
@@ -177,7 +172,7 @@ func newTree(o Options) (*tree, error) {
 		rootFd: fd, rootDev: unix.Mkdev(x.Dev_major, x.Dev_minor),
 		asRoot: os.Geteuid() == 0, uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()),
 		conn: binary.LittleEndian.Uint64(conn[:]) | 1, started: time.Now(),
-		written: map[*log.Log]struct{}{}, gc: o.Collector, memory: o.Memory, cluster: o.Cluster, files: o.Files, shelf: shelf{limit: o.Memory},
+		written: map[*log.Log]struct{}{}, gc: o.Collector, memory: o.Memory, shelf: shelf{limit: o.Memory},
 	}
 	o.Memory.Cache(&t.shelf)
 	if t.gc == nil {
@@ -187,9 +182,6 @@ func newTree(o Options) (*tree, error) {
 		t.search = search.New(o.Store, search.Config{Logger: o.Logger})
 	}
 	t.syncRound.Store(1)
-	if t.files != nil {
-		t.files.Mounted(t.changing)
-	}
 	return t, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -43,11 +42,6 @@ type mountedSession struct {
 	// pending are handles of control files that were truncated at open and
 	// flushed, with nothing written yet; guarded by mu.
 	pending map[*controlHandle]struct{}
-	// expects has what processes expect of control files, and expecting how many there are; guarded by mu.
-	expects   map[expecting]expectation
-	expecting atomic.Int32
-	// earlier is what a control file held before, and was asked for last; guarded by mu.
-	earlier revision
 }
 
 func newMountedSession(t *tree, x *session.Session) (*mountedSession, error) {
@@ -75,7 +69,7 @@ func (p *mountedSession) stat(rel string) (*unix.Statx_t, error) {
 
 // attr returns the identity of a session's own file or directory.
 func (p *mountedSession) attr(mode uint32, rel string) gofs.StableAttr {
-	return roleAttr(mode, p.x.Instance(), rel)
+	return roleAttr(mode, p.x.ID(), rel)
 }
 
 // refuse returns the errno of err and reports the reason in errors.jsonl.
@@ -115,12 +109,8 @@ func (p *mountedSession) content(ctx context.Context, rel string) ([]byte, error
 // commit checks data by the rules of the control file rel and by the budget, and replaces the file.
 // If it refuses, the old content stays.
 func (p *mountedSession) commit(ctx context.Context, op, rel string, data []byte) syscall.Errno {
-	by, process := p.edit(ctx, rel)
-	errno := p.commitEdit(ctx, op, rel, data, &noteEdit{replaced: true, foreign: session.NamesWorkspace(rel) && isForeign(ctx), by: by}, callerOf(ctx).Uid)
-	if errno == 0 {
-		p.fulfilled(rel, process)
-	}
-	return errno
+	edit := noteEdit{replaced: true, foreign: session.NamesWorkspace(rel) && isForeign(ctx)}
+	return p.commitEdit(ctx, op, rel, data, &edit, callerOf(ctx).Uid)
 }
 
 // commitEdit is commit of the copy of a handle that the user by has opened. If rel is a note, edit
@@ -142,9 +132,9 @@ func (p *mountedSession) commitEdit(ctx context.Context, op, rel string, data []
 	case session.IsNote(rel):
 		err = p.commitNote(ctx, rel, data, edit)
 	case session.NamesWorkspace(rel):
-		err = p.x.SetWorkspace(rel, data, edit.foreign, edit.by)
+		err = p.x.SetWorkspace(rel, data, edit.foreign)
 	default:
-		err = p.x.SetControl(rel, data, edit.by)
+		err = p.x.SetControl(rel, data)
 	}
 	if err != nil {
 		return p.refuseTo(by, op, rel, err)
@@ -249,14 +239,7 @@ func (p *mountedSession) drop(ctx context.Context, rel string) error {
 			return err
 		}
 	}
-	by, process := p.edit(ctx, rel)
-	err := p.x.RemoveControl(rel, by)
-	if errors.Is(err, ctxabi.ErrStale) {
-		p.refuse(ctx, "remove", rel, err)
-	}
-	if err == nil {
-		p.fulfilled(rel, process)
-	}
+	err := p.x.RemoveControl(rel)
 	if errors.Is(err, os.ErrNotExist) && ctxabi.IsChildFile(rel) {
 		return nil // a child's file was as it is after it is removed
 	}

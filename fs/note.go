@@ -86,7 +86,6 @@ type noteEdit struct {
 	touched  bool // something between both was changed
 	replaced bool // what was derived was changed, or the file was emptied
 	foreign  bool // of cwd: who wrote it may see other file systems than the daemon does
-	by       session.Edit
 }
 
 // change records a change of the copy from off on.
@@ -126,15 +125,15 @@ func (p *mountedSession) commitNote(ctx context.Context, rel string, data []byte
 
 	switch {
 	case e.replaced:
-		return p.x.SetNote(rel, data, ctxabi.OriginAgent, e.by)
+		return p.x.SetNote(rel, data, ctxabi.OriginAgent)
 	case !e.touched && len(data) == e.base:
 		return nil
 	case !e.touched: // others may have added something since, too
-		err = p.x.AppendNote(rel, data[e.base:], e.by)
+		err = p.x.AppendNote(rel, data[e.base:])
 	case e.derived > 0:
-		err = p.x.SetNote(rel, data[e.derived:], ctxabi.OriginMixed, e.by)
+		err = p.x.SetNote(rel, data[e.derived:], ctxabi.OriginMixed)
 	default:
-		return p.x.SetNote(rel, data, ctxabi.OriginAgent, e.by)
+		return p.x.SetNote(rel, data, ctxabi.OriginAgent)
 	}
 	if err == nil {
 		e.base, e.touched = len(data), false
@@ -151,14 +150,9 @@ func (p *mountedSession) commitNote(ctx context.Context, rel string, data []byte
 
 // removeNote removes what the agent wrote in a note. From then on ctxfs derives the note.
 func (p *mountedSession) removeNote(ctx context.Context, rel string) syscall.Errno {
-	by, process := p.edit(ctx, rel)
-	if err := p.x.DropNote(rel, by); err != nil {
-		if errors.Is(err, ctxabi.ErrStale) {
-			return p.refuse(ctx, "remove", rel, err)
-		}
+	if err := p.x.DropNote(rel); err != nil {
 		return errnoOf(err)
 	}
-	p.fulfilled(rel, process)
 	return p.removedBy(ctx, rel)
 }
 

@@ -28,7 +28,6 @@ type openFile struct{ session, rel string }
 // noteOpen records that the request behind ctx opens the file rel of the session; rel may be "".
 func (p *mountedSession) noteOpen(ctx context.Context, rel string) {
 	p.t.raw.noteOpen(ctx, openFile{p.x.ID(), rel})
-	p.look(ctx) // there is something to show: it was looked up
 }
 
 // noteOpen records that the request behind ctx opens an ordinary file, if that lies in a session.

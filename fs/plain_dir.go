@@ -105,20 +105,6 @@ func (p *plain) chmodNew(dir int, name string, mode uint32) error {
 }
 
 func (p *plain) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
-	if p.t.files == nil || hidden(name) {
-		return p.lookup(ctx, name, out)
-	}
-	rel, _ := p.named(name)
-	p.t.fresh(rel, false)
-	n, errno = p.lookup(ctx, name, out)
-	if errno == syscall.ENOENT { // what another host has closed a moment ago is there
-		p.t.fresh(rel, true)
-		n, errno = p.lookup(ctx, name, out)
-	}
-	return n, errno
-}
-
-func (p *plain) lookup(ctx context.Context, name string, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	errno = p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
 		n, err = p.added(ctx, dir, name, out)
 		return err
@@ -129,9 +115,6 @@ func (p *plain) lookup(ctx context.Context, name string, out *fuse.EntryOut) (n 
 func (p *plain) Mkdir(ctx context.Context, name string, mode uint32, out *fuse.EntryOut) (n *gofs.Inode, errno syscall.Errno) {
 	if hidden(name) {
 		return nil, syscall.EPERM
-	}
-	if rel, shared := p.named(name); shared {
-		return p.mkdirShared(ctx, name, rel, mode, out)
 	}
 	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
 		mode := p.newMode(mode&0o7777, true)
@@ -164,9 +147,6 @@ func (p *plain) Mknod(ctx context.Context, name string, mode, rdev uint32, out *
 			return err
 		}
 		n, err = p.finish(ctx, dir, name, mode, self, out)
-		if rel, shared := p.named(name); err == nil && shared && mode&syscall.S_IFMT == syscall.S_IFREG {
-			err = p.t.files.Changed(ctx, rel)
-		}
 		if err != nil {
 			unix.Unlinkat(dir, name, 0)
 		}
@@ -202,11 +182,7 @@ func (p *plain) Create(ctx context.Context, name string, flags, mode uint32, out
 			return err
 		}
 		p.noteOpen(ctx)
-		if p.t.files == nil {
-			fh = newPlainHandle(fd, release)
-		} else {
-			fh = p.sharing(name, n.Operations().(plainer).base(), fd, release)
-		}
+		fh = newPlainHandle(fd, release)
 		return nil
 	})
 	if errno != 0 {
@@ -254,9 +230,6 @@ func (p *plain) Symlink(ctx context.Context, target, name string, out *fuse.Entr
 	if hidden(name) {
 		return nil, syscall.EPERM
 	}
-	if rel, shared := p.named(name); shared {
-		return p.symlinkShared(ctx, target, name, rel, out)
-	}
 	errno = p.in(name, func(dir int, self *unix.Statx_t) error {
 		err := unix.Symlinkat(target, dir, name)
 		if err != nil {
@@ -278,12 +251,6 @@ func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string
 	if !ok || hidden(name) {
 		return nil, syscall.EPERM // what a session has, it has once
 	}
-	if p.t.files != nil {
-		_, a := from.named("")
-		if _, b := p.named(name); a || b {
-			return nil, syscall.EPERM // hosts share content by names: two names of one file would be two files elsewhere
-		}
-	}
 	errno = p.in(name, func(dir int, _ *unix.Statx_t) error {
 		fd, _, err := from.open(unix.O_PATH)
 		if errors.Is(err, os.ErrNotExist) {
@@ -303,15 +270,7 @@ func (p *plain) Link(ctx context.Context, target gofs.InodeEmbedder, name string
 }
 
 func (p *plain) Unlink(ctx context.Context, name string) syscall.Errno {
-	return p.in(name, func(dir int, _ *unix.Statx_t) error { return p.unlink(ctx, dir, name) })
-}
-
-// unlink removes the file name from the open directory, which is p.
-func (p *plain) unlink(ctx context.Context, dir int, name string) error {
-	if rel, shared := p.named(name); shared {
-		return p.t.unlinkShared(ctx, dir, name, rel)
-	}
-	return unix.Unlinkat(dir, name, 0)
+	return p.in(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }
 
 func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
@@ -319,9 +278,6 @@ func (p *plain) Rmdir(ctx context.Context, name string) syscall.Errno {
 	errno := p.in(name, func(dir int, _ *unix.Statx_t) (err error) {
 		if last, err = statName(dir, name); err != nil {
 			return err
-		}
-		if rel, shared := p.named(name); shared {
-			return p.t.rmdirShared(ctx, dir, name, rel)
 		}
 		return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
 	})

@@ -32,9 +32,6 @@ var _ = (gofs.NodeOpendirHandler)((*plain)(nil))
 
 func (p *plain) OpendirHandle(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
 	p.noteOpen(ctx)
-	if p.t.files != nil {
-		p.t.fresh(storePath(p.EmbeddedInode()), true)
-	}
 	ds, errno := p.Readdir(ctx)
 	if errno != 0 {
 		return nil, 0, errno

@@ -91,13 +91,13 @@ func (p *plain) child(ctx context.Context, x *unix.Statx_t) *gofs.Inode {
 
 func (t *tree) setPlainEntry(out *fuse.EntryOut, x *unix.Statx_t) {
 	attrFromStatx(&out.Attr, x)
-	out.SetEntryTimeout(t.plainTimeout())
-	out.SetAttrTimeout(t.plainTimeout())
+	out.SetEntryTimeout(plainValid)
+	out.SetAttrTimeout(plainValid)
 }
 
 func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOut) syscall.Errno {
-	out.SetTimeout(p.t.plainTimeout())
-	if h, ok := handleOf(f); ok { // also answers for a file that has no name any more
+	out.SetTimeout(plainValid)
+	if h, ok := f.(*plainHandle); ok { // also answers for a file that has no name any more
 		return h.Getattr(ctx, out)
 	}
 	errno := p.with(func(_ int, x *unix.Statx_t) error {
@@ -112,12 +112,7 @@ func (p *plain) Getattr(ctx context.Context, f gofs.FileHandle, out *fuse.AttrOu
 }
 
 func (p *plain) Setattr(ctx context.Context, f gofs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {
-	out.SetTimeout(p.t.plainTimeout())
-	if p.t.files != nil {
-		if errno, done := p.setShared(ctx, f, in, out); done {
-			return errno
-		}
-	}
+	out.SetTimeout(plainValid)
 	if h, ok := f.(*plainHandle); ok {
 		return h.set(ctx, in, out)
 	}
@@ -192,9 +187,6 @@ func (p *plain) Readlink(ctx context.Context) (target []byte, errno syscall.Errn
 }
 
 func (p *plain) Getxattr(ctx context.Context, name string, dest []byte) (n uint32, errno syscall.Errno) {
-	if name == sharedXattr {
-		return p.sharedAttr(dest)
-	}
 	if !userXattr(name) {
 		return 0, syscall.ENODATA
 	}
@@ -227,24 +219,14 @@ func (p *plain) Setxattr(ctx context.Context, name string, data []byte, flags ui
 	if errno := mayChangeXattr(name); errno != 0 {
 		return errno
 	}
-	return p.changeXattr(ctx, name, func(file string) error { return unix.Setxattr(file, name, data, int(flags)) })
+	return p.with(func(fd int, _ *unix.Statx_t) error { return unix.Setxattr(procPath(fd), name, data, int(flags)) })
 }
 
 func (p *plain) Removexattr(ctx context.Context, name string) syscall.Errno {
 	if errno := mayChangeXattr(name); errno != 0 {
 		return errno
 	}
-	return p.changeXattr(ctx, name, func(file string) error { return unix.Removexattr(file, name) })
-}
-
-// changeXattr changes the attribute name of the file by do, which gets a path of it.
-func (p *plain) changeXattr(ctx context.Context, name string, do func(file string) error) syscall.Errno {
-	return p.with(func(fd int, _ *unix.Statx_t) error {
-		if rel, shared := p.named(""); shared {
-			return p.sharedXattrs(ctx, rel, name, procPath(fd), do)
-		}
-		return do(procPath(fd))
-	})
+	return p.with(func(fd int, _ *unix.Statx_t) error { return unix.Removexattr(procPath(fd), name) })
 }
 
 // plainHandle is an open ordinary file. go-fuse reads, writes and does the rest, but for two
@@ -298,9 +280,6 @@ func (p *plain) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32
 	if errno != 0 {
 		return nil, 0, errno
 	}
-	if rel, shared := p.named(""); shared {
-		return p.openShared(ctx, rel, flags, release)
-	}
 	fd, err := p.openFile(flags)
 	if err != nil {
 		release()
@@ -331,16 +310,12 @@ var _ = (gofs.NodeCopyFileRanger)((*plain)(nil))
 
 func (p *plain) CopyFileRange(ctx context.Context, fhIn gofs.FileHandle, offIn uint64, out *gofs.Inode,
 	fhOut gofs.FileHandle, offOut, length, flags uint64) (uint32, syscall.Errno) {
-	in, ok1 := handleOf(fhIn)
-	to, ok2 := handleOf(fhOut)
+	in, ok1 := fhIn.(*plainHandle)
+	to, ok2 := fhOut.(*plainHandle)
 	if !ok1 || !ok2 {
 		return 0, syscall.ENOTSUP // the kernel copies by reading and writing
 	}
 	a, b := int64(offIn), int64(offOut)
-	if h, ok := fhOut.(*sharedHandle); ok {
-		h.file.writes.Add(1)
-		defer h.file.writes.Add(1)
-	}
 	n, err := unix.CopyFileRange(int(in.f.Fd()), &a, int(to.f.Fd()), &b, int(min(length, 1<<30)), int(flags))
 	return uint32(max(n, 0)), errnoOf(err)
 }

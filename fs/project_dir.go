@@ -46,7 +46,6 @@ func (d *projectsDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errn
 			slugs = append(slugs, slug)
 		}
 	}
-	d.realm.t.fresh(d.rel, true)
 	noted, err := d.realm.t.names(d.rel)
 	if err != nil {
 		return nil, errnoOf(err)
@@ -126,7 +125,6 @@ func (d *projectDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 
 func (d *projectDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
 	list := []fuse.DirEntry{dirEntry(ctxabi.ProjectMemoryFile, treeAttr(modeFile, path.Join(d.dir(), ctxabi.ProjectMemoryFile)))}
-	d.realm.t.fresh(d.dir(), true)
 	names, err := d.realm.t.names(d.dir())
 	if err != nil {
 		return nil, errnoOf(err)

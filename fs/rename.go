@@ -60,7 +60,7 @@ func rename(ctx context.Context, from directory, name string, newParent gofs.Ino
 	a, b := from.kindOf(name), to.kindOf(newName)
 	switch {
 	case a == ordinary && b == ordinary:
-		return renamePlain(ctx, from, name, to, newName, flags)
+		return renamePlain(from, name, to, newName, flags)
 	case !a.moves() || !b.moves():
 		kind, why := ctxabi.ErrProtected, "it is part of the session; only ordinary and control files can be renamed"
 		if a.derived() || b.derived() {
@@ -84,7 +84,7 @@ func rename(ctx context.Context, from directory, name string, newParent gofs.Ino
 	return renameControl(ctx, from, name, a, to, newName, b, flags)
 }
 
-func renamePlain(ctx context.Context, from directory, name string, to directory, newName string, flags uint32) syscall.Errno {
+func renamePlain(from directory, name string, to directory, newName string, flags uint32) syscall.Errno {
 	if flags&^(unix.RENAME_NOREPLACE|unix.RENAME_EXCHANGE) != 0 {
 		return syscall.EINVAL
 	}
@@ -98,14 +98,6 @@ func renamePlain(ctx context.Context, from directory, name string, to directory,
 			return syscall.EPERM
 		}
 	}
-	if from.base().t.files != nil && (from.session() == nil || to.session() == nil) {
-		return renameShared(ctx, from, name, to, newName, flags)
-	}
-	return renameDisk(from, name, to, newName, flags)
-}
-
-// renameDisk renames on the disk.
-func renameDisk(from directory, name string, to directory, newName string, flags uint32) syscall.Errno {
 	return from.base().inRename(name, func(d1 int, _ *unix.Statx_t) error {
 		return errnoErr(to.base().inRename(newName, func(d2 int, _ *unix.Statx_t) error {
 			return unix.Renameat2(d1, name, d2, newName, uint(flags))
@@ -157,7 +149,7 @@ func renameControl(ctx context.Context, from directory, name string, a nameKind,
 		}
 		return errnoOf(from.session().drop(ctx, from.rel(name)))
 	}
-	return from.base().inRename(name, func(dir int, _ *unix.Statx_t) error { return from.base().unlink(ctx, dir, name) })
+	return from.base().inRename(name, func(dir int, _ *unix.Statx_t) error { return unix.Unlinkat(dir, name, 0) })
 }
 
 // readOrdinary reads an ordinary file that is to become a control file.
@@ -201,10 +193,6 @@ func writeOrdinary(ctx context.Context, d directory, name string, data []byte) e
 		if err := p.give(ctx, dir, name, self); err != nil {
 			return err
 		}
-		err = p.chmodNew(dir, name, p.newMode(0o600, false))
-		if rel, shared := p.named(name); err == nil && shared {
-			err = p.t.files.Changed(ctx, rel)
-		}
-		return err
+		return p.chmodNew(dir, name, p.newMode(0o600, false))
 	}))
 }

@@ -146,7 +146,6 @@ func (t *tree) status() []byte {
 	row("redact", map[bool]string{true: "on", false: "off"}[t.builder.Redacts()])
 	row("memory_limit", t.memory.Bytes())
 	row("memory_held", t.memory.Held())
-	t.clusterStatus(row)
 	return []byte(b.String())
 }
 
@@ -173,7 +172,7 @@ func (r *rootDir) LookupNode(ctx context.Context, id uint64, out *fuse.EntryOut)
 		if err != nil {
 			continue
 		}
-		e := role(x.Instance(), id)
+		e := role(x.ID(), id)
 		if e == nil {
 			continue
 		}

@@ -48,7 +48,7 @@ func findQueryPart(ctx context.Context, d *fixedDir, name string, out *fuse.Entr
 		n := &fixedDir{p: d.p, rel: ctxabi.SearchDir, find: inside}
 		n.fill(ctx, nil, &out.Attr)
 		cacheFixed(out)
-		return d.NewInode(ctx, n, phraseAttr(d.p.x.Instance(), name)), 0
+		return d.NewInode(ctx, n, phraseAttr(d.p.x.ID(), name)), 0
 	}
 	q, err := search.ParseName(name)
 	if err != nil {

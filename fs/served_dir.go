@@ -30,7 +30,7 @@ func listServed(ctx context.Context, d *fixedDir) (list []fuse.DirEntry, _ sysca
 
 // servedAttr returns the identity of a pack that was read.
 func (p *mountedSession) servedAttr(k blob.Pack) gofs.StableAttr {
-	return contentAttr(p.x.Instance(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
+	return contentAttr(p.x.ID(), ctxabi.ServedDir, k.ID+k.SHA256+strconv.FormatInt(k.First.UnixNano(), 36))
 }
 
 func findServed(ctx context.Context, d *fixedDir, name string, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {

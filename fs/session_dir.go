@@ -89,9 +89,6 @@ func (d *sessionDir) Lookup(ctx context.Context, name string, out *fuse.EntryOut
 }
 
 func (d *sessionDir) Readdir(ctx context.Context) (gofs.DirStream, syscall.Errno) {
-	if errno := d.p.look(ctx); errno != 0 {
-		return nil, errno
-	}
 	var list []fuse.DirEntry
 	for _, e := range alwaysIn(d.dir()) {
 		list = append(list, dirEntry(e.name(), d.p.attr(e.mode, d.rel(e.name()))))

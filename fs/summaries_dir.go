@@ -55,7 +55,7 @@ type summarySource struct {
 }
 
 func (n *summarySource) attr() gofs.StableAttr {
-	return contentAttr(n.p.x.Instance(), ctxabi.SummariesDir, strconv.Itoa(n.version.N)+n.version.SHA256)
+	return contentAttr(n.p.x.ID(), ctxabi.SummariesDir, strconv.Itoa(n.version.N)+n.version.SHA256)
 }
 
 // content returns the text, or the errno of a text that cannot be read.

@@ -28,8 +28,6 @@ type tree struct {
 	raw     *rawFS
 	gc      *world.Collector
 	memory  *memory.Limit // nil: none
-	cluster Cluster       // nil: none
-	files   Files         // nil: files are of this store alone
 
 	// What never changes while it is mounted.
 	rootFd  int    // the store's directory, O_PATH
@@ -48,8 +46,6 @@ type tree struct {
 	shelf shelf // the builds that were looked up last
 
 	answers answers // to the queries that were searched for last
-
-	shared sharedOpen // files that hosts share and that are open to be changed
 
 	recent sync.Mutex // held while a session's recent queries are changed
 
@@ -78,15 +74,6 @@ const (
 	fixedTimeout = time.Second    // the names that a session always has
 	foreverValid = 24 * time.Hour // attributes of content that never changes
 )
-
-// plainTimeout returns how long the kernel may keep what it knows of an ordinary file, which another host may
-// change where there are others.
-func (t *tree) plainTimeout() time.Duration {
-	if t.files != nil {
-		return 0
-	}
-	return plainValid
-}
 
 // hidden reports whether the daemon has the name for itself in the store.
 func hidden(name string) bool { return strings.HasPrefix(name, ctxabi.InternalDir) }
@@ -145,5 +132,5 @@ var (
 		(*ownerSearchDir)(nil), (*projectsDir)(nil), (*projectDir)(nil), (*fixedDir)(nil), (*plain)(nil)}
 	_ = []factsNode{(*view)(nil), (*controlFile)(nil), (*logFile)(nil), (*contentFile)(nil), (*plain)(nil)}
 	_ = []fileNode{(*trustFile)(nil)}
-	_ = []writeHandle{(*controlHandle)(nil), (*logHandle)(nil), (*trustHandle)(nil), (*blobHandle)(nil), (*sharedHandle)(nil)}
+	_ = []writeHandle{(*controlHandle)(nil), (*logHandle)(nil), (*trustHandle)(nil), (*blobHandle)(nil)}
 )

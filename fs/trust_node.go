@@ -12,8 +12,6 @@ import (
 	"github.com/hanwen/go-fuse/v2/fuse"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/session/disk"
 )
 
 // trustFile is home/<uid>/trust.jsonl: what may be run as that user. Only the user may read it. It
@@ -81,20 +79,13 @@ func (n *trustFile) set(data []byte) error {
 	if data == nil {
 		data = []byte{}
 	}
-	if n.t.files == nil {
-		return n.t.store.SetTrust(n.ref.UID, n.owner().gid, data)
-	}
-	if err := session.CheckControl(ctxabi.TrustFile, data); err != nil {
-		return err
-	}
-	return n.t.files.Put(context.Background(), n.trustPath(), disk.Owner{UID: n.ref.UID, GID: n.owner().gid, Mode: 0o600}, data)
+	return n.t.store.SetTrust(n.ref.UID, n.owner().gid, data)
 }
 
 // trustPath returns the trust file's path in the store.
 func (r realm) trustPath() string { return r.dir() + "/" + ctxabi.TrustFile }
 
 func (n *trustFile) Open(ctx context.Context, flags uint32) (gofs.FileHandle, uint32, syscall.Errno) {
-	n.t.fresh(n.trustPath(), true)
 	data, err := n.t.store.Trust(n.ref.UID)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, errnoOf(err)
@@ -180,7 +171,6 @@ func (h *trustHandle) Release(ctx context.Context) syscall.Errno {
 
 // lookupTrust answers a look-up of the trust file of a home.
 func (d *realmDir) lookupTrust(ctx context.Context, out *fuse.EntryOut) (*gofs.Inode, syscall.Errno) {
-	d.t.fresh(d.trustPath(), true)
 	n := &trustFile{realm: d.realm}
 	if errno := n.fill(&out.Attr); errno != 0 {
 		return nil, errno
@@ -215,9 +205,5 @@ func (d *realmDir) Unlink(ctx context.Context, name string) syscall.Errno {
 	if _, err := d.t.store.TrustInfo(d.ref.UID); err != nil {
 		return errnoOf(err)
 	}
-	local := func() error { return d.t.store.SetTrust(d.ref.UID, 0, nil) }
-	if d.t.files != nil {
-		return errnoOf(d.t.files.Remove(ctx, d.trustPath(), false, local))
-	}
-	return errnoOf(local())
+	return errnoOf(d.t.store.SetTrust(d.ref.UID, 0, nil))
 }

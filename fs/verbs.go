@@ -11,9 +11,6 @@ import (
 
 // Getxattr returns the slug of the workspace whose memory the session shares, or what is stored with the directory.
 func (d *sessionDir) Getxattr(ctx context.Context, name string, dest []byte) (uint32, syscall.Errno) {
-	if d.here == "" && name == xattrPrefix+behindFact {
-		return facts{behindFact: func() string { return d.p.behind(ctx) }}.Get(name, dest)
-	}
 	if d.here != "" || name != ctxabi.ProjectAttr {
 		return d.plain.Getxattr(ctx, name, dest)
 	}
@@ -35,10 +32,6 @@ func (d *sessionDir) Setxattr(ctx context.Context, name string, data []byte, fla
 		return d.fork(ctx, string(data))
 	case name == ctxabi.ArchiveAttr:
 		return d.archive(ctx, string(data))
-	case name == ctxabi.PublishAttr:
-		return d.publish(ctx, string(data))
-	case name == ctxabi.WithdrawAttr:
-		return d.withdraw(ctx, string(data))
 	case name == ctxabi.RemoveAttr:
 		return d.remove(ctx, string(data))
 	case name == ctxabi.CollectAttr:

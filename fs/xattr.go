@@ -11,10 +11,6 @@ import (
 // xattrPrefix begins the names of the read-only attributes that ctxfs answers itself.
 const xattrPrefix = "user.ctx."
 
-// sharedXattr is whether other hosts of a cluster see an ordinary file: "yes" or "no". It is not
-// listed, so that nobody copies it.
-const sharedXattr = xattrPrefix + "shared"
-
 // userXattr reports whether an attribute of this name may be stored with an ordinary file. Other
 // namespaces would be set with the daemon's rights.
 func userXattr(name string) bool {

@@ -1,11 +1,9 @@
 package pack
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
@@ -53,71 +51,34 @@ type block struct {
 	parts    []blocks.TextPart // what raw consists of, where pack.json names each
 }
 
-// cached is a block as it was rendered, kept by what it was rendered from.
-type cached struct {
-	raw, text string
-	tokens    int // exact when it can stand in a pack
-	asked     int
-	left      int
-	cut       bool
-	shown     []string
-	parts     []blocks.TextPart
-	notes     []string
-	used      bool // by the build going on
-}
-
-// keyOf names a rendering: the place and the cap of a block, and what it is made from.
-func (y *layout) keyOf(b *block, limit int, of []any) [sha256.Size]byte {
-	key := fmt.Appendf(nil, "%q %q %d %d %d %s\n", b.id, b.path, b.label, limit, y.limit, y.counter.Encoding())
-	for _, x := range of {
-		switch x := x.(type) {
-		case [sha256.Size]byte:
-			key = append(key, x[:]...)
-		case string:
-			key = append(append(strconv.AppendInt(key, int64(len(x)), 10), ' '), x...)
-		case *blocks.File:
-			sum := x.Digest()
-			key = append(append(key, sum[:]...), x.ID...)
-			key = append(append(append(key, 0), x.Path...), 0)
-		default:
-			key = fmt.Appendf(key, "%#v\n", x)
+// add renders b within limit tokens and appends it to blocks. It omits a block without content and
+// without notes.
+func (y *layout) add(found []block, b block, limit int, choose func(fits func(string) bool) blocks.Selection) []block {
+	var fits func(string) bool
+	if limit != blocks.NoCap {
+		fits = func(text string) bool {
+			return len(text) <= 256*limit && y.counter.CountCached(record.Frame(b.id, text)) <= limit
 		}
 	}
-	return sha256.Sum256(key)
-}
+	s := choose(fits)
+	if b.label != ctxabi.Unlabeled {
+		s.Text = ctxabi.Escape(s.Text)
+		for i := range s.Parts {
+			s.Parts[i].Text = ctxabi.Escape(s.Parts[i].Text)
+		}
+	}
+	b.raw, b.notes, b.parts = s.Text, s.Notes, s.Parts
+	for _, e := range s.Used {
+		if file := y.shownPath(b.at, e.File); !slices.Contains(b.shown, file) {
+			b.shown = append(b.shown, file)
+		}
+	}
 
-// add renders b within limit tokens and appends it to blocks; make is called where that was not done before.
-// A block without content is appended only when there is something to say of it.
-func (y *layout) add(found []block, b block, limit int, of []any, make func(fits func(string) bool) blocks.Selection) []block {
-	r := y.memo.made(y.keyOf(&b, limit, of), func() cached {
-		var fits func(string) bool
-		if limit != blocks.NoCap {
-			fits = func(text string) bool {
-				return len(text) <= 256*limit && y.counter.Count(record.Frame(b.id, text)) <= limit
-			}
-		}
-		s := make(fits)
-		if b.label != ctxabi.Unlabeled {
-			s.Text = ctxabi.Escape(s.Text)
-			for i := range s.Parts {
-				s.Parts[i].Text = ctxabi.Escape(s.Parts[i].Text)
-			}
-		}
-		r := cached{raw: s.Text, notes: s.Notes, parts: s.Parts}
-		for _, e := range s.Used {
-			if file := y.shownPath(b.at, e.File); !slices.Contains(r.shown, file) {
-				r.shown = append(r.shown, file)
-			}
-		}
-		if s.Text != "" {
-			r.text = record.Frame(b.id, s.Text)
-			r.asked = wanted(r.text, y.limit, y.counter)
-			r.tokens = r.asked
-		}
-		return r
-	})
-	b.raw, b.text, b.tokens, b.asked, b.shown, b.notes, b.parts = r.raw, r.text, r.tokens, r.asked, r.shown, r.notes, r.parts
-	if b.text == "" {
+	if s.Text != "" {
+		b.text = record.Frame(b.id, s.Text)
+		b.asked = wanted(b.text, y.limit, y.counter)
+		b.tokens = b.asked
+	} else {
 		if len(b.notes) == 0 {
 			return found
 		}
@@ -148,7 +109,7 @@ func (y *layout) fit(b *block, limit int) {
 	if b.asked <= limit {
 		return
 	}
-	asked, full := b.asked, len(b.raw)
+	full := len(b.raw)
 	b.cut, b.reason = true, fmt.Sprintf("its share is %d tokens", limit)
 	if limit == 0 {
 		b.reason = "no tokens are left for it; raise the budget, or lower the max_tokens of larger sources"
@@ -170,34 +131,44 @@ func (y *layout) fit(b *block, limit int) {
 			b.notes = append(slices.Clip(b.notes), "finished items are folded")
 		}
 	}
-	r := y.memo.made(y.keyOf(b, limit, []any{"head", sha256.Sum256([]byte(b.raw))}), func() cached {
-		if text := record.Frame(b.id, raw); len(raw) < len(b.raw) {
-			if n := y.counter.CountCached(text); n <= limit {
-				return cached{text: text, tokens: n, cut: true, left: len(b.raw) - len(raw)}
-			}
-		}
-		if text := y.wholeLines(b, raw, limit); text != "" {
-			framed := record.Frame(b.id, text)
-			return cached{text: framed, tokens: y.counter.CountCached(framed), cut: true, left: max(0, full-len(text))}
-		}
-		for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
-			short, cut := compress.Head(raw, room, b.path)
-			text := record.Frame(b.id, short)
-			if n = y.counter.CountCached(text); n <= limit {
-				r := cached{text: text, tokens: n, cut: cut}
-				if cut {
-					kept := strings.LastIndex(short, "\n") + 1 // the note is the last line
-					r.left = len(b.raw) - commonPrefix(short[:kept], raw)
-				}
-				return r
-			}
-		}
-		return cached{left: full, cut: true}
-	})
-	b.text, b.tokens, b.cut, b.left, b.asked = r.text, r.tokens, r.cut, r.left, asked
-	if b.source.Type == recipe.TypeTools && r.cut {
+	y.shorten(b, raw, limit)
+	if b.source.Type == recipe.TypeTools && b.cut {
 		b.notes = append(slices.Clip(b.notes), "request bodies of providers define all tools")
 	}
+}
+
+// shorten sets the text of b to the part of raw that fits: raw itself, whole lines, or its first
+// lines and the path of the rest.
+func (y *layout) shorten(b *block, raw string, limit int) {
+	full := len(b.raw)
+	show := func(text string, left int) bool {
+		n := y.counter.CountCached(text)
+		if n <= limit {
+			b.text, b.tokens, b.left = text, n, left
+		}
+		return n <= limit
+	}
+	if len(raw) < full && show(record.Frame(b.id, raw), full-len(raw)) {
+		return
+	}
+	if text := y.wholeLines(b, raw, limit); text != "" && show(record.Frame(b.id, text), max(0, full-len(text))) {
+		return
+	}
+	for room, n := limit, 0; room >= 32; room = room * max(4, min(31, 31*limit/n)) / 32 { // weights are estimates
+		short, cut := compress.Head(raw, room, b.path)
+		text := record.Frame(b.id, short)
+		left := 0
+		if cut {
+			kept := strings.LastIndex(short, "\n") + 1 // the note is the last line
+			left = full - commonPrefix(short[:kept], raw)
+		}
+		if show(text, left) {
+			b.cut = cut
+			return
+		}
+		n = y.counter.CountCached(text)
+	}
+	b.text, b.tokens, b.left = "", 0, full
 }
 
 // wholeLines cuts what the agent wrote to limit tokens: the newest rows of facts and decisions,

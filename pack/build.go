@@ -3,6 +3,7 @@ package pack
 import (
 	"hash"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -43,8 +44,9 @@ type Build struct {
 	HistoryLen  int  // records of the history
 	Room        int  // token limit of the journal; 0: no limit
 	Encoding    string
-	borders     []border // of the blocks and records before the footer
-	account     *account // pack.json
+	borders     []border      // of the blocks and records before the footer
+	json        func() []byte // pack.json, written when it is asked for
+	jsonSize    int           // about, in bytes
 	uncovered   *requestRecords
 	longRequest string
 }
@@ -131,7 +133,7 @@ func (in *Input) CompileEpoch(mm *Memo, c *tokens.Counter, around hash.Cloner, w
 
 // complete makes a pack up to its rendering. around is the hash of all but the records.
 func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*draft, error) {
-	defer mm.forget()
+	defer mm.Forget()
 	before := in.stretchesBefore(mm, c, around)
 	d, err := in.draft(mm, c)
 	if err != nil {
@@ -367,7 +369,9 @@ func (d *draft) render() *Build {
 	if n := len(d.in.Tools); n > 0 {
 		build.Events = int(d.in.Tools[n-1].Line)
 	}
-	build.account = newAccount(d.packJSON(build, marks))
+	account := d.packJSON(build, marks)
+	build.json = sync.OnceValue(func() []byte { return account.encode(md) })
+	build.jsonSize = 1024 + 400*(len(account.Items)+len(account.Omitted))
 	build.Report = d.renderReport(build)
 	return build
 }

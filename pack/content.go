@@ -134,19 +134,19 @@ func (y *layout) contents(k int, task string, limit int) (found []block) {
 			b := y.blank(k, f.ID)
 			b.path = f.Path
 			b.stale = f.Stale
-			found = y.add(found, b, limit, []any{f.Digest()}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: string(f.Data)} })
+			found = y.add(found, b, limit, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: string(f.Data)} })
 		}
 		return found
 	case recipe.TypePlan:
 		usable = slices.DeleteFunc(append(usable, y.usable(blocks.OfPlan)...), func(f blocks.File) bool { return y.plan == nil })
 	case recipe.TypeErrors:
 		open, _ := y.openErrors()
-		return y.add(found, y.blank(k, ""), limit, []any{open}, func(fits func(string) bool) blocks.Selection {
+		return y.add(found, y.blank(k, ""), limit, func(fits func(string) bool) blocks.Selection {
 			return blocks.Selection{Text: blocks.ErrorsText(open, fits)}
 		})
 	case recipe.TypeChildren:
 		children := y.childrenNow()
-		return y.add(found, y.blank(k, ""), limit, []any{children}, func(fits func(string) bool) blocks.Selection {
+		return y.add(found, y.blank(k, ""), limit, func(fits func(string) bool) blocks.Selection {
 			return blocks.ChildrenText(children, fits)
 		})
 	}
@@ -157,23 +157,15 @@ func (y *layout) contents(k int, task string, limit int) (found []block) {
 	if b.path == b.id && len(usable) == 1 {
 		b.path = usable[0].Path
 	}
-	of := []any{s.Type, s.Top}
 	if s.Type.Selected() {
 		b.selected = task
-		of = append(of, task)
-	}
-	if s.Type == recipe.TypeSkills {
-		of = append(of, y.in.Skills)
-	}
-	for i := range usable {
-		of = append(of, &usable[i])
 	}
 	if s.Type.Computed() {
 		if l, ok := y.liftedTimes()[k]; ok {
-			return y.add(found, b, limit, append(of, "lifted"), func(func(string) bool) blocks.Selection { return blocks.Selection{Text: l.text} })
+			return y.add(found, b, limit, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: l.text} })
 		}
 	}
-	found = y.add(found, b, limit, of, func(fits func(string) bool) blocks.Selection {
+	found = y.add(found, b, limit, func(fits func(string) bool) blocks.Selection {
 		return y.choose(s, usable, task, fits)
 	})
 	if last := len(found) - 1; last >= 0 && found[last].text != "" && len(found[last].shown) == 1 {
@@ -223,7 +215,7 @@ func (y *layout) systemPrompt(k int) []block {
 	}
 	b := y.blank(k, "")
 	b.path, b.trust = "strategy "+y.strategy.Name, y.trustOfOrigin(y.strategy.Origin)
-	return y.add(nil, b, blocks.NoCap, []any{text}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })
+	return y.add(nil, b, blocks.NoCap, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })
 }
 
 // sectionBlock is the block of a section of the strategy.
@@ -257,7 +249,7 @@ func (y *layout) sectionBlock(s recipe.Section, at int) block {
 		b.reason = missing
 		return b
 	}
-	return y.add(nil, b, blocks.NoCap, []any{text}, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })[0]
+	return y.add(nil, b, blocks.NoCap, func(func(string) bool) blocks.Selection { return blocks.Selection{Text: text} })[0]
 }
 
 // childrenNow are the session's children as the history stands. Those that are folded come last.

@@ -28,8 +28,7 @@
 //   - Text of each source type, and its trust: content.go. Native renderings quote history and
 //     agent data.
 //   - Strategy, journal rules, and settled point: settle.go. Derived notes: notes_wanted.go.
-//   - Which generators a pack needs: planned.go (Input.Plan); for an earlier moment:
-//     computed_past.go.
+//   - Which generators a pack needs: planned.go (Input.Plan), computed.go.
 //   - Last block of the prompt (progress, failed attempts, last request): footer.go
 //     (draft.makeGoal). Which reported errors still count: lessons.go (layout.openErrors).
 //   - Tokens for recall: recall_block.go. Tokens for recorded decisions: decisions.go.

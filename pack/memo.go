@@ -1,8 +1,6 @@
 package pack
 
 import (
-	"crypto/sha256"
-
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
@@ -12,11 +10,9 @@ import (
 // changes what a build is, only how long it takes.
 type Memo struct {
 	*recall.Memo
-	blocks   map[[sha256.Size]byte]cached
-	quoted   quote
-	Corpora  *blocks.Corpora
-	parsed   *parsedTools // of the last build
-	rendered int          // blocks that were made and not found here, so far
+	quoted  quote
+	Corpora *blocks.Corpora
+	parsed  *parsedTools // of the last build
 
 	messages, tools int            // that the last build knew
 	policy          journal.Policy // of the last build, and the step that it took
@@ -26,34 +22,7 @@ type Memo struct {
 
 // NewMemo returns an empty memo.
 func NewMemo() *Memo {
-	return &Memo{Memo: recall.NewMemo(journal.NewMemo()), blocks: map[[sha256.Size]byte]cached{}, Corpora: blocks.NewCorpora()}
-}
-
-// made returns the block that key names, by making it where it is not known.
-func (mm *Memo) made(key [sha256.Size]byte, make func() cached) cached {
-	r, ok := mm.blocks[key]
-	if !ok {
-		r = make()
-		mm.rendered++
-	}
-	if !r.used {
-		r.used = true
-		mm.blocks[key] = r
-	}
-	return r
-}
-
-// forget forgets the renderings that the last build did not use.
-func (mm *Memo) forget() {
-	for key, r := range mm.blocks {
-		if !r.used {
-			delete(mm.blocks, key)
-			continue
-		}
-		r.used = false
-		mm.blocks[key] = r
-	}
-	mm.Memo.Forget()
+	return &Memo{Memo: recall.NewMemo(journal.NewMemo()), Corpora: blocks.NewCorpora()}
 }
 
 // follow forgets what does not hold for in any more. A history grows at its
@@ -65,15 +34,6 @@ func (mm *Memo) follow(in *Input) {
 		mm.quoted = quote{}
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
-}
-
-// Size is about how many bytes of memory mm holds.
-func (mm *Memo) Size() int {
-	n := mm.Memo.Size()
-	for _, r := range mm.blocks {
-		n += len(r.raw) + len(r.text) + 256
-	}
-	return n
 }
 
 // SaveFolds keeps what the pack of in was folded to, where mm has a store for it. The folds are those of one record fewer, since that

@@ -78,50 +78,6 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	}
 }
 
-// Records of the middle of a long history, which is left out of the notes, were fetched one after the other for the summary, where
-// they lie on another machine.
-func TestOldRecordsOfASummaryAreFetchedAtOnce(t *testing.T) {
-	pure(t)
-	const n = finds.First + 4*finds.Newest
-	l := packtest.LogOf()
-	for i := range n / 2 {
-		l.Append(packtest.Message("user", fmt.Sprintf("Please look at module %d and say what is broken in it.", i)))
-		l.Append(packtest.Message("assistant", fmt.Sprintf("The test of module %d failed because its timeout of %d s was too short; it passes now with twice of that.", i, i%90+5)))
-	}
-	in := inputOf(l, notedBudget)
-	want, err := compile(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, fetched := counted{l, map[int]bool{}}, map[int]bool{}
-	gap := finds.GapBefore(n)
-	isOld := func(line int) bool { return line >= gap.From+finds.Newest/4 && line <= gap.To } // far from what is read in its order
-	in.Messages = read
-	mm := indexedMemo(t, l)
-	mm.Fetch = func(list []record.Address) {
-		for _, a := range list {
-			if fetched[a.Line] = true; read.read[a.Line] && isOld(a.Line) {
-				t.Errorf("record %d is fetched after it was read", a.Line)
-			}
-		}
-	}
-	got, err := CompileWith(&in, mm)
-	if err != nil || !bytes.Equal(got.Markdown, want.Markdown) {
-		t.Errorf("the pack is another one: %v", err)
-	}
-	old := 0
-	for line := range read.read {
-		if isOld(line) {
-			if old++; !fetched[line] {
-				t.Errorf("record %d was read alone", line)
-			}
-		}
-	}
-	if old < 10 {
-		t.Errorf("%d old records were read: too few to say anything", old)
-	}
-}
-
 func (c counted) Record(line int) ([]byte, error) {
 	c.read[line] = true
 	return c.Records.Record(line)

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/journal"
@@ -78,52 +76,26 @@ type omitted struct {
 	TokensEst int64  `json:"tokens_est"`
 }
 
-// account is pack.json of a build, and what it is written from until somebody asks.
-type account struct {
-	once  sync.Once
-	bytes atomic.Int64
-	packJSON
-	data []byte
-}
-
 // JSON is pack.json.
-func (b *Build) JSON() []byte {
-	a := b.account
-	a.once.Do(func() {
-		a.HeadSHA256 = hexOf(b.Markdown[:a.head])
-		a.KeptSHA256, a.PrefixSHA256 = hexOf(b.Markdown[:a.KeptBytes]), hexOf(b.Markdown[:b.Prefix])
-		for i := range a.Items {
-			bytes := b.Markdown[a.Items[i].from:a.Items[i].to]
-			if text := a.Items[i].text; text != "" {
-				bytes = []byte(text)
-			}
-			a.Items[i].SHA256 = hexOf(bytes)
-		}
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", " ")
-		if err := enc.Encode(a.packJSON); err != nil {
-			panic(err) // strings and numbers, of which all have a form
-		}
-		a.data, a.packJSON = bytes.Clone(out.Bytes()), packJSON{}
-		a.bytes.Store(int64(len(a.data)))
-	})
-	return a.data
-}
+func (b *Build) JSON() []byte { return b.json() }
 
-func newAccount(p packJSON) *account {
-	a := &account{packJSON: p}
-	a.bytes.Store(int64(1024 + 400*(len(p.Items)+len(p.Omitted))))
-	return a
-}
-
-// size is about how many bytes it takes; a build that was not compiled has none.
-func (a *account) size() int {
-	if a == nil {
-		return 0
+// encode writes pack.json of a pack with these bytes before the footer.
+func (p packJSON) encode(md []byte) []byte {
+	p.HeadSHA256, p.KeptSHA256, p.PrefixSHA256 = hexOf(md[:p.head]), hexOf(md[:p.KeptBytes]), hexOf(md[:p.PrefixBytes])
+	for i := range p.Items {
+		it := &p.Items[i]
+		if it.SHA256 = hexOf([]byte(it.text)); it.text == "" {
+			it.SHA256 = hexOf(md[it.from:it.to])
+		}
 	}
-	return int(a.bytes.Load())
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", " ")
+	if err := enc.Encode(p); err != nil {
+		panic(err) // strings and numbers, of which all have a form
+	}
+	return bytes.Clone(out.Bytes())
 }
 
 func (d *draft) packJSON(b *Build, at marks) packJSON {

@@ -243,11 +243,6 @@ func (q *Query) Prepare() error {
 // view returns the query as excerpts read it. worth is that of its terms.
 func (q *Query) view(worth []float64) *excerpt.Query {
 	v := &excerpt.Query{Terms: q.terms, Worth: worth}
-	texts := []string{q.loose}
-	for _, p := range q.phrases {
-		texts = append(texts, p.text)
-	}
-	v.Finder = compress.NewFinder(texts...)
 	for _, x := range slices.Concat(q.phrases, q.names) {
 		v.Exact = append(v.Exact, excerpt.Exact{Text: x.text, Words: x.words})
 	}

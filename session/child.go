@@ -206,7 +206,7 @@ func (x *Session) linkedTo(c *Child) *Session {
 	}
 	ref := x.Ref()
 	ref.Agent, ref.Session = c.Agent, c.Session
-	to, err := x.store.looked(ref)
+	to, err := x.store.Session(ref)
 	if err != nil {
 		return nil
 	}
@@ -351,7 +351,7 @@ func (x *Session) HandedOver(parent string) (data []byte, rel string) {
 	if !ok || err != nil || ref.Owner() != x.Ref().Owner() || ctxabi.ValidName(name) != nil {
 		return nil, ""
 	}
-	from, err := x.store.looked(ref)
+	from, err := x.store.Session(ref)
 	if err != nil {
 		return nil, ""
 	}

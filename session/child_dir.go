@@ -13,10 +13,7 @@ func (x *Session) MakeChild(name string) error {
 	if err := x.changeChild("mkdir", name); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: MakeChild, Name: name})
-}
 
-func (x *Session) applyMakeChild(name string) error {
 	s := x.store
 	defer s.lockNames()()
 	dir, err := x.freeChild("mkdir", name)
@@ -44,10 +41,7 @@ func (x *Session) RemoveChild(name string) error {
 	if err := x.changeChild("rmdir", name); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: RemoveChild, Name: name})
-}
 
-func (x *Session) applyRemoveChild(name string) error {
 	v := x.store.disk.FS
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
@@ -73,10 +67,7 @@ func (x *Session) RenameChild(from, to string) error {
 	if err := x.changeChild("rename", to); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: RenameChild, Name: from, To: to})
-}
 
-func (x *Session) applyRenameChild(from, to string) error {
 	s := x.store
 	defer s.lockNames()()
 	dir, err := x.freeChild("rename", to)

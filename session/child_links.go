@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -18,8 +17,8 @@ import (
 // followed here: where it is moved, the names go along; where it is removed, its parents keep what
 // it said.
 
-// withChildren lists the sessions of ref's owner that may have children, on whichever host they were made. A directory
-// that cannot be read is an error: who asks is about to do what a child must be told of.
+// withChildren lists the sessions of ref's owner that have children. A directory that cannot be read
+// is an error, because the caller is about to change what a child must follow.
 func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 	names := func(rel ...string) (names []string) {
 		entries, e := s.disk.FS.ReadDir(s.disk.Join(rel...))
@@ -38,16 +37,7 @@ func (s *Store) withChildren(ref ctxabi.Ref) (list []ctxabi.Ref, err error) {
 			list = append(list, ref)
 		}
 	}
-	may, known := list, true
-	shared, ok := s.looker.(Parental)
-	if ok {
-		may, known = shared.Parents(context.Background(), list)
-	}
-	s.lookAt(may)
-	with := slices.DeleteFunc(slices.Clone(may), func(ref ctxabi.Ref) bool { return len(names(ref.Path(), ctxabi.ChildDir)) == 0 })
-	if !known && err == nil {
-		shared.NoteParents(context.Background(), list, with)
-	}
+	with := slices.DeleteFunc(list, func(ref ctxabi.Ref) bool { return len(names(ref.Path(), ctxabi.ChildDir)) == 0 })
 	return with, err
 }
 
@@ -179,13 +169,13 @@ func (w *lastWord) write() error {
 // takeBack removes what write wrote, unless somebody wrote something else since.
 func (w *lastWord) takeBack() {
 	x := w.parent
-	if err := x.commit(Change{Kind: RemoveFile, Name: w.rel, If: w.data}); err != nil {
+	if err := x.removeIf(w.rel, w.data); err != nil {
 		x.dir.ReportError("remove", w.rel, vfs.Failed("remove", w.rel, err, "its session was not removed, but it no longer follows it"))
 	}
 }
 
-// applyRemoveFile removes a file that holds what was expected; another one stays.
-func (x *Session) applyRemoveFile(rel string, expected []byte) error {
+// removeIf removes a file that holds what is expected. A file with other content stays.
+func (x *Session) removeIf(rel string, expected []byte) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	file := x.dir.Path(rel)
@@ -206,31 +196,25 @@ func (x *Session) applyRemoveFile(rel string, expected []byte) error {
 // cutResult ends a result that was too long to be kept whole as a control file.
 const cutResult = "\n[cut: the session was removed]\n"
 
-// relink makes the children that name a session below from name it as it is called below to. s.move
-// is held for writing if the store is alone; else not. One that cannot be written keeps the old name, which is reported.
+// relink makes the children that name a session below from name it as it is called below to.
+// Root.Move is held for writing. One that cannot be written keeps the old name, which is reported.
 func (s *Store) relink(from, to string) {
 	owner, err := ownerOfPath(from)
 	if err != nil {
 		return
 	}
-	s.unmoved(func() error {
-		parents, _ := s.withChildren(owner)
-		for _, parent := range parents {
-			x := s.known(parent)
-			if !s.alone() {
-				x, _ = s.Session(parent)
-			}
-			if x == nil {
-				continue
-			}
-			for _, name := range s.disk.Dirs(parent.Path(), ctxabi.ChildDir) {
-				if ctxabi.ValidName(name) == nil {
-					x.relink(name, from, to)
-				}
+	parents, _ := s.withChildren(owner)
+	for _, parent := range parents {
+		x := s.known(parent)
+		if x == nil {
+			continue
+		}
+		for _, name := range s.disk.Dirs(parent.Path(), ctxabi.ChildDir) {
+			if ctxabi.ValidName(name) == nil {
+				x.relink(name, from, to)
 			}
 		}
-		return nil
-	})
+	}
 }
 
 // relink does that for one child of x.
@@ -255,13 +239,7 @@ func (x *Session) relink(name, from, to string) {
 			continue
 		}
 		rel := ctxabi.ChildPath(name, f.file)
-		var err error
-		if data := []byte(f.now + "\n"); x.store.alone() {
-			err = x.dir.Replace(rel, data, true)
-		} else {
-			err = x.commit(Change{Kind: SetFile, Name: rel, Data: data})
-		}
-		if err != nil {
+		if err := x.dir.Replace(rel, []byte(f.now+"\n"), true); err != nil {
 			x.dir.ReportError("rename", rel, vfs.Failed("rename", rel, err, "its session is called "+now.Path()+" now"))
 		}
 	}

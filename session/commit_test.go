@@ -11,67 +11,11 @@ import (
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
-// committer is a committer of which a test decides what happens first.
-type committer struct {
-	log.Committer
-	before func(l *log.Log, b log.Batch, expected int64) error
-}
-
-func (c *committer) Commit(ctx context.Context, l *log.Log, b log.Batch, expected int64) (int64, error) {
-	if err := c.before(l, b, expected); err != nil {
-		return 0, err
-	}
-	return c.Committer.Commit(ctx, l, b, expected)
-}
-
-func TestAConflictIsTriedAgainAtTheNewEnd(t *testing.T) {
-	c := &committer{Committer: session.Local()}
-	s := openStore(t, t.TempDir(), session.Options{Committer: c})
-	l := create(t, s, refA).Messages()
-	rival := true
-	c.before = func(l *log.Log, b log.Batch, expected int64) error {
-		if !rival {
-			return nil
-		}
-		rival = false
-		position, err := session.Local().Commit(ctx, l, log.Batch{Data: []byte(a2 + "\n")}, expected)
-		if err != nil {
-			return err
-		}
-		l.Advance(position)
-		return ctxabi.ErrConflict
-	}
-	position, err := l.Append(ctx, log.Batch{Data: []byte(a1 + "\n")})
-	if err != nil || position != l.Len() || content(t, l) != a2+"\n"+a1+"\n" {
-		t.Errorf("%d %v %q", position, err, content(t, l))
-	}
-	rival = true
-	if _, err := l.NewStage(root).Write(ctx, []byte(a3+"\n"), l.Len(), false, arrival.Key{}); !errors.Is(err, ctxabi.ErrAppendOnly) {
-		t.Errorf("a handle without O_APPEND whose place was taken: %v", err)
-	}
-	verified(t, s, refA)
-}
-
 func TestASlowCommitHoldsUpNothingElse(t *testing.T) {
-	entered, leave := make(chan struct{}), make(chan struct{})
-	c := &committer{Committer: session.Local()}
-	s := openStore(t, t.TempDir(), session.Options{Committer: c})
+	s := openStore(t, t.TempDir(), session.Options{})
 	x := create(t, s, refA)
 	l := x.Messages()
-	slow := arrival.Key{Conn: 1, Unique: 1}
-	c.before = func(_ *log.Log, b log.Batch, _ int64) error {
-		if b.Key == slow {
-			close(entered)
-			<-leave
-		}
-		return nil
-	}
-	done := make(chan error)
-	go func() {
-		_, err := l.Append(ctx, log.Batch{Data: []byte(a1 + "\n"), Key: slow})
-		done <- err
-	}()
-	<-entered
+	release := log.Hold(l)
 	if content(t, l) != "" || l.Sync(ctx) != nil {
 		t.Error("readers wait for an append")
 	}
@@ -81,18 +25,42 @@ func TestASlowCommitHoldsUpNothingElse(t *testing.T) {
 	if _, err := x.Events().Append(ctx, log.Batch{Data: []byte(`{"type":"x"}` + "\n")}); err != nil {
 		t.Error(err)
 	}
+
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	stage := l.NewStage(root)
-	if n, err := stage.Write(gone, []byte(a2+"\n"), 0, true, arrival.Key{}); n != 0 || !errors.Is(err, context.Canceled) {
+	if n, err := stage.Write(gone, []byte(a1+"\n"), 0, true, arrival.Key{}); n != 0 || !errors.Is(err, context.Canceled) {
 		t.Errorf("who gives up waiting: %d, %v", n, err)
 	}
-	close(leave)
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if _, err := stage.Write(ctx, []byte(a2+"\n"), 0, true, arrival.Key{}); err != nil || content(t, l) != a1+"\n"+a2+"\n" {
+	release()
+	if _, err := stage.Write(ctx, []byte(a1+"\n"), 0, true, arrival.Key{}); err != nil || content(t, l) != a1+"\n" {
 		t.Errorf("%v %q", err, content(t, l))
+	}
+	verified(t, s, refA)
+}
+
+// Two handles without O_APPEND write at the same end of the log. One of them is refused.
+func TestASecondWriteAtTheSameEndIsRefused(t *testing.T) {
+	s := openStore(t, t.TempDir(), session.Options{})
+	l := create(t, s, refA).Messages()
+	release := log.Hold(l)
+	results := make(chan error)
+	for _, line := range []string{a1, a2} {
+		go func() {
+			_, err := l.NewStage(root).Write(ctx, []byte(line+"\n"), 0, false, arrival.Key{})
+			results <- err
+		}()
+	}
+	release()
+
+	var refused error
+	for range 2 {
+		if err := <-results; err != nil {
+			refused = errors.Join(refused, err)
+		}
+	}
+	if got := content(t, l); !errors.Is(refused, ctxabi.ErrAppendOnly) || got != a1+"\n" && got != a2+"\n" {
+		t.Errorf("%v, and the log is %q", refused, got)
 	}
 	verified(t, s, refA)
 }

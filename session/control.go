@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/tidwall/gjson"
@@ -45,10 +44,9 @@ func (x *Session) Control(name string) ([]byte, error) {
 // SetControl checks data by the rules of the file called name (state, cwd, meta.json, budget,
 // gc.policy, facts.jsonl, ...) and replaces it atomically: other readers see the old content or the
 // new, also after a loss of power. It returns what [CheckControl] does, ctxabi.ErrAppendOnly for a
-// log, ctxabi.ErrReadOnly, ctxabi.ErrStale if by forbids it, and the error of who commits changes or of
-// the disk; the old content stays then. by is who does it, if that is known. A summary becomes a
-// version (summaries.go).
-func (x *Session) SetControl(name string, data []byte, by ...Edit) error {
+// log, ctxabi.ErrReadOnly, and the error of the disk; the old content stays then. A summary becomes
+// a version (summaries.go).
+func (x *Session) SetControl(name string, data []byte) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
@@ -56,60 +54,24 @@ func (x *Session) SetControl(name string, data []byte, by ...Edit) error {
 		return err
 	}
 	if name == ctxabi.SummaryFile {
-		return x.SetNote(name, data, ctxabi.OriginAgent, by...)
+		return x.SetNote(name, data, ctxabi.OriginAgent)
 	}
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: SetFile, Name: name, Data: data, Edit: editOf(by)})
+	return x.replaceControl(name, data)
 }
 
 // RemoveControl removes the control file called name, whatever it holds. It returns fs.ErrNotExist if
-// it is not there, ctxabi.ErrAppendOnly for a log, ctxabi.ErrReadOnly, and the error of who commits
-// changes or of the disk; ctxabi.ErrStale if by forbids it.
-func (x *Session) RemoveControl(name string, by ...Edit) error {
+// it is not there, ctxabi.ErrAppendOnly for a log, ctxabi.ErrReadOnly, and the error of the disk.
+func (x *Session) RemoveControl(name string) error {
 	if err := x.store.disk.Writable("remove"); err != nil {
 		return err
 	}
 	if err := controlName("remove", name); err != nil {
 		return err
 	}
-	return x.commit(Change{Kind: DropFile, Name: name, Edit: editOf(by)})
-}
 
-// SetControlTime sets when the control file called name was changed last. It returns the errors of
-// RemoveControl.
-func (x *Session) SetControlTime(name string, at time.Time) error {
-	if err := x.store.disk.Writable("set"); err != nil {
-		return err
-	}
-	if err := controlName("set", name); err != nil {
-		return err
-	}
-	return x.commit(Change{Kind: SetTime, Name: name, At: at.UnixNano()})
-}
-
-// applyFile replaces a control file, which changed last at a time; zero: now. The directory of pins is made
-// where somebody has removed it.
-func (x *Session) applyFile(name string, data []byte, at time.Time) error {
-	x.store.disk.Move.RLock()
-	defer x.store.disk.Move.RUnlock()
-	err := x.dir.ReplaceAt(name, data, at, true)
-	if errors.Is(err, fs.ErrNotExist) && path.Dir(name) == ctxabi.PinnedDir {
-		o, _ := x.dir.Owner()
-		if err = x.store.disk.Mkdir(x.dir.Path(ctxabi.PinnedDir), o); err == nil {
-			err = x.dir.ReplaceAt(name, data, at, true)
-		}
-	}
-	if err != nil {
-		return vfs.Failed("set", name, err, "the old content stays")
-	}
-	x.Touch()
-	return nil
-}
-
-// applyDropFile removes a control file.
-func (x *Session) applyDropFile(name string) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	if err := x.store.disk.FS.Remove(x.dir.Path(name)); err != nil {
@@ -119,12 +81,19 @@ func (x *Session) applyDropFile(name string) error {
 	return nil
 }
 
-// applyTime sets the time of a control file.
-func (x *Session) applyTime(name string, at time.Time) error {
+// replaceControl replaces a control file. If somebody removed the directory of pins, it makes it.
+func (x *Session) replaceControl(name string, data []byte) error {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
-	if err := x.store.disk.FS.Chtimes(x.dir.Path(name), at); err != nil {
-		return err
+	err := x.dir.Replace(name, data, true)
+	if errors.Is(err, fs.ErrNotExist) && path.Dir(name) == ctxabi.PinnedDir {
+		o, _ := x.dir.Owner()
+		if err = x.store.disk.Mkdir(x.dir.Path(ctxabi.PinnedDir), o); err == nil {
+			err = x.dir.Replace(name, data, true)
+		}
+	}
+	if err != nil {
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
 	x.Touch()
 	return nil

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"context"
-	"errors"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -48,61 +46,15 @@ func (s *Store) Create(ref ctxabi.Ref, o disk.Owner) (*Session, error) {
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, err
 	}
-	if err := s.changes.CommitName(context.Background(), s, NameChange{Kind: CreateSession, Ref: ref, Owner: o, ID: disk.NewID()}); err != nil {
-		return nil, err
-	}
-	return s.Session(ref)
+	return s.install("mkdir", ref, o, disk.NewID(), func(string) error { return nil })
 }
 
-// applyCreate makes a session, or puts one that was built aside into its place.
-func (s *Store) applyCreate(n NameChange) error {
-	ref, o := n.Ref, n.Owner
-	if n.Built == "" {
-		if err := s.EnsureAgent(ref, o); err != nil {
-			return err
-		}
-	}
-	s.create.Lock()
-	defer s.create.Unlock()
-	dir := s.disk.Join(ref.Path())
-	if _, err := s.disk.FS.Stat(dir); err == nil {
-		return ctxabi.E("mkdir", "", ctxabi.ErrExists, "%s exists already", ref)
-	}
-	tmp := n.Built
-	if tmp == "" {
-		tmp = s.disk.TmpName()
-		if err := s.build(tmp, o, n.ID); err != nil {
-			s.disk.RemoveAll(tmp)
-			return vfs.Failed("mkdir", "", err, "the session was not made")
-		}
-	}
-	if err := s.disk.FS.Rename(tmp, dir); err != nil {
-		s.disk.RemoveAll(tmp)
-		return vfs.Failed("mkdir", "", err, "the session was not made")
-	}
-	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
-		return vfs.Failed("mkdir", "", err, "the session was made, but may not survive a loss of power")
-	}
-	return nil
-}
-
-// Install makes the session ref with an id, and has fill write into its directory dir, which has all
-// of a new session, before it has its name: what fill writes, it syncs. Like a session that is made it
-// is there whole or not at all. It is for who has the name from elsewhere: no committer is asked.
-// Install returns ctxabi.ErrExists if ref is taken, ctxabi.ErrReadOnly, the error of fill, and that of
-// the disk.
-func (s *Store) Install(ref ctxabi.Ref, o disk.Owner, id string, fill func(dir string) error) (*Session, error) {
-	if err := s.disk.Writable("install"); err != nil {
-		return nil, err
-	}
-	if err := ctxabi.ValidName(ref.Session); err != nil {
-		return nil, err
-	}
-	return s.install("install", ref, o, id, fill, s.applyName)
-}
-
-// install is Install, called op in its errors, which has put bring what was built to its name.
-func (s *Store) install(op string, ref ctxabi.Ref, o disk.Owner, id string, fill func(dir string) error, put func(n NameChange) error) (*Session, error) {
+// install makes the session ref with an id, and has fill write into its directory dir, which has
+// all of a new session, before it has its name: what fill writes, it syncs. op names the operation
+// in errors. install returns ctxabi.ErrExists if ref is taken, the error of fill, and that of the
+// disk.
+func (s *Store) install(op string, ref ctxabi.Ref, o disk.Owner, id string, fill func(dir string) error) (*Session, error) {
+	defer s.named(NameChange{Kind: CreateSession, Ref: ref})
 	if err := s.EnsureAgent(ref, o); err != nil {
 		return nil, err
 	}
@@ -112,20 +64,30 @@ func (s *Store) install(op string, ref ctxabi.Ref, o disk.Owner, id string, fill
 	if exists() {
 		return nil, taken
 	}
+
 	tmp := s.disk.TmpName()
 	err := s.build(tmp, o, id)
 	if err == nil {
 		err = fill(tmp)
 	}
-	if err == nil {
-		err = put(NameChange{Kind: CreateSession, Ref: ref, Owner: o, ID: id, Built: tmp})
+	if err != nil {
+		s.disk.RemoveAll(tmp)
+		return nil, vfs.Failed(op, "", err, "the session was not made")
+	}
+
+	s.create.Lock()
+	defer s.create.Unlock()
+	if exists() { // made meanwhile
+		err = taken
+	} else if err = s.disk.FS.Rename(tmp, dir); err != nil {
+		err = vfs.Failed(op, "", err, "the session was not made")
 	}
 	if err != nil {
 		s.disk.RemoveAll(tmp)
-		if errors.Is(err, ctxabi.ErrExists) { // made meanwhile
-			return nil, taken
-		}
-		return nil, vfs.Failed(op, "", err, "the session was not made")
+		return nil, err
+	}
+	if err := s.disk.FS.SyncDir(path.Dir(dir)); err != nil {
+		return nil, vfs.Failed(op, "", err, "the session was made, but may not survive a loss of power")
 	}
 	return s.Session(ref)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
 )
 
@@ -18,12 +19,8 @@ import (
 //
 // What an append adds begins a line of its own, so that one which a crash tore costs that line alone.
 
-// SummariesFile is derived content of that form which cannot be made again: what the command of a
-// recipe said of old records, before it delivered versions of the summary. Nothing reads it.
-const SummariesFile = "summaries"
-
-// ProjectFile is another: what packs of the session show of the memory of its workspace, and from
-// which message on.
+// ProjectFile is derived content of that form: what packs of the session show of the memory of its
+// workspace, and from which message on.
 const ProjectFile = "project"
 
 // AppendDerived appends lines, none of which is empty or has a newline, to derived content of that
@@ -125,4 +122,23 @@ func summedContent(line []byte) ([]byte, error) {
 		return nil, errors.New("it does not match its checksum")
 	}
 	return line[sum:], nil
+}
+
+// syncLines makes the lines of content survive the loss of power.
+func (x *Session) syncLines(name string) error {
+	rel, err := derivedName("append", name)
+	if err != nil {
+		return err
+	}
+	s := x.store.disk
+	s.Move.RLock()
+	defer s.Move.RUnlock()
+	f, err := s.FS.OpenFile(x.dir.Path(rel), os.O_WRONLY|os.O_APPEND, 0o600)
+	if err == nil {
+		err = errors.Join(f.Sync(), f.Close(), s.FS.SyncDir(x.dir.Path(ctxabi.InternalDir)))
+	}
+	if err != nil {
+		return vfs.Failed("append", rel, err, "it may not survive a loss of power")
+	}
+	return nil
 }

@@ -8,15 +8,15 @@
 //
 //	records       → Log (package log)       → messages.jsonl, events.jsonl
 //	sealed parts  → package archive         → messages.jsonl.<n>.zst
-//	control files → SetControl (control.go) → check → commit.go → temporary file, rename
-//	names         → Create, Rename, Remove  → commit.go → built in tmp/, renamed
+//	control files → SetControl (control.go) → check → temporary file, rename
+//	names         → Create, Rename, Remove  → built in tmp/, renamed
 //	derived data  → SetDerived (derived.go) → .ctxfs/, with a checksum, not synced
 //	blobs, packs that were read → package blob;  files and owners → package disk, internal/vfs
 //
 // Sub-packages: log (append-only logs), arrival (rows of commits), archive (sealed records), blob
 // (content by hash), disk (directories and owners), check (verify and fsck), sessiontest (a disk in
 // memory, for tests).
-// cli has the verbs session, space, head, history, and arrivals.
+// cli has the verbs session, space, head, and arrivals.
 //
 // # On disk
 //
@@ -25,8 +25,6 @@
 //
 //	<store>/ctxfs.store                JSON {"version","id"}; a daemon locks it, and tmp/
 //	<store>/tmp/                       unfinished files; cleared at open
-//	<store>/cluster/                   journals of owners as this host has read them (cache)
-//	<store>/cluster/host.json          marks the store of a host of a cluster (truth)
 //	<store>/home/<uid>/trust.jsonl     files that ctxfs may act on as this user
 //	<store>/home/<uid>/project/<slug>/ notes of people on a workspace: ordinary files
 //	<store>/home/<uid>/agent/<agent>/  home of an agent: ordinary files
@@ -41,14 +39,11 @@
 //	    .ctxfs/segments                list of sealed parts; segments.events (archive/list.go)
 //	    .ctxfs/index .ctxfs/tokens     row and token count of a record (cache; log/index_file.go)
 //	    .ctxfs/index.events            the same for events (cache)
-//	    .ctxfs/parts/                  where parts without a file are (archive/source.go)
-//	    .ctxfs/renew/                  files of an unfinished renewal (renew.go)
 //	    .ctxfs/errors.jsonl            refusals and failures, bounded (disk/report.go)
 //	    .ctxfs/recipe.json epoch.json  last valid recipe; start of the last epoch (derived)
 //	    .ctxfs/versions                what was written to summary.md (kept; summaries.go)
 //	    .ctxfs/versions.seen           events that deliver a summary (cache)
 //	    .ctxfs/asked                   requests for a summary that were shown (derived)
-//	    .ctxfs/summaries               output of a recipe's summarizer (kept; derived_lines.go)
 //	    .ctxfs/project                 workspace memory that packs show (kept)
 //	    .ctxfs/*.foreign               paths in cwd or project from a container (project.go)
 //	    .ctxfs/swap .ctxfs/dedup       content that left prompts; repeated content (derived)
@@ -73,12 +68,9 @@
 //     summaries.go
 //   - requests for a summary that were shown, and agents that can answer them: asked.go
 //   - workspace of a session, and paths that containers write: project.go
-//   - checksum of derived content: derived.go; content that all hosts must share: kept.go
+//   - checksum of derived content: derived.go
 //   - deletion for the collector, which decides: collect.go; text of latest.md: Latest in
 //     session.go
-//   - commits of everything except records: ChangeCommitter in commit.go. [Local] writes this
-//     store; a cluster orders changes and applies them by Session.Apply and Store.ApplyName
-//     (apply.go)
 //
 // # Promises
 //
@@ -105,6 +97,6 @@
 //	store.go    Store: open, lock, close
 //	session.go  Session: its logs and derived values
 //	control.go  control files and their rules
-//	commit.go   changes other than records, and their committers
 //	create.go   how a session comes into existence
+//	notes.go    files that ctxfs derives until the agent writes them
 package session

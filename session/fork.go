@@ -2,7 +2,6 @@ package session
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,11 +39,6 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o disk.Owner) (fork *Ses
 	if err := ctxabi.ValidName(ref.Session); err != nil {
 		return nil, false, err
 	}
-	if s.looker != nil {
-		if err := s.looker.Glance(context.Background(), x); err != nil {
-			return nil, false, err
-		}
-	}
 	t, err := x.Timeline()
 	if err != nil {
 		return nil, false, err
@@ -59,7 +53,7 @@ func (s *Store) Fork(x *Session, n int, ref ctxabi.Ref, o disk.Owner) (fork *Ses
 		w := forkWriter{s: s, x: x, dir: dir, owner: o}
 		shared, err = w.write(t, n)
 		return err
-	}, func(n NameChange) error { return s.changes.CommitName(context.Background(), s, n) })
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -102,7 +96,7 @@ func (w *forkWriter) write(t *log.Timeline, n int) (shared bool, err error) {
 	if err := w.versions(n); err != nil {
 		return false, err
 	}
-	for _, name := range append(ForeignFiles(), ctxabi.InternalDir+"/"+SummariesFile) {
+	for _, name := range ForeignFiles() {
 		if err := w.internal(name); err != nil {
 			return false, err
 		}

@@ -61,7 +61,8 @@ func TestFullDiskDoesNotStopLog(t *testing.T) {
 func TestLostRecordsStopLog(t *testing.T) {
 	d := sessiontest.New()
 	s := openStore(t, "/store", session.Options{VFS: d, Now: d.Now})
-	l := create(t, s, refA).Messages()
+	x := create(t, s, refA)
+	l := x.Messages()
 	for _, r := range []string{a1, a2} {
 		if _, err := l.Append(ctx, log.Batch{Data: []byte(r + "\n")}); err != nil {
 			t.Fatal(err)
@@ -72,7 +73,7 @@ func TestLostRecordsStopLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Heal()
-	put(t, d, path.Join(l.Dir().Dir(), ctxabi.MessagesFile), []byte(a1+"\n"+strings.Repeat("\x00", len(a2)+1)))
+	put(t, d, path.Join(x.Dir(), ctxabi.MessagesFile), []byte(a1+"\n"+strings.Repeat("\x00", len(a2)+1)))
 	for range 2 {
 		if _, err := l.Append(ctx, log.Batch{Data: []byte(a3 + "\n")}); !errors.Is(err, ctxabi.ErrIO) {
 			t.Errorf("Append behind lost records: %v", err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
-	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // StoreHeader is the content of [StoreFile]: one line with a checksum.
@@ -57,18 +56,6 @@ func WriteHeader(v vfs.FS, dir, id string) error {
 		return err
 	}
 	return v.SyncDir(dir)
-}
-
-// checkCluster returns ctxabi.ErrProtected for a store of a cluster whose committer is none of one: what it would
-// commit other hosts would never see, and the next mount of the cluster would cut it off.
-func (s *Store) checkCluster() error {
-	if _, ok := s.o.Committer.(log.Copies); ok {
-		return nil
-	}
-	if _, err := s.disk.FS.Stat(s.disk.Join(ClusterFile)); err != nil {
-		return nil
-	}
-	return ctxabi.E("open", "", ctxabi.ErrProtected, "the store %s is that of a host of a cluster; use it through ctxfs mount --cluster, or name another store", s.disk.Dir)
 }
 
 // raise durably sets the store's version, so that older programs refuse the store before it

@@ -1,13 +1,10 @@
 package session
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/vfs"
@@ -63,9 +60,9 @@ func (x *Session) fileNote(name string) (Note, error) {
 // is the agent's: it is the version in use and what is added. The whole is
 // checked like a control file. Appends do not overwrite one another. A row that is added beside
 // derived ones without its newline gets one. It returns ctxabi.ErrMalformed if name is no note or
-// the whole breaks its rules, and the error of who commits changes or of the disk.
-func (x *Session) AppendNote(name string, data []byte, by ...Edit) error {
-	return x.changeNote(name, true, editOf(by), func(n *Note) {
+// the whole breaks its rules, and the error of the disk.
+func (x *Session) AppendNote(name string, data []byte) error {
+	return x.changeNote(name, func(n *Note) {
 		if name == ctxabi.SummaryFile {
 			n.Origin = ctxabi.OriginAgent
 		}
@@ -82,42 +79,18 @@ func (x *Session) AppendNote(name string, data []byte, by ...Edit) error {
 // SetNote replaces what the agent wrote of a note: the part behind what is derived where the origin
 // is ctxabi.OriginMixed, else the whole file, which is the agent's from then on. It returns the
 // errors of AppendNote.
-func (x *Session) SetNote(name string, own []byte, origin string, by ...Edit) error {
-	return x.changeNote(name, false, editOf(by), func(n *Note) { *n = Note{origin, own} })
+func (x *Session) SetNote(name string, own []byte, origin string) error {
+	return x.changeNote(name, func(n *Note) { *n = Note{origin, own} })
 }
 
 // DropNote forgets what the agent wrote of a note: it is derived again. It returns the errors of
 // AppendNote.
-func (x *Session) DropNote(name string, by ...Edit) error {
-	return x.changeNote(name, false, editOf(by), func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
+func (x *Session) DropNote(name string) error {
+	return x.changeNote(name, func(n *Note) { *n = Note{Origin: ctxabi.OriginDerived} })
 }
 
-// Sum returns a hash of the note.
-func (n Note) Sum() [sha256.Size]byte {
-	h := sha256.New()
-	h.Write([]byte(n.Origin + "\n"))
-	h.Write(n.Own)
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// checkNote returns ctxabi.ErrConflict if was is the sum of another note than the one called name.
-func (x *Session) checkNote(name string, was []byte) error {
-	if len(was) == 0 {
-		return nil
-	}
-	now, err := x.Note(name)
-	if err != nil {
-		return vfs.Failed("set", name, err, "the old content stays")
-	}
-	if sum := now.Sum(); !bytes.Equal(sum[:], was) {
-		return ctxabi.E("set", name, ctxabi.ErrConflict, "it was changed on another host")
-	}
-	return nil
-}
-
-// changeNote changes a note. Where another host changes it meanwhile, again has change called once more with
-// what it is by then; else it counts what comes last.
-func (x *Session) changeNote(name string, again bool, by Edit, change func(*Note)) error {
+// changeNote has change edit a note, checks the result, and stores it.
+func (x *Session) changeNote(name string, change func(*Note)) error {
 	if err := x.store.disk.Writable("set"); err != nil {
 		return err
 	}
@@ -126,53 +99,33 @@ func (x *Session) changeNote(name string, again bool, by Edit, change func(*Note
 	}
 	x.notes.Lock()
 	defer x.notes.Unlock()
-	for {
-		was, err := x.Note(name)
-		if err != nil {
-			return vfs.Failed("set", name, err, "the old content stays")
-		}
-		now := was
-		change(&now)
-		if err := CheckControl(name, now.Own); err != nil {
-			return err
-		}
-
-		c := &Change{Kind: SetNote, Name: name, To: now.Origin, Data: now.Own}
-		if name == ctxabi.SummaryFile {
-			if c, err = x.summaryChange(now); c == nil {
-				return err
-			}
-		}
-		c.Edit = by
-		if again && !x.store.alone() {
-			sum := was.Sum()
-			c.Was = sum[:]
-		}
-		err = x.commit(*c)
-		if err == nil && name == ctxabi.SummaryFile {
-			if s, err := x.Summaries(); err == nil && len(s.List) > 0 {
-				x.tellUnused(s, s.List[len(s.List)-1])
-			}
-		}
-		if c.Was == nil || !errors.Is(err, ctxabi.ErrConflict) {
-			return err
-		}
+	now, err := x.Note(name)
+	if err != nil {
+		return vfs.Failed("set", name, err, "the old content stays")
 	}
+	change(&now)
+	if err := CheckControl(name, now.Own); err != nil {
+		return err
+	}
+	if name == ctxabi.SummaryFile {
+		return x.deliver(now)
+	}
+	return x.writeNote(name, now)
 }
 
-// applyNote makes now what the agent wrote of a note, at a time; zero: now.
-func (x *Session) applyNote(name string, now Note, at time.Time) (err error) {
+// writeNote makes now what the agent wrote of a note.
+func (x *Session) writeNote(name string, now Note) (err error) {
 	x.store.disk.Move.RLock()
 	defer x.store.disk.Move.RUnlock()
 	own := ctxabi.OwnNote(name)
 	// First what counts from now on, then what no longer does. Of the two that rm takes, the one that counts goes last.
 	switch now.Origin {
 	case ctxabi.OriginAgent:
-		if err = x.dir.ReplaceAt(name, now.Own, at, true); err == nil {
+		if err = x.dir.Replace(name, now.Own, true); err == nil {
 			x.removeNote(own) // it does not count any more
 		}
 	case ctxabi.OriginMixed:
-		if err = x.dir.ReplaceAt(own, now.Own, at, true); err == nil {
+		if err = x.dir.Replace(own, now.Own, true); err == nil {
 			err = x.removeNote(name)
 		}
 	default:

@@ -92,6 +92,23 @@ func (s *Store) Stamps(ref ctxabi.Ref) (stamps [2]Stamp, err error) {
 	return stamps, nil
 }
 
+// NameKind is what a [NameChange] did.
+type NameKind int
+
+// The kinds of changes of names.
+const (
+	CreateSession NameKind = iota // the session Ref was made
+	RenameDir                     // the session or the agent's home From, a path in the store, is called To
+	RemoveSession                 // the session Ref was removed
+)
+
+// NameChange is one change of the names of a store.
+type NameChange struct {
+	Kind     NameKind
+	Ref      ctxabi.Ref
+	From, To string
+}
+
 // Watcher receives the changes of the sessions of a store. Writers call its methods while they hold locks
 // of the session: the methods return soon and call nothing of the store.
 type Watcher interface {

@@ -38,18 +38,18 @@ func NamesWorkspace(name string) bool { return foreignFiles[name] != "" }
 // SetWorkspace is SetControl of a file that [NamesWorkspace], for a process that sees the daemon's
 // file systems or, if foreign is true, may not. Whenever a crash comes, a path of a foreign process is
 // marked. It returns the errors of SetControl.
-func (x *Session) SetWorkspace(name string, data []byte, foreign bool, by ...Edit) error {
+func (x *Session) SetWorkspace(name string, data []byte, foreign bool) error {
 	if err := CheckControl(name, data); err != nil {
 		return err
 	}
 	mark := foreignFiles[name]
 	if foreign {
-		if err := x.commit(Change{Kind: SetFile, Name: mark, Data: data}); err != nil {
+		if err := x.replaceControl(mark, data); err != nil {
 			return err
 		}
-		return x.SetControl(name, data, by...)
+		return x.SetControl(name, data)
 	}
-	if err := x.SetControl(name, data, by...); err != nil {
+	if err := x.SetControl(name, data); err != nil {
 		return err
 	}
 	x.store.disk.Move.RLock()
@@ -58,7 +58,7 @@ func (x *Session) SetWorkspace(name string, data []byte, foreign bool, by ...Edi
 	if err != nil {
 		return nil // there is none
 	}
-	return x.commit(Change{Kind: RemoveFile, Name: mark, If: was})
+	return x.removeIf(mark, was)
 }
 
 // Workspace returns the absolute path of the workspace of the session ref, or "" if it has none or

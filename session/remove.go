@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -27,22 +26,14 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error))
 	if err := s.disk.Writable("remove"); err != nil {
 		return false, err
 	}
-	var links []Link
-	if !s.alone() { // other hosts' entries come in the turns of the logs, too
-		s.lookAt([]ctxabi.Ref{ref}) // what it said last stays
-		if links, err = s.Parents(ref); err != nil {
-			return false, err
-		}
-	}
 	// Nothing is appended between the last look and the end: whoever waits for a turn finds the session gone.
 	defer log.Hold(&x.messages, &x.events)()
 	if ok, err := confirm(); !ok || err != nil {
 		return false, err
 	}
-	if s.alone() {
-		if links, err = s.Parents(ref); err != nil {
-			return false, err
-		}
+	links, err := s.Parents(ref)
+	if err != nil {
+		return false, err
 	}
 	before, after, err := s.lastWords(x, links)
 	if err != nil {
@@ -59,7 +50,9 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error))
 			return false, notKept(before[i].parent.Ref(), before[i].rel, err)
 		}
 	}
-	if err := s.changes.CommitName(context.Background(), s, NameChange{Kind: RemoveSession, Ref: ref, ID: x.ID()}); err != nil {
+	defer s.named(NameChange{Kind: RemoveSession, Ref: ref})
+	outside, err := s.takeOut(x, ref)
+	if err != nil {
 		if !x.Removed() {
 			stays()
 		}
@@ -70,60 +63,34 @@ func (s *Store) remove(x *Session, ref ctxabi.Ref, confirm func() (bool, error))
 			w.parent.dir.ReportError("remove", w.rel, err)
 		}
 	}
-	x.giveBack()
-	return true, nil
-}
-
-// applyRemove takes the session ref out of the store, if it has that id. Its bytes are given back
-// by giveBack.
-func (s *Store) applyRemove(ref ctxabi.Ref, id string) (*Session, error) {
-	x, err := s.Session(ref)
-	if Gone(err) || err == nil && x.ID() != id {
-		err = another(ref)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return x, s.takeOut(x, ref)
-}
-
-// giveBack closes the files of a session that was taken out of the store, and removes them.
-func (x *Session) giveBack() {
 	for _, l := range []*log.Log{&x.messages, &x.events} {
 		l.CloseRemoved()
 	}
-	x.mu.Lock()
-	outside := x.outside
-	x.mu.Unlock()
-	x.store.disk.RemoveAll(outside)
+	s.disk.RemoveAll(outside)
+	return true, nil
 }
 
 func another(ref ctxabi.Ref) error {
 	return ctxabi.E("remove", "", ctxabi.ErrNotFound, "%s was removed or replaced in the meantime", ref)
 }
 
-// takeOut moves the session's directory to where the next start of a daemon clears up, too.
-func (s *Store) takeOut(x *Session, ref ctxabi.Ref) error {
+// takeOut moves the session's directory to tmp and returns its new name. The next start of a daemon
+// removes it there.
+func (s *Store) takeOut(x *Session, ref ctxabi.Ref) (outside string, err error) {
 	s.disk.Move.Lock()
 	defer s.disk.Move.Unlock()
 	if x.Removed() || x.Ref() != ref { // moved or removed since it was looked up: what is called ref now was not meant
-		return another(ref)
+		return "", another(ref)
 	}
 	dir, outside := s.disk.Join(ref.Path()), s.disk.TmpName()
 	s.disk.Moving.Lock()
-	err := s.disk.FS.Rename(dir, outside)
+	err = s.disk.FS.Rename(dir, outside)
 	if err == nil {
 		x.dir.MarkRemoved()
 	}
 	s.disk.Moving.Unlock()
 	if err != nil {
-		return err
-	}
-	x.mu.Lock()
-	x.outside = outside
-	x.mu.Unlock()
-	if !s.alone() {
-		x.dir.ComesAgain()
+		return "", err
 	}
 	s.mu.Lock()
 	delete(s.sessions, ref)
@@ -132,5 +99,5 @@ func (s *Store) takeOut(x *Session, ref ctxabi.Ref) error {
 	nowhere := ref
 	nowhere.Session = ".removed-" + x.ID()
 	x.dir.SetRef(nowhere)
-	return s.disk.FS.SyncDir(path.Dir(dir))
+	return outside, s.disk.FS.SyncDir(path.Dir(dir))
 }

@@ -32,8 +32,6 @@ type Session struct {
 	changes  atomic.Uint64 // counts calls of Touch
 	children children
 
-	keptChanges atomic.Uint64 // counts calls of ApplyKept that changed something
-
 	touched atomic.Int64 // unix ns of the last change of a control file; 0: not known yet
 
 	blobs
@@ -54,9 +52,8 @@ type Session struct {
 
 	opening atomic.Pointer[string] // see Opening
 
-	mu      sync.Mutex
-	outside string   // where its directory is since it was taken out of the store; guarded by mu
-	latest  struct { // guarded by mu
+	mu     sync.Mutex
+	latest struct { // guarded by mu
 		length int64 // of messages.jsonl when text was found; -1: never
 		text   string
 	}
@@ -141,13 +138,7 @@ func (s *Store) load(ref ctxabi.Ref) (*Session, error) {
 	if b, err := hex.DecodeString(id); err != nil || len(b) != 16 {
 		return nil, ctxabi.E("open", disk.IDFile, ctxabi.ErrIO, "the file of %s does not contain an id of 32 hex digits", ref)
 	}
-	x := s.newSession(ref, id, fi.ModTime())
-	if s.renews {
-		if err := x.finishRenewal(); err != nil {
-			return nil, vfs.Failed("open", "", err, "what was begun to bring it up to date cannot be finished")
-		}
-	}
-	return x, nil
+	return s.newSession(ref, id, fi.ModTime()), nil
 }
 
 // newSession returns the session at ref, whose id was read.
@@ -156,16 +147,13 @@ func (s *Store) newSession(ref ctxabi.Ref, id string, created time.Time) *Sessio
 	x.dir.Init(s.disk, ref, id, created)
 	x.events.Init(&x.dir, &s.open, nil, ctxabi.EventsFile)
 	x.messages.Init(&x.dir, &s.open, &x.events, ctxabi.MessagesFile)
-	x.blobs.Init(&x.dir, x.sharer())
+	x.blobs.Init(&x.dir)
 	x.latest.length = -1
 	return x
 }
 
 // ID returns the session's id: 32 hex digits, for life.
 func (x *Session) ID() string { return x.dir.ID() }
-
-// Instance returns what tells the session from an earlier one with its id; see [disk.Dir.Instance].
-func (x *Session) Instance() string { return x.dir.Instance() }
 
 // Ref returns where the session is now.
 func (x *Session) Ref() ctxabi.Ref { return x.dir.Ref() }
@@ -315,10 +303,6 @@ func (x *Session) Timeline() (*log.Timeline, error) { return x.messages.Timeline
 func (x *Session) TimelineWithin(ctx context.Context) (*log.Timeline, error) {
 	return x.messages.TimelineWithin(ctx)
 }
-
-// MayLieElsewhere reports whether sealed parts of the logs may lie where [Options.Parts] of the store has them, and be fetched
-// when they are read.
-func (x *Session) MayLieElsewhere() bool { return x.store.o.Parts != nil }
 
 // MessagesAt returns how many messages the session had at a time; see [Log.LinesAt]. It returns the
 // errors of that.

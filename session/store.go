@@ -16,7 +16,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/memory"
 	"github.com/ctxfs/ctxfs/internal/vfs"
-	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
@@ -24,25 +23,17 @@ import (
 // StoreFile is the file that makes a directory a store.
 const StoreFile = "ctxfs.store"
 
-// ClusterDir is where a host of a cluster keeps what it has read of the journals of owners.
-const ClusterDir = "cluster"
-
-// ClusterFile makes a store one of a host of a cluster: what is written to it must go through that.
-const ClusterFile = ClusterDir + "/host.json"
-
 // LockedDir is what a daemon locks beside [StoreFile].
 const LockedDir = disk.TmpDir
 
 // Options say how a store is opened. The zero value is right for a daemon.
 type Options struct {
-	VFS       vfs.FS           // nil: vfs.OS
-	Committer log.Committer    // nil: Local()
-	ReadOnly  bool             // no lock, nothing is written: a look beside a running daemon
-	Locked    bool             // with ReadOnly: take the locks anyway, for a daemon that writes nothing
-	Now       func() time.Time // nil: time.Now
-	Logger    *slog.Logger     // nil: discard
-	Memory    *memory.Limit    // nil: none
-	Parts     archive.Source   // has sealed parts that have no file in the store; nil: there are none
+	VFS      vfs.FS           // nil: vfs.OS
+	ReadOnly bool             // no lock, nothing is written: a look beside a running daemon
+	Locked   bool             // with ReadOnly: take the locks anyway, for a daemon that writes nothing
+	Now      func() time.Time // nil: time.Now
+	Logger   *slog.Logger     // nil: discard
+	Memory   *memory.Limit    // nil: none
 	// Shown returns what latest.md and the results of children show of a message; nil: raw itself. It may ask for the session's Timeline.
 	Shown func(x *Session, line int, raw []byte) ([]byte, error)
 }
@@ -50,9 +41,6 @@ type Options struct {
 func (o *Options) fill() {
 	if o.VFS == nil {
 		o.VFS = vfs.OS
-	}
-	if o.Committer == nil {
-		o.Committer = Local()
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -64,15 +52,9 @@ func (o *Options) fill() {
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	disk    *disk.Root
-	o       Options
-	changes ChangeCommitter
-	looker  Looker                    // nil: sessions are never behind
-	blind   atomic.Pointer[time.Time] // until when looker is not asked; nil: it is
-	kept    KeptCommitter             // nil: what packs show is derived content like other
-	shares  BlobCommitter             // nil: what users store is what the disk has
-	id      string
-	renews  bool // its sessions are copies, and may be found half renewed
+	disk *disk.Root
+	o    Options
+	id   string
 
 	header  sync.Mutex  // guards what follows
 	version int         // in ctxfs.store
@@ -96,13 +78,9 @@ var limits = log.DefaultLimits()
 
 // newStore returns the store in dir, of which nothing was read or locked yet.
 func newStore(dir string, o Options) *Store {
-	s := &Store{o: o, changes: changesOf(o.Committer), sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
+	s := &Store{o: o, sessions: map[ctxabi.Ref]*Session{}, disk: &disk.Root{
 		FS: o.VFS, Dir: dir, ReadOnly: o.ReadOnly, Now: o.Now, Logger: o.Logger}}
-	s.ask(o.Committer)
-	s.open.Init(o.Committer, o.Memory, &limits)
-	s.open.Parts = o.Parts
-	_, copies := o.Committer.(log.Copies)
-	s.renews = copies && !o.ReadOnly
+	s.open.Init(o.Memory, &limits)
 	return s
 }
 
@@ -146,9 +124,8 @@ func Init(dir string, o Options) error {
 }
 
 // Open opens the store in dir, making it when it does not exist. It fails with
-// ctxabi.ErrLocked while a daemon serves it, with ctxabi.ErrVersion when
-// its format is newer than this program, and with ctxabi.ErrProtected if it is
-// of a cluster and o.Committer is not.
+// ctxabi.ErrLocked while a daemon serves it, and with ctxabi.ErrVersion when
+// its format is newer than this program.
 func Open(dir string, o Options) (*Store, error) {
 	o.fill()
 	if abs, err := filepath.Abs(dir); err == nil {
@@ -168,9 +145,6 @@ func Open(dir string, o Options) (*Store, error) {
 	s := newStore(dir, o)
 	s.disk.AsRoot = os.Geteuid() == 0
 	if !o.ReadOnly || o.Locked {
-		if err := s.checkCluster(); err != nil {
-			return nil, err
-		}
 		for _, name := range []string{StoreFile, LockedDir} {
 			if _, err := v.Stat(path.Join(dir, name)); err != nil && o.ReadOnly {
 				continue

@@ -22,7 +22,7 @@ import (
 // function of the logs and of that file, so that a prefix of the history has a prefix of the list.
 
 // VersionsFile is derived content in lines that holds what was written to context/summary.md. It
-// cannot be derived again; [Session.Apply] makes each line durable.
+// cannot be derived again; each line is durable when the write returns.
 const VersionsFile = "versions"
 
 // VersionRow is a line of [VersionsFile]: a delivered text, or the retraction of all versions
@@ -73,9 +73,8 @@ type Summaries struct {
 	List    []Version
 	Removed []Removal
 
-	inUse int   // number of the version in use; 0: none
-	old   bool  // nothing was delivered but the file of an older store
-	last  int64 // time of the last row
+	inUse int  // number of the version in use; 0: none
+	old   bool // nothing was delivered but the file of an older store
 }
 
 // Removal is a retraction of all versions before it.
@@ -179,7 +178,6 @@ func foldSummaries(list []delivery, messages *log.Index) *Summaries {
 	s := &Summaries{old: len(list) > 0}
 	for _, d := range list {
 		s.old = s.old && d.row == ofOldFile
-		s.last = max(s.last, d.At)
 		if d.Retracts {
 			if d.copied && slices.ContainsFunc(s.List, d.repeatsRemoval) {
 				continue
@@ -517,34 +515,33 @@ func (x *Session) CheckSummary(data []byte) error {
 	return nil
 }
 
-// summaryChange returns the change that makes now the summary, nil if nothing changes. x.notes is
-// held.
-func (x *Session) summaryChange(now Note) (*Change, error) {
+// deliver stores now as a version of the summary, or retracts all versions if now is derived. It
+// does nothing if nothing changes. x.notes is held.
+func (x *Session) deliver(now Note) error {
 	s, err := x.Summaries()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	t, err := x.Timeline()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	// The time tells rows apart, so that no row has that of another.
-	row := VersionRow{Messages: t.Messages.Len(), Events: t.Events.Len(), At: max(x.store.disk.Now().UnixNano(), s.last+1)}
+	row := VersionRow{Messages: t.Messages.Len(), Events: t.Events.Len(), At: x.store.disk.Now().UnixNano()}
 	base, used := s.InUse()
 	if now.Origin == ctxabi.OriginDerived {
 		if !used {
-			return nil, nil
+			return nil
 		}
 		row.Retracts = true
-		return row.change()
+		return x.addVersion(row)
 	}
 
 	if err := x.CheckSummary(now.Own); err != nil {
-		return nil, err
+		return err
 	}
 	d, err := ctxabi.ParseSummaryFile(now.Own)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	row.Text, row.SHA256, row.Upto = d.Text, ctxabi.SummarySum([]byte(d.Text)), d.Upto
 	row.Writer = cmp.Or(d.Writer, ctxabi.WriterFile)
@@ -556,23 +553,15 @@ func (x *Session) summaryChange(now Note) (*Change, error) {
 		row.Upto = cmp.Or(x.askedUpto(row.Messages), beforeTurn(t.Messages, row.Messages))
 	}
 	if used && !s.old && row.SHA256 == base.SHA256 && row.Upto == base.Upto {
-		return nil, nil
+		return nil
 	}
-	return row.change()
-}
-
-// change returns the change that delivers the row.
-func (r VersionRow) change() (*Change, error) {
-	text := []byte(r.Text)
-	r.Text = ""
-	data, err := json.Marshal(r)
-	return &Change{Kind: SetSummary, Name: ctxabi.SummaryFile, To: string(data), Data: text, At: r.At}, err
-}
-
-// Retracts reports whether the change retracts the summary.
-func (c *Change) Retracts() bool {
-	var row VersionRow
-	return c.Kind == SetSummary && json.Unmarshal([]byte(c.To), &row) == nil && row.Retracts
+	if err := x.addVersion(row); err != nil {
+		return err
+	}
+	if s, err := x.Summaries(); err == nil && len(s.List) > 0 {
+		x.tellUnused(s, s.List[len(s.List)-1])
+	}
+	return nil
 }
 
 // tellUnused reports a version that is older than the one that was in use at its delivery.
@@ -584,50 +573,13 @@ func (x *Session) tellUnused(s *Summaries, v Version) {
 	}
 }
 
-// applySummary appends the row that a change has, durably. A row that is there already is not
-// appended again. It returns ctxabi.ErrMalformed for what is no row, and the error of the disk.
-func (x *Session) applySummary(c Change) error {
-	var row VersionRow
-	if err := json.Unmarshal([]byte(c.To), &row); err != nil {
-		return ctxabi.E("apply", c.Name, ctxabi.ErrMalformed, "it is not a version of a summary")
-	}
-	row.Text = string(c.Data)
-	if err := row.Check(); err != nil || c.Name != ctxabi.SummaryFile {
-		return ctxabi.E("apply", c.Name, ctxabi.ErrMalformed, "it is not a version of a summary: %v", err)
-	}
-	return x.addVersion(row)
-}
-
-// applySummaryNote is applySummary for a change of the note summary.md, as journals from before
-// versions have it.
-func (x *Session) applySummaryNote(n Note, at time.Time) error {
-	t, err := x.Timeline()
-	if err != nil {
-		return err
-	}
-	if at.IsZero() {
-		at = x.store.disk.Now()
-	}
-	row := VersionRow{Messages: t.Messages.Len(), Events: t.Events.Len(), At: at.UnixNano()}
-	row.Retracts = n.Origin == ctxabi.OriginDerived
-	if !row.Retracts {
-		row.Upto = beforeTurn(t.Messages, row.Messages)
-		row.Writer, row.Text, row.SHA256 = ctxabi.WriterFile, string(n.Own), ctxabi.SummarySum(n.Own)
-	}
-	return x.addVersion(row)
-}
-
+// addVersion appends a row to VersionsFile, durably.
 func (x *Session) addVersion(row VersionRow) error {
 	x.versionsMu.Lock()
 	defer x.versionsMu.Unlock()
 	rows, err := x.versionRows()
 	if err != nil {
 		return err
-	}
-	if slices.ContainsFunc(rows, func(r VersionRow) bool {
-		return r.At == row.At && r.SHA256 == row.SHA256 && r.Retracts == row.Retracts
-	}) {
-		return x.syncLines(VersionsFile)
 	}
 
 	var lines [][]byte

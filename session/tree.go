@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -56,18 +55,6 @@ func (s *Store) EnsureAgent(ref ctxabi.Ref, o disk.Owner) error {
 		return err
 	}
 	return s.disk.Mkdir(path.Join(home, ctxabi.SessionDir), o)
-}
-
-// CreateAgent makes an agent as a user does, where EnsureAgent makes its directories on the way to something else.
-// It returns the errors of EnsureAgent, and ctxabi.ErrExists where the committer knows the agent already.
-func (s *Store) CreateAgent(ref ctxabi.Ref, o disk.Owner) error {
-	if err := s.disk.Writable("mkdir"); err != nil {
-		return err
-	}
-	if err := ctxabi.ValidName(ref.Agent); err != nil {
-		return err
-	}
-	return s.changes.CommitName(context.Background(), s, NameChange{Kind: CreateAgent, Ref: ref, Owner: o})
 }
 
 // CreateSpace makes the shared space name for the group gid and gives its
@@ -210,15 +197,8 @@ func (s *Store) Rename(from, to string) error {
 	if err := s.disk.Writable("rename"); err != nil {
 		return err
 	}
-	err := s.changes.CommitName(context.Background(), s, NameChange{Kind: RenameDir, From: from, To: to})
-	if err == nil && !s.alone() {
-		s.relink(from, to) // as changes that are committed, by this host alone
-	}
-	return err
-}
 
-// applyRename moves a session or an agent's home.
-func (s *Store) applyRename(from, to string) error {
+	defer s.named(NameChange{Kind: RenameDir, From: from, To: to})
 	s.disk.Move.Lock()
 	defer s.disk.Move.Unlock()
 	if _, err := s.disk.FS.Stat(s.disk.Join(to)); err == nil {
@@ -227,9 +207,7 @@ func (s *Store) applyRename(from, to string) error {
 	if err := s.rename(from, to); err != nil {
 		return err
 	}
-	if s.alone() {
-		s.relink(from, to)
-	}
+	s.relink(from, to)
 	err := s.disk.FS.SyncDir(path.Dir(s.disk.Join(from)))
 	return errors.Join(err, s.disk.FS.SyncDir(path.Dir(s.disk.Join(to))))
 }

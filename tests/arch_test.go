@@ -251,7 +251,7 @@ func TestPackIsPure(t *testing.T) {
 			inner, ok := strings.CutPrefix(d, module+"/")
 			layer, _, _ := strings.Cut(inner, "/")
 			outer := layer == "internal" ||
-				slices.Contains([]string{"agents", "cluster", "eval", "fs", "gc", "run", "search", "views"}, layer)
+				slices.Contains([]string{"agents", "eval", "fs", "gc", "run", "search", "views"}, layer)
 			pure := slices.Contains([]string{"internal/tokens", "internal/redact", "internal/lru", "internal/lazy",
 				"internal/coder", "internal/picture", "internal/calls", "search/segment"}, inner)
 			if ok && (layer == "session" || outer && !pure || inner == "pack/source" || inner == "pack/builder") {

@@ -2,45 +2,6 @@ package tests
 
 // arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
-	// A cluster of hosts. Nothing of it is imported by what a single host needs but the verbs of a cluster.
-	"cluster":                        {},
-	"cluster/engine":                 {}, // keeps bytes: what entries mean, the journal above knows
-	"cluster/engine/enginetest":      {"cluster/engine"},
-	"cluster/engine/fake":            {"cluster/engine"},
-	"cluster/journal":                {"cluster/engine"}, // bytes alone
-	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
-	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk", "cluster/rows"},                                                                                                           // a cluster in plain files
-	"cluster/carry":                  {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/archive", "session/disk", "session/log", "ctxabi", "internal/vfs"}, // a session into a cluster, and out of it
-	"cluster/names":                  {"cluster/engine", "cluster/journal", "ctxabi", "internal/lazy"},
-	"cluster/names/keeper":           {"cluster/engine", "cluster/journal", "cluster/names", "ctxabi", "internal/beneath", "internal/vfs", "session", "session/disk"},
-	"cluster/files":                  {"cluster/engine", "cluster/names", "cluster/names/keeper", "ctxabi", "session", "session/disk"},
-	"cluster/nats":                   {"cluster/engine", "internal/lazy"},
-	"cluster/member":                 {"cluster/engine", "cluster/nats", "internal/lazy"}, // the files of one machine
-	"cluster/gate":                   {"cluster/engine", "cluster/nats"},
-	"cluster/scrub":                  {"cluster/engine", "cluster/journal"},
-	"cluster/keep":                   {"cluster/engine", "cluster/gate", "cluster/nats", "cluster/member", "cluster/scrub"},
-	"cluster/embed":                  {"cluster/nats", "cluster/member"}, // a module of its own: the server
-	"cluster/embed/cmd/ctxfs-server": {"cluster/embed", "cluster/member"},
-	"cluster/peers":                  {"cluster/engine", "cluster/journal", "session/arrival"}, // what hosts ask each other
-	"cluster/peers/peerstest":        {"cluster/engine", "cluster/peers"},
-	"cluster/replica":                {"cluster/engine", "cluster/journal", "session", "session/log", "session/arrival", "session/disk", "ctxabi", "internal/vfs"},
-	"cluster/node": {
-		"cluster/carry", "cluster/engine", "cluster/files", "cluster/gate", "cluster/host",
-		"cluster/journal", "cluster/names", "cluster/names/keeper", "cluster/nats", "cluster/peers",
-		"cluster/replica", "cluster/rows", "cluster/tend", "ctxabi", "internal/vfs", "session",
-		"session/archive", "session/blob", "session/log",
-	}, // one mount: all of it put together
-	"cluster/tend": {
-		"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names",
-		"cluster/replica", "ctxabi", "internal/vfs", "session", "session/arrival", "session/disk",
-		"session/log",
-	},
-	"cluster/host": {"cluster/bulk", "cluster/engine", "cluster/journal", "cluster/names", "cluster/peers", "cluster/replica", "session", "session/log", "session/arrival", "session/disk", "ctxabi"},
-	"cluster/rows": {
-		"cluster/engine", "cluster/host", "cluster/journal", "cluster/replica", "ctxabi", "session",
-		"session/arrival", "session/blob", "session/log",
-	}, // packs and blobs
-
 	"ctxabi":          {},
 	"internal":        {},
 	"internal/tokens": {"ctxabi"},
@@ -248,13 +209,8 @@ var arrows = map[string][]string{
 		"internal/locate", "internal/memory", "internal/mounts", "internal/volume", "pack/builder",
 		"run/runner", "search", "search/cli", "session",
 	},
-	"cluster/cli": {
-		"cluster/backup", "cluster/bulk", "cluster/carry", "cluster/host", "cluster/keep", "cluster/member",
-		"cluster/nats", "cluster/node", "cluster/rows", "cluster/tend", "ctxabi", "fs", "fs/cli",
-		"internal/cli", "internal/inputs", "internal/locate", "internal/mounts", "session", "views/doctor",
-	},
 	"cmd/ctxfs": {
-		"agents/cli", "cluster/cli", "ctxabi", "eval/cli", "fs/cli", "gc/cli", "internal/cli",
+		"agents/cli", "ctxabi", "eval/cli", "fs/cli", "gc/cli", "internal/cli",
 		"internal/inputs", "internal/lazy", "internal/locate", "internal/mounts", "internal/usage",
 		"pack/cli", "run/cli", "search/cli", "session/cli", "views/cli", "views/doctor",
 	},
@@ -262,29 +218,20 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":               {"internal/tokens"}, // weights are measured against exact counts
-	"cmd/ctxfs":            {"internal/daemon", "internal/locate", "internal/mounts", "internal/suite", "session"},
-	"cluster/bulk":         {"cluster/engine/fake", "session/check", "pack/builder"}, // two stores hold the same, packs and all
-	"examples/gen":         {"ctxabi"},                                               // the example's records pass the check
-	"session/blob":         {"session"},                                              // a session is what keeps them
-	"session":              {"session/check", "session/arrival"},                     // each test ends with a check of its store
-	"session/log":          {"session", "session/check"},                             // a store is what its logs are tested in
-	"fs":                   {"pack/source"},
-	"pack":                 {"session", "session/log"}, // the example of a history in memory
-	"cluster/host":         {"cluster/engine/fake", "session/check", "internal/vfs"},
-	"cluster/rows":         {"pack", "pack/builder", "pack/source", "session/disk"},
-	"cluster/replica":      {"cluster/engine/fake"},
-	"cluster/files":        {"cluster/node", "fs", "pack/builder"}, // two mounts of one cluster
-	"cluster/names/keeper": {"session/check", "session/log"},       // what is materialised is a store without damage
-	"cluster/tend":         {"cluster/engine/fake", "session/check"},
-	"cluster/node":         {"session/disk"},
-	"gc/world":             {"session/disk"},
-	"internal/locate":      {"session/disk"},
-	"pack/builder":         {"session/arrival"},
-	"search":               {"internal/vfs"},
-	"views/inspect":        {"session/arrival", "session/disk"},
+	"ctxabi":          {"internal/tokens"}, // weights are measured against exact counts
+	"cmd/ctxfs":       {"internal/daemon", "internal/locate", "internal/mounts", "internal/suite", "session"},
+	"examples/gen":    {"ctxabi"},                           // the example's records pass the check
+	"session/blob":    {"session"},                          // a session is what keeps them
+	"session":         {"session/check", "session/arrival"}, // each test ends with a check of its store
+	"session/log":     {"session", "session/check"},         // a store is what its logs are tested in
+	"fs":              {"pack/source"},
+	"pack":            {"session", "session/log"}, // the example of a history in memory
+	"gc/world":        {"session/disk"},
+	"internal/locate": {"session/disk"},
+	"pack/builder":    {"session/arrival"},
+	"search":          {"internal/vfs"},
+	"views/inspect":   {"session/arrival", "session/disk"},
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest", "cluster/engine/fake",
-	"cluster/peers/peerstest"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite"}

@@ -3,7 +3,7 @@
 // calls, doc.go, and docs/map.md. `make lint` and .ci/run run it.
 //
 // The sub-folders test the built program through a real mount, one folder per subject: append,
-// crash, perm, pack, recipe, search, gc, agents, mcp, ui, container, host, cluster, and so on. They
+// crash, perm, pack, recipe, search, gc, agents, mcp, ui, container, host, and so on. They
 // share
 //
 //	harness   starts mounts, runs client programs as any user, compares files, checks for leaks

@@ -24,10 +24,9 @@ var layers = map[string][]string{
 	"fs":       {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
 
 	// Around the core.
-	"agents":  {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
-	"views":   {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
-	"eval":    {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
-	"cluster": {"ctxabi", "internal", "session"},
+	"agents": {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
+	"views":  {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
+	"eval":   {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
 }
 
 // acrossLayers are the imports that the layout does not allow, each with its reason.
@@ -37,7 +36,7 @@ var acrossLayers = []string{
 
 // wrongLayer reports whether a package must not import another one because of their folders. The
 // packages named cli hold verbs. They may import all folders, but nothing except cmd and other
-// packages named cli imports them, and only those of cluster import cluster. Nothing imports cmd.
+// packages named cli imports them. Nothing imports cmd.
 func wrongLayer(from, to string) bool {
 	above, _, _ := strings.Cut(from, "/")
 	below, _, _ := strings.Cut(to, "/")
@@ -48,7 +47,7 @@ func wrongLayer(from, to string) bool {
 	case above == below || above == "cmd":
 		return false
 	case verbs:
-		return below == "cmd" || below == "cluster"
+		return below == "cmd"
 	}
 	return !slices.Contains(layers[above], below) && !slices.Contains(acrossLayers, from+" "+to)
 }
@@ -85,7 +84,7 @@ func TestWrongLayer(t *testing.T) {
 		{"ctxabi", "internal/vfs"}:        true,
 		{"agents/hook", "fs"}:             true,
 		{"session", "cmd/ctxfs"}:          true,
-		{"cmd/ctxfs", "cluster/node"}:     false,
+		{"cmd/ctxfs", "pack/builder"}:     false,
 		{"views/doctor", "fs/mountpoint"}: false,
 		{"views/web", "fs/mountpoint"}:    true,
 		{"unknown", "session"}:            true,

@@ -1,7 +1,7 @@
 // Package cli has the verbs that connect agent programs and carry transcripts: install, hook, mcp,
 // memory, snippet, import, and export. It registers them with [Register].
 //
-// It may not import fs or cluster. doctor lists the connected programs with [CheckPrograms].
+// It may not import fs. doctor lists the connected programs with [CheckPrograms].
 //
 // # Files to read first
 //

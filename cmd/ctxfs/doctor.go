@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	agentscli "github.com/ctxfs/ctxfs/agents/cli"
-	clustercli "github.com/ctxfs/ctxfs/cluster/cli"
 	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	"github.com/ctxfs/ctxfs/internal/cli"
 	"github.com/ctxfs/ctxfs/internal/locate"
@@ -73,7 +72,7 @@ ctxfs answers at MOUNTPOINT now.`,
 					return err
 				}
 			}
-			found := append(doctor.Examine(dir, mountpoint, thisProgram()), append(agentscli.CheckPrograms(time.Now()), clustercli.Check(c.Context())...)...)
+			found := append(doctor.Examine(dir, mountpoint, thisProgram()), agentscli.CheckPrograms(time.Now())...)
 			bad := false
 			for _, f := range found {
 				bad = bad || f.State == doctor.Missing

@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	agentscli "github.com/ctxfs/ctxfs/agents/cli"
-	clustercli "github.com/ctxfs/ctxfs/cluster/cli"
 	evalcli "github.com/ctxfs/ctxfs/eval/cli"
 	fscli "github.com/ctxfs/ctxfs/fs/cli"
 	gccli "github.com/ctxfs/ctxfs/gc/cli"
@@ -21,7 +20,7 @@ import (
 // package of that verb.
 var packages = []func(root *cobra.Command){
 	fscli.Register, packcli.Register, searchcli.Register, sessioncli.Register, gccli.Register, runcli.Register,
-	viewscli.Register, agentscli.Register, evalcli.Register, clustercli.Register,
+	viewscli.Register, agentscli.Register, evalcli.Register,
 }
 
 func init() { cli.NewRoot = newRoot }

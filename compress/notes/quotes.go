@@ -97,7 +97,7 @@ func (r *quoteReader) addBlock(at int) int {
 	}
 
 	switch {
-	case l.Blank || l.Underline:
+	case l.Blank:
 		return at + 1
 	case l.Code:
 		if compress.FenceMark(line) == "" {

@@ -1,4 +1,4 @@
 // Package cli has the verbs eval and eval exam. It registers them with [Register].
 //
-// It may not import fs, views, or cluster.
+// It may not import fs or views.
 package cli

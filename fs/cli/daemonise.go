@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/coreos/go-systemd/v22/activation"
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -49,12 +48,6 @@ func daemonise(f mountFlags) error {
 	w.Close()
 	if err != nil {
 		return err
-	}
-	if len(f.cluster.Args()) > 0 {
-		slow := time.AfterFunc(NoticeAfter, func() {
-			fmt.Fprintf(os.Stderr, "ctxfs: the mount waits for its cluster; %s has the reason\n", f.log)
-		})
-		defer slow.Stop()
 	}
 	said, err := io.ReadAll(r) // ends when the daemon closes its side, or dies
 	if err != nil {

@@ -1,10 +1,9 @@
 // Package cli has the verbs that mount and unmount: mount, umount, mount.fuse.ctxfs, and the hidden
 // child that touches a mount. It also runs the daemon. It registers the verbs with [Register].
 //
-// It may not import cluster, views, or agents. A mount reaches its cluster through the interface
-// [Cluster], which cluster/cli implements:
+// It may not import views or agents:
 //
-//	mount ─► daemonise ─► mount --foreground ─► serve ─► Cluster.Open, fs.Mount
+//	mount ─► daemonise ─► mount --foreground ─► serve ─► fs.Mount
 //	                                                 ─► ending.wait
 //
 // # Files, from top to bottom
@@ -15,7 +14,7 @@
 //	serve.go        the daemon
 //	serve_end.go    the end of the daemon
 //	daemonise.go    its start: in the background, and with a socket of systemd
-//	cluster.go      the interface of a cluster to its mount
+//	cluster.go      refuses commands for the removed cluster
 //	umount.go       umount
 //	touch.go        the hidden child that touches a mount
 package cli

@@ -36,13 +36,12 @@ type mountFlags struct {
 	gcGrace    time.Duration
 	volumes    string // the socket on which Docker is answered; "": none
 	redact     cli.RedactFlags
-	cluster    Cluster
 
 	mountpoint string // absolute; from the argument
 }
 
 func mountCmd() *cobra.Command {
-	f := mountFlags{cluster: NewCluster()}
+	var f mountFlags
 	c := &cobra.Command{
 		Use:   "mount [flags] [MOUNTPOINT]",
 		Short: "Serve a store at a directory",
@@ -71,7 +70,6 @@ own home/UID. If a user mounts it, it serves that user only.
   ctxfs mount --map /work=/home/me/project /ctx   # what a container calls its workspace
   ctxfs mount --volume-plugin /ctx          # sessions are Docker volumes, too
   ctxfs mount --redact /ctx                 # no keys or passwords in packs
-  ctxfs mount --cluster /ctx                # sessions of all hosts of this machine's cluster
   ctxfs mount --foreground /ctx             # under systemd, or to watch the log`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -82,7 +80,7 @@ own home/UID. If a user mounts it, it serves that user only.
 				}
 				args, f.mkdir = []string{filepath.Join(home, "ctx")}, true
 			}
-			if err := f.complete(c, args[0]); err != nil {
+			if err := f.complete(args[0]); err != nil {
 				return err
 			}
 			if f.foreground {
@@ -101,7 +99,7 @@ own home/UID. If a user mounts it, it serves that user only.
 	cli.BuildFlags(c, &f.budget, &f.encoding, &f.maps)
 	fl.StringVar(&f.log, "log", "", "`FILE` for the log of a background daemon (default ctxfs.log in the store)")
 	f.redact.Add(c)
-	f.cluster.AddFlags(c)
+	addClusterFlag(c)
 	fl.StringVar(&f.logLevel, "log-level", "info", "`LEVEL` of the log: debug, info, warn or error")
 	fl.DurationVar(&f.deadline, "shutdown-timeout", 30*time.Second, "how long open files are still served after the daemon was told to stop")
 	fl.DurationVar(&f.gcInterval, "gc-interval", gc.DefaultInterval, "how often the collector looks for what may be removed; 0: only when ctxfs gc asks")
@@ -126,7 +124,7 @@ func isMounted(store, point string) bool {
 }
 
 // complete makes paths absolute and checks what can be checked without touching the mountpoint.
-func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
+func (f *mountFlags) complete(mountpoint string) (err error) {
 	if f.mountpoint, err = locate.Mountpoint(mountpoint); err != nil {
 		return err
 	}
@@ -145,9 +143,6 @@ func (f *mountFlags) complete(c *cobra.Command, mountpoint string) (err error) {
 		return cli.Usagef("--budget %d: a number of tokens, or 0 for no limit", f.budget)
 	}
 	if err = f.redact.Complete(); err != nil {
-		return err
-	}
-	if err = f.cluster.Complete(c); err != nil {
 		return err
 	}
 	if f.gcInterval < 0 || f.gcGrace < 0 {
@@ -176,7 +171,7 @@ func (f *mountFlags) args() []string {
 		fmt.Sprintf("--shutdown-timeout=%s", f.deadline), fmt.Sprintf("--gc-interval=%s", f.gcInterval), fmt.Sprintf("--gc-grace=%s", f.gcGrace), fmt.Sprintf("--debug-fuse=%t", f.fuseDebug),
 		fmt.Sprintf("--read-only=%t", f.readOnly), fmt.Sprintf("--noexec=%t", f.noExec), fmt.Sprintf("--mkdir=%t", f.mkdir),
 	}
-	a = append(append(a, f.redact.Args()...), f.cluster.Args()...)
+	a = append(a, f.redact.Args()...)
 	for _, m := range f.maps {
 		a = append(a, "--map="+m)
 	}

@@ -9,7 +9,7 @@ import (
 func TestDaemonGetsEveryFlag(t *testing.T) {
 	f := mountFlags{
 		store: "/s", budget: 7, encoding: "cl100k_base", maps: []string{"/a=/b"}, log: "/l", logLevel: "debug",
-		fuseDebug: true, deadline: 5, mountpoint: "/m", cluster: NewCluster(),
+		fuseDebug: true, deadline: 5, mountpoint: "/m",
 	}
 	c := mountCmd()
 	if err := c.ParseFlags(f.args()[1:]); err != nil {

@@ -45,12 +45,6 @@ Each flag of "ctxfs mount" is an option: budget=64000, encoding=cl100k_base,
 map=/work=/home/me/project (may be repeated), shutdown-timeout=10s, gc-interval,
 gc-grace, log=FILE, log-level=debug. Put a value with commas in double quotes.
 
-For a mount of a cluster: cluster (of this machine), cluster=DIR or
-cluster="tls://n1:4222,tls://n2:4222" with creds=FILE and cluster-ca=FILE; host=,
-freshness=5s, cluster-timeout=10s, metrics=SOCKET and unsafe. A first mount fails when
-no server answers within a minute, so let _netdev or x-systemd.requires= order it
-behind the network and the server of this machine.
-
 Of the options of mount(8), ro and noexec do what they do everywhere. A ctxfs is
 always nosuid and nodev. Options for mount(8), fstab(5) and systemd (defaults,
 auto, noauto, user, nofail, _netdev, comment=, x-*) are accepted and left to
@@ -61,8 +55,7 @@ option is ignored.
 The exit codes are those of mount(8): 0 mounted, 1 wrong usage, 32 failed.`,
 		Example: `  mount -t fuse.ctxfs /var/lib/ctxfs /ctx -o budget=64000
   # /etc/fstab
-  /var/lib/ctxfs  /ctx  fuse.ctxfs  budget=64000,nofail,x-systemd.requires-mounts-for=/var/lib  0  0
-  /var/lib/shared  /shared  fuse.ctxfs  cluster,freshness=5s,_netdev,nofail  0  0`,
+  /var/lib/ctxfs  /ctx  fuse.ctxfs  budget=64000,nofail,x-systemd.requires-mounts-for=/var/lib  0  0`,
 		SilenceErrors: true, SilenceUsage: true, DisableFlagsInUseLine: true,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -57,14 +57,13 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	takeBack := newStore(f)
 	limit := memory.OfProcess()
-	store, n, err := f.openStore(ctx, session.Options{Logger: log, Shown: builder.Shown(redactor), Memory: limit})
+	store, err := f.openStore(session.Options{Logger: log, Shown: builder.Shown(redactor), Memory: limit})
 	if err != nil {
 		return err
 	}
 	f.readOnly = f.readOnly || store.Disk().ReadOnly
 	served := false
 	defer func() {
-		err = cmp.Or(err, leave(n))
 		if !served {
 			takeBack(store)
 		}
@@ -141,7 +140,7 @@ func serve(ctx context.Context, f mountFlags, out io.Writer) (err error) {
 	}
 	server, err := fs.Mount(ctx, fs.Options{
 		Store: store, Builder: packs, Search: engine, Collector: collector, Mountpoint: f.mountpoint, ReadOnly: f.readOnly, NoExec: f.noExec, Logger: log, Debug: f.fuseDebug, Memory: limit,
-		Cluster: seam(n), Files: sharing(n), Returns: os.Getenv("NOTIFY_SOCKET") != "",
+		Returns: os.Getenv("NOTIFY_SOCKET") != "",
 	})
 	if err != nil {
 		return orBusy(f.mountpoint, err)
@@ -213,25 +212,12 @@ func (f *mountFlags) collect(store *session.Store, c *world.Collector) (stop fun
 	return c.Start(f.gcInterval)
 }
 
-// cli.OpenStore opens the store of the mount, and joins its cluster if it has one.
-func (f *mountFlags) openStore(ctx context.Context, o session.Options) (*session.Store, ClusterHost, error) {
-	n, err := f.cluster.Open(ctx, f.store, &o)
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, missing := os.Lstat(filepath.Join(f.store, session.StoreFile)); f.readOnly && n == nil && missing == nil {
+// openStore opens the store of the mount.
+func (f *mountFlags) openStore(o session.Options) (*session.Store, error) {
+	if _, missing := os.Lstat(filepath.Join(f.store, session.StoreFile)); f.readOnly && missing == nil {
 		o.ReadOnly, o.Locked = true, true // a store of an older format keeps it
 	}
-	store, err := cli.OpenStore(f.store, o)
-	if err == nil && n != nil {
-		if err = n.Attach(store); err != nil {
-			err = errors.Join(err, store.Close())
-		}
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, leave(n))
-	}
-	return store, n, nil
+	return cli.OpenStore(f.store, o)
 }
 
 // makeMountpoint makes the mountpoint where none is and --mkdir asks for one.
@@ -251,7 +237,6 @@ func newStore(f mountFlags) (takeBack func(*session.Store)) {
 		if !errors.Is(noStore, os.ErrNotExist) {
 			return
 		}
-		os.RemoveAll(filepath.Join(f.store, session.ClusterDir)) // what was read of a cluster is there
 		if s.Discard() != nil {
 			return
 		}

@@ -10,5 +10,5 @@ func init() { cli.ClearMounts = clearMountsOf }
 
 // Register adds the verbs of this package to root.
 func Register(root *cobra.Command) {
-	root.AddCommand(mountCmd(), umountCmd(), touchCmd())
+	root.AddCommand(mountCmd(), umountCmd(), touchCmd(), clusterCmd())
 }

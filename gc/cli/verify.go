@@ -38,9 +38,7 @@ that users stored, packs that were read, the bytes behind the rows of swap and
 dedup). verify changes nothing and does not disturb a running daemon. It prints one
 line for each problem; the exit code is 1 if there is one. What the next open
 repairs by itself, such as records that lost their row when the power failed, is a
-note and not a problem; so are records of a host of a cluster that lie in the
-cluster alone, which ctxfs cluster scrub reads. ctxfs fsck also looks at all other
-files, and repairs.
+note and not a problem. ctxfs fsck also looks at all other files, and repairs.
 
 verify alone cannot see that somebody cut off the end of a log together with all
 that refers to it. --head FILE compares with what ctxfs head printed earlier: it
@@ -109,20 +107,12 @@ func readHeads(name string, in io.Reader) (heads []session.Head, err error) {
 }
 
 func verify(ctx context.Context, dir string, wanted []locate.Place, heads []session.Head, asJSON bool, out, errOut io.Writer) (err error) {
-	if point, err := cli.ClusterMount(dir); err != nil {
-		return err
-	} else if point != "" {
-		for _, at := range wanted {
-			if err := cli.Refresh(point, at.Ref); err != nil {
-				return err
-			}
-		}
-	}
 	store, err := cli.OpenToRead(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
+
 	if wanted == nil {
 		for ref := range store.Sessions() {
 			wanted = append(wanted, locate.Place{Store: dir, Ref: ref})
@@ -171,9 +161,7 @@ func verifySession(ctx context.Context, store *session.Store, at locate.Place, h
 	found, err := check.Verify(ctx, store, at.Ref)
 	if x, opened := store.Session(at.Ref); err == nil && opened == nil {
 		var chunks []check.Problem
-		if chunks, err = builder.CheckChunks(ctx, x); check.IsAway(err) {
-			chunks, err = append(chunks, check.Away("chunks")), nil
-		}
+		chunks, err = builder.CheckChunks(ctx, x)
 		found = append(found, chunks...)
 	}
 	for _, h := range heads {

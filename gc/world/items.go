@@ -34,9 +34,6 @@ func (s *sweptSession) Items(ctx context.Context) (list []gc.Item, err error) {
 		list = append(list, s.blobItem(b))
 	}
 	for _, k := range x.Caches(caches...) {
-		if strings.HasSuffix(k.Name, "/outputs") && x.Keeps() {
-			continue // all hosts have the same
-		}
 		list = append(list, s.cacheItem(k))
 	}
 	for _, k := range x.Caches(swapDir) {

@@ -8,7 +8,7 @@
 //	                ─► RunE of one verb ─► StoreFlag, OpenToRead, PrintJSON, ...
 //	                ─► Message, ExitCode
 //
-// Package cli knows no verb, mount, or cluster. Hooks connect it to the packages above it:
+// Package cli knows no verb or mount. Hooks connect it to the packages above it:
 // [NewRoot], which cmd/ctxfs sets, and [ClearMounts], which fs/cli sets.
 //
 // # Files, from top to bottom

@@ -33,10 +33,10 @@ func OpenToChange(dir string) (*session.Store, error) {
 
 // OpenToRead opens a store to read it, without its lock. The error for a missing store or missing
 // permission names the remedy.
-func OpenToRead(dir string) (*session.Store, error) { return openShown(dir, nil) }
+func OpenToRead(dir string) (*session.Store, error) { return OpenShown(dir, nil) }
 
-// openShown is OpenToRead with the redactor r for derived content; a nil r redacts nothing.
-func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
+// OpenShown is OpenToRead with the redactor r for derived content; a nil r redacts nothing.
+func OpenShown(dir string, r *redact.Redactor) (*session.Store, error) {
 	store, err := session.Open(dir, session.Options{ReadOnly: true, Shown: builder.Shown(r)})
 	if errors.Is(err, iofs.ErrPermission) {
 		return nil, fmt.Errorf("%w; the store is another user's: use its mount, where context/pack.md is the same", err)
@@ -45,56 +45,6 @@ func openShown(dir string, r *redact.Redactor) (*session.Store, error) {
 		return nil, fmt.Errorf("there is no store in %s; 'ctxfs mount' makes one, --store names another", dir)
 	}
 	return store, err
-}
-
-// OpenAt opens the store of the session at, with the redactor r for derived content. If the store
-// belongs to a cluster and is mounted, the mount first fetches the records of other hosts. OpenAt
-// returns the error of the mount if it has no part of the session and cannot reach the cluster.
-func OpenAt(at locate.Place, r *redact.Redactor) (*session.Store, error) {
-	if point, err := ClusterMount(at.Store); err != nil {
-		return nil, err
-	} else if point != "" {
-		if err := Refresh(point, at.Ref); err != nil {
-			return nil, err
-		}
-	}
-	return openShown(at.Store, r)
-}
-
-// ClusterMount returns the mountpoint of a store that belongs to a cluster. It returns "" for any
-// other store, and if the store is not mounted.
-func ClusterMount(store string) (point string, err error) {
-	if _, err := os.Stat(filepath.Join(store, session.ClusterFile)); err != nil {
-		return "", nil
-	}
-	return locate.ServedAt(store)
-}
-
-// RefreshOwner refreshes all sessions of the owner of ref, because each may be a child or a parent.
-// It does nothing if the store has no cluster or no mount.
-func RefreshOwner(store string, ref ctxabi.Ref) error {
-	point, err := ClusterMount(store)
-	if point == "" || err != nil {
-		return err
-	}
-	refs, err := locate.SessionsIn(point, ref.Owner())
-	for _, ref := range refs {
-		err = errors.Join(err, Refresh(point, ref))
-	}
-	return err
-}
-
-// Refresh opens a session through the mount at point, so that the mount fetches the records of
-// other hosts. A missing session or missing permission is no error.
-func Refresh(point string, ref ctxabi.Ref) error {
-	f, err := os.Open(filepath.Join(point, ref.Path(), ctxabi.MessagesFile))
-	if errors.Is(err, iofs.ErrPermission) || errors.Is(err, iofs.ErrNotExist) {
-		return nil // the store decides, and has the words for it
-	}
-	if err == nil {
-		f.Close()
-	}
-	return err
 }
 
 // NewOwner returns the owner of a new session: the user of the home, or the caller with the group

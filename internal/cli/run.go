@@ -42,13 +42,3 @@ func Group(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	c.AddCommand(verbs...)
 	return c
 }
-
-// AddTo adds sub-verbs to a verb of another package. It panics if root has no such verb: the other
-// package must register first.
-func AddTo(root *cobra.Command, verb string, subs ...*cobra.Command) {
-	parent, _, err := root.Find([]string{verb})
-	if err != nil {
-		panic(err)
-	}
-	parent.AddCommand(subs...)
-}

@@ -154,5 +154,5 @@ func usable(files []File) (order []int) {
 // NoCap is the cap of a source that may show all that it has.
 const NoCap = math.MaxInt
 
-// RelevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
-const RelevantShare = 0.25
+// relevantShare is the part of the best score below which a part of a file is not relevant, however few there are.
+const relevantShare = 0.25

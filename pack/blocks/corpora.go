@@ -28,9 +28,8 @@ type corpusKey struct {
 
 // splitFile is one file, split into parts and indexed.
 type splitFile struct {
-	matter frontMatter
-	parts  []compress.Paragraph
-	index  *compress.Index
+	parts []compress.Paragraph
+	index *compress.Index
 }
 
 // NewCorpora returns corpora of the usual size.

@@ -6,7 +6,7 @@
 // # Where it is decided
 //
 //   - Which memories, passages of knowledge, and playbook suit the task: select.go (MemoryText,
-//     KnowledgeText, PlaybookText); below which score none does: builtin.go (RelevantShare).
+//     KnowledgeText, PlaybookText); below which score none does: builtin.go (relevantShare).
 //   - Which skills are active: skills.go (SkillsText).
 //   - Which strategy applies (recipe, name of the agent, general) and the text of its sections:
 //     strategy.go.

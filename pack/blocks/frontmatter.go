@@ -1,6 +1,8 @@
 package blocks
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -45,27 +47,20 @@ func splitFrontMatter(text string) (frontMatter, string) {
 
 // plainValues reads a mapping; nil when text is none.
 func plainValues(text string) map[string][]string {
-	var doc yaml.Node
-	if yaml.Unmarshal([]byte(text), &doc) != nil {
+	var top map[string]yaml.Node
+	if yaml.Unmarshal([]byte(text), &top) != nil {
 		return nil
 	}
 	values := map[string][]string{}
-	if len(doc.Content) == 0 {
-		return values // nothing but comments
-	}
-	top := doc.Content[0]
-	if top.Kind != yaml.MappingNode {
-		return nil
-	}
-	for i := 0; i+1 < len(top.Content); i += 2 {
-		key, value := strings.ToLower(top.Content[i].Value), top.Content[i+1]
-		items := []*yaml.Node{value}
+	for _, key := range slices.Sorted(maps.Keys(top)) {
+		value := top[key]
+		items := []*yaml.Node{&value}
 		if value.Kind == yaml.SequenceNode {
 			items = value.Content
 		}
 		for _, item := range items {
 			if item.Kind == yaml.ScalarNode && item.Tag != "!!null" {
-				values[key] = append(values[key], item.Value)
+				values[strings.ToLower(key)] = append(values[strings.ToLower(key)], item.Value)
 			}
 		}
 	}

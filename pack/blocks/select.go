@@ -27,16 +27,12 @@ func KnowledgeText(task string, files []File, top int, fits func(string) bool, c
 // under name, description, when, triggers and tags counts most. A playbook with triggers is used only
 // when all words of one of them stand in the task.
 func PlaybookText(task string, files []File, fits func(string) bool, cache *Corpora) Selection {
-	order := usable(files)
-	split, corpus := splitAll(files, order, "playbook", splitPlaybook, cache)
-	for _, hit := range corpus.Rank(task) {
-		i, s := order[hit.Doc], split[hit.Doc] // each has one document
-		if !triggered(task, s.matter.values["triggers"]) {
-			continue
+	for _, shown := range mostRelevant(task, files, len(files), "playbook", splitPlaybook, cache) {
+		matter, _ := splitFrontMatter(string(files[shown.File].Data))
+		if triggered(task, matter.values["triggers"]) {
+			shown.about = matter.text("when")
+			return showSnippets([]snippet{shown}, fits)
 		}
-		shown := wholeFile(files, i)
-		shown.about = s.matter.text("when")
-		return showSnippets([]snippet{shown}, fits)
 	}
 	return Selection{}
 }
@@ -64,7 +60,7 @@ func mostRelevant(task string, files []File, top int, way string, split func(pat
 	}
 	hits := corpus.Rank(task)
 	for _, hit := range hits[:min(len(hits), max(0, top))] {
-		if hit.Score < hits[0].Score*RelevantShare {
+		if hit.Score < hits[0].Score*relevantShare {
 			break
 		}
 		k, exact := slices.BinarySearch(first, hit.Doc)
@@ -145,7 +141,7 @@ func indexed(name string, matter frontMatter, parts []compress.Paragraph) *split
 		parts[i].From += matter.lines
 		parts[i].To += matter.lines
 	}
-	return &splitFile{matter: matter, parts: parts, index: compress.NewIndex(docs)}
+	return &splitFile{parts: parts, index: compress.NewIndex(docs)}
 }
 
 // keywords is what a file's name and front matter say of it.
@@ -160,8 +156,10 @@ func keywords(name string, matter frontMatter) string {
 	return strings.Join(words, "\n")
 }
 
+// splitPlaybook indexes a file as a whole. What its front matter says counts three times.
 func splitPlaybook(name, text string) *splitFile {
 	matter, body := splitFrontMatter(text)
 	about := keywords(name, matter) + "\n"
-	return &splitFile{matter: matter, index: compress.NewIndex([]string{strings.Repeat(about, 3) + body})}
+	index := compress.NewIndex([]string{strings.Repeat(about, 3) + body})
+	return &splitFile{parts: make([]compress.Paragraph, 1), index: index}
 }

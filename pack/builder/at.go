@@ -100,7 +100,7 @@ func (p *past) compile(ctx context.Context, b *Builder, x *session.Session, e *e
 		p.builds = append(slices.Delete(p.builds, at, at+1), build)
 		return build, nil
 	}
-	p.memo.Context, p.memo.Fetch = ctx, fetcher(ctx, x, t)
+	p.memo.Context = ctx
 	build, err := pack.CompileWith(in, p.memo)
 	if err != nil {
 		return nil, err

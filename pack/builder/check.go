@@ -28,7 +28,6 @@ func FileKinds() []check.FileKind {
 		{Name: in + outputsDir + "/", Class: check.Cache},
 		{Name: in + outputsDir + "/*", Class: check.Cache, Check: check.DerivedFile(checkOutput)},
 		{Name: in + session.AskedFile, Class: check.Cache, Check: check.DerivedFile(jsonOf[session.Asked])},
-		{Name: in + session.SummariesFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[map[string]any])},
 		{Name: in + session.ProjectFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[projectRow])},
 		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
 		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
@@ -126,9 +125,6 @@ func CheckChunks(ctx context.Context, x *session.Session) (found []check.Problem
 			}
 			for _, c := range b.Contents {
 				check(file, c.Ref)
-			}
-			for _, p := range b.Payloads {
-				check(file, p.Ref)
 			}
 		}
 	}

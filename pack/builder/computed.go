@@ -52,32 +52,16 @@ func (b *Builder) inside(ctx context.Context, x *session.Session, e *entry) (*pa
 	if err != nil {
 		return nil, err
 	}
-	in := g.Input()
-	t, done, err := e.Snapshot(ctx, x, &in)
+	t, err := e.Timeline(ctx, x)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
-	for at := range g.Chosen.Recipe.Sources {
-		if s := &g.Chosen.Recipe.Sources[at]; s.Type.Computed() {
-			in.Files = append(in.Files, blocks.File{At: at, ID: s.Block, Path: s.Block, Pending: true})
-		}
-	}
-	if err := b.addPastProject(x, e, &in); err != nil {
-		return nil, err
-	}
+	in := g.Input()
 	if err := e.Redact(&in, t); err != nil {
 		return nil, err
 	}
-	mm := pack.NewMemo()
-	mm.Finds, mm.Context, mm.Fetch = e.findsOf(x), ctx, fetcher(ctx, x, t)
-	build, err := pack.CompileWith(&in, mm)
-	if err != nil {
-		return nil, err
-	}
-	build.Made = time.Now()
-	in.Messages, in.Events, in.Tools = nil, nil, nil
-	return &packed{build: build, in: in}, nil
+	build, err := b.compilePast(ctx, x, in, t)
+	return &packed{build: build, in: in}, err
 }
 
 // computed is what the generators of a build came to.
@@ -92,7 +76,13 @@ func (b *Builder) unchanged(ctx context.Context, x *session.Session, e *entry, g
 	if b.moved(ctx, x, e, g) {
 		return false
 	}
-	return len(e.computed.wants) == 0 || b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, e.computed.wants, e.computed.made, b.inputs.WaitFor(g.Chosen.Recipe))
+	c := &e.computed
+	if len(c.wants) == 0 {
+		return true
+	}
+	e.waits.raise()
+	defer e.waits.lower()
+	return b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, c.wants, c.made, b.inputs.WaitFor(g.Chosen.Recipe))
 }
 
 // compute adds what the generators of in's recipe make to its files, those that are wanted.
@@ -102,7 +92,7 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 	}
 	last := e.computed
 	e.computed = computed{chosen: g.Chosen}
-	if !g.Computes {
+	if !g.Chosen.Recipe.Computes() {
 		return nil
 	}
 	defer func() {
@@ -112,55 +102,42 @@ func (b *Builder) compute(ctx context.Context, x *session.Session, e *entry, g *
 	}()
 	e.waits.raise()
 	begin, wait := time.Now(), b.inputs.WaitFor(g.Chosen.Recipe)
-	for asked := map[int]bool{}; ; {
-		p, err := in.Plan(e.memo, c)
-		if err != nil {
-			return err
-		}
+	return in.Computed(e.memo, c, func(at []int, p pack.Planned) (files []blocks.File, err error) {
 		var wants []want
-		var at []int
-		for i := range g.Chosen.Recipe.Sources {
+		var runs []int // sources of wants
+		for _, i := range at {
 			s := &g.Chosen.Recipe.Sources[i]
-			if !s.Type.Computed() || !p.Wanted[i] || asked[i] {
-				continue
-			}
-			asked[i] = true
 			reason := g.Refused[i]
 			if reason == "" && b.outputs == nil {
 				reason = "commands are not run here"
 			}
 			if reason != "" {
-				in.Files = append(in.Files, blocks.File{At: i, ID: s.Block, Reason: reason})
-				at = append(at, -1)
-				continue
+				files = append(files, blocks.File{At: i, ID: s.Block, Reason: reason})
+			} else {
+				wants, runs = append(wants, b.want(x, g, in, i, s, p)), append(runs, i)
 			}
-			wants, at = append(wants, b.want(x, g, in, i, s, p)), append(at, i)
 		}
-		if len(at) == 0 {
-			break
+		if len(wants) == 0 {
+			return files, nil
 		}
+
 		left := wait
 		if wait >= 0 {
 			left = max(0, wait-time.Since(begin))
 		}
-		at = slices.DeleteFunc(at, func(i int) bool { return i < 0 })
-		if len(wants) == 0 {
-			continue
-		}
 		made := b.outputs.gather(ctx, x, g.Owner.UID, g.Owner.GID, wants, left)
 		if err := ctx.Err(); err != nil {
-			return err
+			return nil, err
 		}
 		if made == nil {
-			return errWaits
+			return nil, errWaits
 		}
-		for k := range made {
-			in.Files = append(in.Files, made[k].file(at[k], g.Chosen.Recipe.Sources[at[k]].Block))
+		for k, i := range runs {
+			files = append(files, made[k].file(i, g.Chosen.Recipe.Sources[i].Block))
 		}
 		e.computed.wants, e.computed.made = append(e.computed.wants, wants...), append(e.computed.made, made...)
-	}
-	slices.SortStableFunc(in.Files, func(f, g blocks.File) int { return f.At - g.At })
-	return nil
+		return files, nil
+	})
 }
 
 // file is what a generator made as the compiler takes it.
@@ -228,16 +205,15 @@ func (b *Builder) want(x *session.Session, g *source.Gathered, in *pack.Input, a
 	}
 	w.hold = b.inputs.Holder(x, g, at, outputs)
 	entry := sha256.New()
-	same := b.onAllHosts(x, g)
-	fmt.Fprintf(entry, "%q %+v %s\n", same(w.dir)[0], w.cache, s.Refresh)
+	fmt.Fprintf(entry, "%q %+v %s\n", w.dir, w.cache, s.Refresh)
 	for _, c := range w.stages {
-		fmt.Fprintf(entry, "%q %q %q %v\n", same(c.Args...), same(c.Env...), same(c.Output)[0], c.Timeout)
+		fmt.Fprintf(entry, "%q %q %q %v\n", c.Args, c.Env, c.Output, c.Timeout)
 	}
 	w.entry = hex.EncodeToString(entry.Sum(nil))
 	maker := sha256.New()
 	for _, c := range w.stages {
 		env := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool { return strings.HasPrefix(v, "CTX_BUDGET=") })
-		fmt.Fprintf(maker, "%q %q %q %q\n", same(c.Dir)[0], same(c.Args...), same(env...), same(c.Output)[0])
+		fmt.Fprintf(maker, "%q %q %q %q\n", c.Dir, c.Args, env, c.Output)
 	}
 	w.maker = hex.EncodeToString(maker.Sum(nil))
 	if s.OnMissing == recipe.Error {
@@ -265,32 +241,6 @@ func (b *Builder) summarizerCommand(c *source.Command, s *recipe.Generator, uid 
 	known := slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, s.KeyEnv+"=") })
 	if s.KeyEnv != "" && ok && !known && int(uid) == os.Getuid() {
 		c.Env = append(c.Env, s.KeyEnv+"="+key)
-	}
-}
-
-// onAllHosts returns what makes texts the same on all hosts that have x, so that one host finds what another
-// one's generator made of the same: they may mount their stores, and users may have their homes, at other
-// places. Where a session is on one host alone texts stay as they are.
-func (b *Builder) onAllHosts(x *session.Session, g *source.Gathered) func(texts ...string) []string {
-	if !x.Keeps() {
-		return func(texts ...string) []string { return texts }
-	}
-	pairs := []string{x.Store().Dir(), "(store)"}
-	if b.config.Mountpoint != "" {
-		pairs = append(pairs, b.config.Mountpoint, "(store)")
-	}
-	if here := b.inputs.Mapped(g.Words.Cwd); here != g.Words.Cwd {
-		pairs = append(pairs, here, g.Words.Cwd)
-	}
-	r := strings.NewReplacer(pairs...)
-	return func(texts ...string) []string {
-		all := make([]string, len(texts))
-		for i, text := range texts {
-			if all[i] = r.Replace(text); strings.HasPrefix(text, "HOME=") {
-				all[i] = "HOME="
-			}
-		}
-		return all
 	}
 }
 
@@ -337,8 +287,5 @@ func (b *Builder) moved(ctx context.Context, x *session.Session, e *entry, g *so
 		return true
 	}
 	a := s.asked
-	if a != nil && a.commit != nil {
-		return true
-	}
 	return a != nil && !b.outputs.unchanged(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, []made{a.made}, 0)
 }

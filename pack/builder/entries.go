@@ -23,7 +23,6 @@ type entry struct {
 	finished   uint64        // the last compilation that succeeded
 	reused                   // of the packs of all records
 	epoch      *epochNote
-	epochTold  string // the last epoch that this host had committed
 	summarizer summarizer
 	answers    bool // the agent answers requests for a summary
 	computed   computed

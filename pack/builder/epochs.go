@@ -1,7 +1,6 @@
 package builder
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"hash"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -34,17 +32,13 @@ type epochNote struct {
 // compares the pack with the previous one to find the reason.
 func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *tokens.Counter, around hash.Cloner,
 	check func(*pack.Build) error) (*pack.Build, error) {
-	var wasSum [sha256.Size]byte
-	if x.Keeps() {
-		wasSum, _ = x.KeptSum(epochFile)
-	}
-	if e.epoch == nil || x.Keeps() {
+	if e.epoch == nil {
 		e.epoch = &epochNote{}
 		if data, err := x.Derived(epochFile); err == nil && json.Unmarshal(data, e.epoch) != nil {
 			e.epoch = &epochNote{}
 		}
 	}
-	was := e.epoch // of all hosts, where it is committed
+	was := e.epoch
 	in.EpochReason = was.Reason
 	now := was
 	build, err := in.CompileEpoch(e.memo, c, around, func(build *pack.Build) string {
@@ -68,19 +62,8 @@ func (b *Builder) compileEpoch(x *session.Session, e *entry, in *pack.Input, c *
 		return build, nil
 	}
 	e.epoch = now
-	data, err := json.Marshal(now)
-	switch {
-	case err != nil:
-	case !x.Keeps():
+	if data, err := json.Marshal(now); err == nil {
 		x.SetDerived(epochFile, data) // without it the next epoch says only what the files prove
-	case e.epochTold != now.Epoch: // a host whose packs differ, by its files or its settings, tells of each epoch once
-		e.epochTold = now.Epoch
-		told := false
-		source.Keep(b.work, x, func() (k session.Kept, ok bool) {
-			sum, err := x.KeptSum(epochFile)
-			ok, told = err == nil && !told && sum == wasSum, true
-			return session.Kept{Name: epochFile, Was: sum, Data: data}, ok
-		})
 	}
 	return build, nil
 }

@@ -2,6 +2,8 @@ package builder
 
 import (
 	"context"
+	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -63,16 +65,12 @@ type made struct {
 	running bool   // a run is under way, or waits to be
 	reason  string // why there is no data, or why it is stale; else ""
 	note    string // how it was made, for the report: sandbox level, tail of standard error
-
-	seen seen // for outputs.unchanged
 }
 
-// seen is the state that a made was taken from.
-type seen struct {
-	version uint64
-	key     string
-	late    bool
-	due     time.Time // when the source would run again though nothing changed; zero: never
+// equal reports whether m and n are the same for a pack and its report.
+func (m made) equal(n made) bool {
+	m.data, n.data = nil, nil // sha256 stands for them
+	return reflect.DeepEqual(m, n)
 }
 
 // outputs runs computed sources, shares their runs and remembers what they
@@ -88,15 +86,13 @@ type outputs struct {
 	mu       sync.Mutex
 	closed   bool                          // guarded by mu, as all that follows and what it leads to
 	sessions map[string]map[string]*output // by session id and want.name
-	kept     map[string]uint64             // session.KeptChanges when its outputs were read; none: 0
-	versions uint64                        // given out so far
 	awaited  runners                       // of what readers wait for
 	behind   runners                       // of what nobody waits for
 }
 
 // newOutputs returns an outputs that must be closed.
 func newOutputs(g source.Generators) *outputs {
-	o := &outputs{generators: g, now: time.Now, sessions: map[string]map[string]*output{}, kept: map[string]uint64{}}
+	o := &outputs{generators: g, now: time.Now, sessions: map[string]map[string]*output{}}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	o.awaited.init(maxRuns, maxUserRuns, maxSessionRuns)
 	o.behind.init(maxBehind, maxUserBehind, maxSessionBehind)
@@ -106,7 +102,6 @@ func newOutputs(g source.Generators) *outputs {
 // output is what is remembered of one source.
 type output struct {
 	session, name string
-	version       uint64     // another one whenever good, failed, job or next changed otherwise than by a new job
 	good          *goodRun   // of the last good run, or nil
 	failed        *failedRun // of the last run, or nil when that was good
 	job           *job       // waiting or running, or nil
@@ -175,39 +170,14 @@ func (o *outputs) gather(ctx context.Context, x *session.Session, uid, gid uint3
 	return all
 }
 
-// unchanged reports whether gather would give last again, which it gave for the same
-// wants, and run nothing. It runs nothing itself and waits at most wait for a look at declared inputs.
-// While a run goes on that last was too early for, it is unchanged, unless wait is negative.
-func (o *outputs) unchanged(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, last []made, wait time.Duration) bool {
-	if len(wants) != len(last) {
+// unchanged reports whether gather returns last again, which it returned for the same wants. It runs
+// what is due and waits as gather does. It is false for a source that each read runs.
+func (o *outputs) unchanged(ctx context.Context, x *session.Session, uid, gid uint32, wants []want, last []made,
+	wait time.Duration) bool {
+	if slices.ContainsFunc(wants, func(w want) bool { return w.cache.Strategy == recipe.CacheNever }) {
 		return false
 	}
-	if !o.still(x, wants, last, nil, wait) { // without a look first, which costs the most
-		return false
-	}
-	return o.still(x, wants, last, o.checkAll(ctx, uid, gid, wants, wait), wait)
-}
-
-func (o *outputs) still(x *session.Session, wants []want, last []made, looks []inputCheck, wait time.Duration) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	now := o.now()
-	for i := range wants {
-		w, was := &wants[i], &last[i].seen
-		st := o.sessions[x.ID()][w.name]
-		switch {
-		case st == nil, st.version != was.version, w.cache.Strategy == recipe.CacheNever:
-			return false
-		case !was.due.IsZero() && !now.Before(was.due):
-			return false
-		case wait < 0 && st.job != nil:
-			return false
-		case looks == nil:
-		case looks[i].late != was.late, st.key(w, looks[i]) != was.key:
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(o.gather(ctx, x, uid, gid, wants, wait), last, made.equal)
 }
 
 // ask is what a gather found of one want.
@@ -218,7 +188,6 @@ type ask struct {
 	must    bool // the source is required: nothing but a fresh output will do
 	late    bool
 	covered bool // what is there is what is wanted
-	ttl     time.Duration
 	job     *job // to wait for, or nil
 }
 
@@ -228,9 +197,6 @@ func (o *outputs) ask(x *session.Session, uid, gid uint32, w *want, l inputCheck
 	st := o.sessions[x.ID()][w.name]
 	st.gone = false
 	a := ask{st: st, key: st.key(w, l), maker: w.maker, must: w.patience > 0, late: l.late}
-	if w.cache.Strategy == recipe.CacheTTL {
-		a.ttl = w.cache.TTL
-	}
 	switch covered, runs := o.due(st, w, a.key); {
 	case covered:
 		a.covered = true
@@ -283,19 +249,13 @@ const servedInstead = "; showing its previous output"
 
 // made returns what the want came to by now. outputs.mu is held.
 func (a *ask) made() made {
-	st, j, g := a.st, a.job, a.st.good
+	j, g := a.job, a.st.good
 	fresh := a.covered || j != nil && j.ended && j.ok
 	late := a.late && !(fresh && a.key == "") // a run without a key looked itself
 	own := g != nil && g.maker == a.maker
-	m := made{running: j != nil && !j.ended, seen: seen{version: st.version, key: a.key, late: late}}
+	m := made{running: j != nil && !j.ended}
 	if own {
 		m.data, m.sha256, m.path, m.note = g.data, g.sha256, g.path, g.note
-		if fresh && a.ttl > 0 {
-			m.seen.due = g.ended.Add(a.ttl)
-		}
-		if fresh && j != nil {
-			m.seen.key = g.key // a run without a key has got one
-		}
 	}
 	switch {
 	case !fresh:
@@ -329,10 +289,7 @@ func (a *ask) explain(m *made) {
 	case m.running:
 		m.pending, m.reason = true, "it waits for other generators to end"
 	case f != nil && (j == nil || !j.off):
-		m.reason, m.note, m.seen.due = f.reason, f.note, f.until
-		if j != nil {
-			m.seen.key = f.key
-		}
+		m.reason, m.note = f.reason, f.note
 	default:
 		m.reason = "its run was called off"
 	}

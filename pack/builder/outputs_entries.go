@@ -11,15 +11,7 @@ func (o *outputs) remember(id, name string, good *goodRun) {
 	if o.sessions[id] == nil {
 		o.sessions[id] = map[string]*output{}
 	}
-	st := &output{session: id, name: name, good: good}
-	o.changed(st)
-	o.sessions[id][name] = st
-}
-
-// changed returns st a version that nothing had before. mu is held.
-func (o *outputs) changed(st *output) {
-	o.versions++
-	st.version = o.versions
+	o.sessions[id][name] = &output{session: id, name: name, good: good}
 }
 
 // forget removes st from memory. mu is held.
@@ -30,14 +22,12 @@ func (o *outputs) forget(st *output) {
 	}
 	if len(all) == 0 {
 		delete(o.sessions, st.session)
-		delete(o.kept, st.session)
 	}
 }
 
 // leave drops a source that is not wanted any more, at once or when its run has ended. mu is held.
 func (o *outputs) leave(st *output) {
 	st.gone, st.good, st.failed = true, nil, nil
-	o.changed(st)
 	if st.next != nil {
 		st.next.end(false, true)
 		st.next = nil
@@ -114,11 +104,8 @@ func (o *outputs) Close() {
 	o.runs.Wait()
 }
 
-// removeStored removes the outputs of all sources but those named. Those that all hosts have stay.
+// removeStored removes the outputs of all sources but those named.
 func removeStored(x *session.Session, names []string) {
-	if x.Keeps() {
-		return
-	}
 	var keep []string
 	for _, name := range names {
 		keep = append(keep, storedName(name))

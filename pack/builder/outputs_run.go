@@ -173,7 +173,6 @@ func (o *outputs) callOff(j *job) {
 	r.waiting = slices.DeleteFunc(r.waiting, func(w *job) bool { return w == j })
 	j.out.job = nil
 	j.end(false, true)
-	o.changed(j.out)
 }
 
 // dispatch starts what may start. mu is held.
@@ -205,19 +204,10 @@ func (o *outputs) lead(ctx context.Context, j *job) {
 		j.key = key
 		o.mu.Unlock()
 	}
-	var was [sha256.Size]byte
-	if j.x.Keeps() {
-		was, _ = j.x.KeptSum(storedName(j.want.name))
-	}
 	r, f := o.run(ctx, j)
 	if r != nil {
 		r.key, r.entry, r.maker, r.ended = key, j.want.entry, j.want.maker, o.now().Round(0)
-		switch {
-		case ctx.Err() != nil:
-		case j.x.Keeps():
-			lasting := j.want.cache.Strategy != recipe.CacheTTL
-			r = shareStored(o.ctx, j.x, j.want.name, was, r, lasting)
-		default:
+		if ctx.Err() == nil {
 			keepStored(j.x, j.want.name, r)
 		}
 	}
@@ -244,7 +234,6 @@ func (o *outputs) finish(j *job, r *goodRun, f *failedRun) {
 		st.failed = f
 	}
 	st.job = nil
-	o.changed(st)
 	j.end(r != nil && !j.off, false)
 	if next := st.next; next != nil {
 		st.next = nil

@@ -2,14 +2,12 @@ package builder
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"time"
 
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -40,42 +38,11 @@ func storedName(name string) string {
 // keepStored keeps r with the session. A failure costs a run after a restart, no more:
 // a store that is only read, a full disk and a session that was removed are none of the reader's business.
 func keepStored(x *session.Session, name string, r *goodRun) {
-	if head, err := r.head(x, name); err == nil {
-		x.SetDerived(storedName(name), slices.Concat(head, r.data))
-	}
-}
-
-// head returns what is stored in front of the data.
-func (r *goodRun) head(x *session.Session, name string) ([]byte, error) {
 	head, err := json.Marshal(storedHead{Format: storedFormat, Session: x.ID(), Name: name,
 		Key: r.key, Entry: r.entry, Maker: r.maker, Ended: r.ended.UnixNano(), Path: r.path, Note: r.note})
-	return append(head, '\n'), err
-}
-
-// shareStored has r committed for all hosts, where was stands for what was stored when the run began. It returns
-// what counts: r, or what another host made meanwhile of the same.
-func shareStored(ctx context.Context, x *session.Session, name string, was [sha256.Size]byte, r *goodRun, lasting bool) *goodRun {
-	source.IsKept(source.Keep(ctx, x, func() (k session.Kept, ok bool) {
-		k = session.Kept{Name: storedName(name)}
-		var err error
-		if k.Was, err = x.KeptSum(k.Name); err != nil {
-			return k, false
-		}
-		s := loadStored(x, name)
-		if s != nil && s.key == r.key && (k.Was != was || lasting && s.entry == r.entry && s.maker == r.maker && s.sha256 == r.sha256) {
-			return k, false
-		}
-		if k.Data, err = r.head(x, name); s != nil && s.sha256 == r.sha256 {
-			k.Rest = len(r.data)
-		} else {
-			k.Data = append(k.Data, r.data...)
-		}
-		return k, err == nil
-	}))
-	if s := loadStored(x, name); s != nil && s.key == r.key {
-		return s
+	if err == nil {
+		x.SetDerived(storedName(name), slices.Concat(head, []byte("\n"), r.data))
 	}
-	return r
 }
 
 // loadStored returns what was kept, or nil.
@@ -99,15 +66,6 @@ func (o *outputs) load(x *session.Session, wants []want) {
 	read := map[string]*goodRun{}
 	for {
 		o.mu.Lock()
-		if now := x.KeptChanges(); o.kept[x.ID()] != now { // other hosts' outputs are there
-			o.kept[x.ID()] = now
-			clear(read)
-			for name, st := range o.sessions[x.ID()] {
-				if st.job == nil {
-					delete(o.sessions[x.ID()], name)
-				}
-			}
-		}
 		missing := ""
 		found := true
 		for i := range wants {

@@ -67,10 +67,9 @@ func TestASourceRunsAgainWhenWhatItDependsOnChanged(t *testing.T) {
 					last := b.gather(x, time.Second, w)
 					change(b, &w)
 					again := strings.Contains(c.again, name)
-					if b.unchanged(x, last, w) == again {
-						b.Errorf("unchanged is %v", again)
+					if !again && !b.unchanged(x, last, w) {
+						b.Error("it changed")
 					}
-					b.runs(1)
 					b.expect(b.gather(x, time.Second, w), "one")
 					if again {
 						b.runs(2)
@@ -198,9 +197,6 @@ func TestAFailedRunLeavesWhatWasThereAndPauses(t *testing.T) {
 				b.Error("a pause is no change")
 			}
 			time.Sleep(time.Nanosecond)
-			if b.unchanged(x, last, w) {
-				b.Error("the end of the pause is not seen")
-			}
 		}
 		b.fake.set(func() { b.fake.auto = says("one") })
 		b.expect(b.gather(x, time.Second, w), "one")

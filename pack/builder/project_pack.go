@@ -20,7 +20,6 @@ import (
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/project"
 	"github.com/ctxfs/ctxfs/pack/recipe"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
 
@@ -45,9 +44,8 @@ type projectRow struct {
 
 // entryProject is what is remembered of these rows.
 type entryProject struct {
-	mu   sync.Mutex
-	seen uint64                       // session.KeptChanges when rows were read, and one; guarded by mu
-	rows atomic.Pointer[[]projectRow] // without the texts of old ones; a list never changes
+	mu   sync.Mutex                   // held while the rows are read
+	rows atomic.Pointer[[]projectRow] // nil: not read yet; without the texts of old ones; a list never changes
 	size atomic.Int64
 }
 
@@ -57,8 +55,7 @@ func (p *entryProject) bytes() int { return int(p.size.Load()) }
 func (p *entryProject) all(x *session.Session) []projectRow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := x.KeptChanges() + 1; p.seen != now {
-		p.seen = now
+	if p.rows.Load() == nil {
 		var rows []projectRow
 		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
 			var r projectRow
@@ -95,48 +92,21 @@ func (p *entryProject) set(rows []projectRow) {
 	p.rows.Store(&rows)
 }
 
-// keep adds a row. One that cannot be kept on the disk counts as long as this process runs. Where rows are
-// committed, one that another host was faster with counts.
-func (p *entryProject) keep(ctx context.Context, x *session.Session, r projectRow) {
-	if x.Keeps() && p.share(ctx, x, r) {
-		return
-	}
+// keep adds a row. One that cannot be kept on the disk counts as long as this process runs.
+func (p *entryProject) keep(x *session.Session, r projectRow) {
 	rows := slices.Clone(p.all(x))
 	stored := r
 	if isKept(rows, r.SHA256) {
 		stored.Text = ""
 	}
 	line, err := json.Marshal(stored)
-	if err == nil && !x.Keeps() {
+	if err == nil {
 		err = x.AppendDerived(session.ProjectFile, line)
 	}
-	if rows = append(rows, r); err == nil && !x.Keeps() {
+	if rows = append(rows, r); err == nil {
 		forgetText(rows, len(rows)-1-keptTexts)
 	}
 	p.set(rows)
-}
-
-// share has a row committed, unless one was taken for the same compaction. It reports whether that is so within
-// a while.
-func (p *entryProject) share(ctx context.Context, x *session.Session, r projectRow) bool {
-	ok, err := source.IsKept(source.Keep(ctx, x, func() (session.Kept, bool) {
-		was, err := x.KeptSum(session.ProjectFile)
-		stored, there := r, err != nil
-		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
-			var kept projectRow
-			if json.Unmarshal(line, &kept) != nil {
-				return true
-			}
-			if kept.SHA256 == r.SHA256 {
-				stored.Text = ""
-			}
-			there = there || kept.Dir == r.Dir && kept.Settled >= r.Settled
-			return !there
-		})
-		line, err := json.Marshal(stored)
-		return session.Kept{Name: session.ProjectFile, Was: was, Line: true, Data: line}, !there && err == nil
-	}))
-	return ok && err == nil
 }
 
 // textOf returns the text of a row.
@@ -293,12 +263,7 @@ func (b *Builder) addProject(ctx context.Context, x *session.Session, e *entry, 
 	if now.Settled, err = settled(&now); err != nil {
 		return err
 	}
-	e.project.keep(b.work, x, now)
-	if x.Keeps() { // another host may have been faster
-		if r := e.project.at(x, dir, in.Messages.Len()); r != nil {
-			now = *r
-		}
-	}
+	e.project.keep(x, now)
 	*in = withProject(*in, &now)
 	return nil
 }

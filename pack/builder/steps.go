@@ -22,7 +22,6 @@ type packed struct {
 	build    *pack.Build
 	in       pack.Input // without the records
 	gathered *source.Gathered
-	changes  uint64 // session.KeptChanges when the inputs were gathered
 }
 
 // reused holds what one pack reuses of the packs before it. The caller that compiles guards it.
@@ -123,9 +122,9 @@ func (b *Builder) update(ctx context.Context, x *session.Session, e *entry, last
 	if err != nil {
 		return nil, err
 	}
-	s := &step{b: b, x: x, e: e, packed: packed{gathered: g, changes: x.KeptChanges()}}
+	s := &step{b: b, x: x, e: e, packed: packed{gathered: g}}
 	asking := b.asking(x, e, g)
-	if g == last.gathered && last.build != nil && last.changes == s.changes &&
+	if g == last.gathered && last.build != nil &&
 		reflect.DeepEqual(asking, last.in.Asking) && b.unchanged(ctx, x, e, g) {
 		return last, nil
 	}
@@ -196,10 +195,10 @@ func (s *step) compile(ctx context.Context, last *packed) (*packed, error) {
 	b, x, e, in, c := s.b, s.x, s.e, &s.in, s.counter
 	around := in.Around(c.Encoding())
 	if last.build != nil && in.IDOf(around) == last.build.ID && sameNotes(in, &last.in) {
-		return &packed{last.build, last.in, s.gathered, s.changes}, nil
+		return &packed{last.build, last.in, s.gathered}, nil
 	}
 
-	e.memo.Context, e.memo.Fetch = ctx, fetcher(ctx, x, s.timeline)
+	e.memo.Context = ctx
 	build, err := b.compileEpoch(x, e, in, c, around, func(build *pack.Build) error {
 		return b.checkProject(x, e, in, build)
 	})
@@ -221,7 +220,7 @@ func (s *step) compile(ctx context.Context, last *packed) (*packed, error) {
 	b.summarizeNext(ctx, x, e, s.gathered, in, build)
 	reportCut(x, build, last.build)
 	in.Messages, in.Events, in.Tools = nil, nil, nil // they hold a snapshot of the whole index
-	return &packed{build, *in, s.gathered, s.changes}, nil
+	return &packed{build, *in, s.gathered}, nil
 }
 
 // events copies usage and other events of t into in, and prepares the memo of r for the encoding of

@@ -38,8 +38,7 @@ type summaryOf struct {
 	to, max int
 	want    want
 	made    made
-	failed  string       // why the last run did
-	commit  <-chan error // result of the delivery; nil: there is no text to deliver yet
+	failed  string // why the last run did
 }
 
 // makerOf returns a hash of a generator's command line.
@@ -87,7 +86,7 @@ func (b *Builder) summarizeNext(ctx context.Context, x *session.Session, e *entr
 		return // whoever waits for all is gone before there is a use for it
 	}
 	to := build.Backlog.To
-	if to == 0 || s.asked != nil && (s.asked.made.running || s.asked.commit != nil || s.asked.to == to) ||
+	if to == 0 || s.asked != nil && (s.asked.made.running || s.asked.to == to) ||
 		s.discarded[to] {
 		return
 	}
@@ -110,11 +109,6 @@ func versionInUse(in *pack.Input) *journal.Summary {
 func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathered, in *pack.Input, s *summarizer) {
 	a, m := s.asked, in.History()
 	of := record.SourcesOf(m, ctxabi.Span{From: 1, To: a.to})
-	if a.commit != nil {
-		s.committed(x, of)
-		return
-	}
-
 	a.made = b.outputs.gather(ctx, x, g.Owner.UID, g.Owner.GID, []want{a.want}, 0)[0]
 	switch made := a.made; {
 	case made.running && a.failed != "":
@@ -130,31 +124,15 @@ func (b *Builder) ask(ctx context.Context, x *session.Session, g *source.Gathere
 		s.discarded[a.to], s.asked = true, nil
 		reportOnce(x, "summarize", ctxabi.PackFile, ctxabi.ErrMalformed, s.note)
 	default:
-		a.commit = b.deliver(x, ctxabi.Summary{Text: strings.TrimSpace(string(made.data)) + "\n",
-			Upto: a.to - record.ToolsUpTo(m, a.to), HasUpto: true, Writer: ctxabi.WriterSummarizer})
-		s.committed(x, of)
-	}
-}
-
-// deliver delivers a version of the session's summary in the background.
-func (b *Builder) deliver(x *session.Session, s ctxabi.Summary) <-chan error {
-	done := make(chan error, 1)
-	b.working.Go(func() { done <- x.SetControl(ctxabi.SummaryFile, ctxabi.FormatSummaryFile(s)) })
-	return done
-}
-
-// committed waits up to source.KeptWithin for the delivery of a summary and sets the note. of names the
-// records that the summary covers.
-func (s *summarizer) committed(x *session.Session, of string) {
-	switch ok, err := source.IsKept(s.asked.commit); {
-	case !ok:
-		s.note = "the summarizer's for " + of + " is being stored"
-	case err != nil:
-		s.note = fmt.Sprintf("the summarizer's for %s is not stored: %v", of, err)
-		s.discarded[s.asked.to], s.asked = true, nil
-		reportOnce(x, "summarize", ctxabi.PackFile, ctxabi.ErrIO, s.note)
-	default:
+		err := x.SetControl(ctxabi.SummaryFile, ctxabi.FormatSummaryFile(ctxabi.Summary{
+			Text: strings.TrimSpace(string(made.data)) + "\n",
+			Upto: a.to - record.ToolsUpTo(m, a.to), HasUpto: true, Writer: ctxabi.WriterSummarizer}))
 		s.note, s.asked = "", nil
+		if err != nil {
+			s.note = fmt.Sprintf("the summarizer's for %s is not stored: %v", of, err)
+			s.discarded[a.to] = true
+			reportOnce(x, "summarize", ctxabi.PackFile, ctxabi.ErrIO, s.note)
+		}
 	}
 }
 

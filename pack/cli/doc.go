@@ -1,7 +1,7 @@
 // Package cli has the verbs that print prompts and recipes: pack, recipe show, and recipe check. It
 // registers them with [Register].
 //
-// It may not import fs, views, or cluster. The cli packages of run, eval, and views use its flags
+// It may not import fs or views. The cli packages of run, eval, and views use its flags
 // and the search for the recipe file of a session.
 //
 // # Files, from top to bottom

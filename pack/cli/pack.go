@@ -122,7 +122,7 @@ func (f *Flags) build(ctx context.Context, at locate.Place) (_ []byte, err error
 	if err != nil {
 		return nil, err
 	}
-	store, err := cli.OpenAt(at, redactor)
+	store, err := cli.OpenShown(at.Store, redactor)
 	if err != nil {
 		return nil, err
 	}

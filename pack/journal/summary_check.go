@@ -14,9 +14,8 @@ import (
 // hints and not proofs.
 
 const (
-	checkTokens   = 40       // size of one check line
-	checkedBytes  = 16 << 20 // largest history that is searched
-	fetchedAtOnce = 512      // records
+	checkTokens  = 40       // size of one check line
+	checkedBytes = 16 << 20 // largest history that is searched
 )
 
 // searchedValue is an exact value of a summary and where the search found it.
@@ -88,9 +87,6 @@ func (b *zoner) searchValues(s *Summary) (found checkResult, err error) {
 	l.open = len(l.items)
 
 	for at := 1; at <= s.To && (l.open > 0 || !l.shares); at++ {
-		if at%fetchedAtOnce == 1 {
-			b.fetchFrom(at, s.To)
-		}
 		r, err := record.WordsOf(b.m, at)
 		if err != nil {
 			if err := b.mm.Context.Err(); err != nil {
@@ -121,18 +117,6 @@ func (b *zoner) bytesUntil(to int) (total int64) {
 		total += int64(b.m.At(at).Len)
 	}
 	return total
-}
-
-// fetchFrom prefetches up to fetchedAtOnce records, from at to at most last.
-func (b *zoner) fetchFrom(at, last int) {
-	if b.mm.Fetch == nil {
-		return
-	}
-	var places []record.Address
-	for k := at; k < min(at+fetchedAtOnce, last+1); k++ {
-		places = append(places, record.AddressOf(b.m, k))
-	}
-	b.mm.Fetch(places)
 }
 
 // summarySearch searches records for the values and words of a version.

@@ -300,16 +300,6 @@ func (b *zoner) missingRules(marked, parts []string) map[int]bool {
 // middle of a very long history (see finds.GapBefore) and returns the places of all messages there.
 func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
 	gap := finds.GapBefore(b.z.at)
-	var unread []record.Address
-	for at := span.From; at <= span.To && b.mm.Fetch != nil; at++ {
-		if record.IsUser(b.m.At(at)) && b.mm.older[at] == nil && (at < gap.From || at > gap.To) {
-			unread = append(unread, record.AddressOf(b.m, at))
-		}
-	}
-	if len(unread) > 0 {
-		b.mm.Fetch(unread)
-	}
-
 	for at := span.To; at >= span.From; at-- {
 		switch {
 		case !record.IsUser(b.m.At(at)):

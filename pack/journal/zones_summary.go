@@ -288,15 +288,6 @@ func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 		return nil
 	}
 	out := b.gistPlaces(span, min(stretches, n))
-	if b.mm.Fetch != nil {
-		var places []record.Address
-		for _, list := range out {
-			for i := range list {
-				places = append(places, record.AddressOf(b.m, list[i].at))
-			}
-		}
-		b.mm.Fetch(places)
-	}
 	for k, places := range out {
 		list := places[:0]
 		for _, g := range places {

@@ -4,7 +4,7 @@
 //
 //	request, newest records ─► Terms.find: best records of the whole history   terms_find.go
 //	best records ─► units by score                                             turn.go, units.go
-//	units ─► passages that the pack lacks, with the other half of each         recall.go, pairs.go
+//	units ─► passages that the pack lacks, with the other half of each         choose.go, pairs.go
 //
 // # Where it is decided
 //
@@ -15,7 +15,7 @@
 //     (answerShare).
 //   - Whether a request is a question: units.go (Asks). Units of a text: units.go (unitsOf).
 //   - Question with its answer, call with its result: pairs.go.
-//   - Whether the pack shows a line: view.go. Whether a later write replaced the content: recall.go
+//   - Whether the pack shows a line: view.go. Whether a later write replaced the content: choose.go
 //     (chooser.isReplaced). Whether the user changed a statement: pack/journal/changed.go.
 //   - Index of all terms: terms_fill.go builds it, terms_find.go searches it. A block of 32 to 8192
 //     records is a segment of the search index, which terms_block.go stores and merges. When records
@@ -27,8 +27,9 @@
 //
 // # Files, from top to bottom
 //
-//	recall.go       Query.Passages: search, ranking, and choice
+//	recall.go       Query.Passages: search and ranking
 //	pairs.go        question with its answer, call with its result
+//	choose.go       parts of records that the pack lacks
 //	view.go         lines that the pack shows already
 //	turn.go         a record that may be recalled
 //	units.go        units of a text

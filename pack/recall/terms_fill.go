@@ -5,8 +5,14 @@ import (
 	"slices"
 	"sync"
 
+	derived "github.com/ctxfs/ctxfs/compress/notes"
+	"github.com/ctxfs/ctxfs/ctxabi"
+	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
+
+// Ends is the number of bytes at each end of a record that recall reads.
+const Ends = 8 << 10
 
 // Len returns the number of indexed records. It never blocks.
 func (x *Terms) Len() int { return int(x.indexed.Load()) }
@@ -178,4 +184,26 @@ func (b *termBlock) grow(ctx context.Context, m record.Records, records int) (un
 		b.tools = record.ToolsUpTo(m, at)
 	}
 	return unread, nil
+}
+
+// withoutLists returns a record without calls that keep a to-do list, since a newer list is shown
+// elsewhere, and without the texts that edits remove.
+func withoutLists(r record.Excerpt) record.Excerpt {
+	r.Calls = slices.DeleteFunc(slices.Clone(r.Calls), func(c ctxabi.Call) bool { return derived.KeepsList(c.Name) })
+	for i := range r.Calls {
+		r.Calls[i].Arguments = journal.WithoutRemoved(r.Calls[i])
+	}
+	return r
+}
+
+// wordsAt returns the text of the record at a place that is indexed; ok is false if the record cannot
+// be read.
+func wordsAt(m record.Records, at int) (text string, ok bool) {
+	r, err := record.WordsOf(m, at)
+	if err != nil || record.IsUnread(m, at) {
+		return "", false
+	}
+	r = withoutLists(r)
+	text, _ = journal.BothEnds(r.Whole(), Ends)
+	return text, true
 }

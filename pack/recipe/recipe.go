@@ -20,7 +20,7 @@ type Recipe struct {
 	History        History
 	Summarizer     *Generator
 	SummaryRequest Asking     `json:",omitempty"`
-	Variation      bool       // the goal is written another way each turn
+	Variation      bool       // has no effect; part of the hash
 	Env            []Variable // in order of their names
 	Messages       []Message  // instead of the strategy's sections
 	Strategies     []Strategy // built-in ones and those defined here, in order of their names
@@ -33,6 +33,11 @@ type Recipe struct {
 // Has reports whether a source of r has the type t.
 func (r *Recipe) Has(t Type) bool {
 	return slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Type == t })
+}
+
+// Computes reports whether a source of r runs commands.
+func (r *Recipe) Computes() bool {
+	return slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Type.Computed() })
 }
 
 // File is one file that a recipe was made from.

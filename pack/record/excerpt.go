@@ -14,7 +14,7 @@ import (
 
 // Excerpt is what a record says, whatever its form.
 type Excerpt struct {
-	Asked   Answers // the calls of the record that it answers, where a name was looked up there
+	Asked   Answers // the calls that a result answers
 	Text    string  // of its content or, of a result, its output
 	Name    string  // of the tool that a result is from
 	Calls   []ctxabi.Call
@@ -85,8 +85,8 @@ func read(m Records, at int, answers bool) (Excerpt, error) {
 	}
 	if s.Result && answers {
 		var answered Answers
-		if e.CallOf > 0 && (s.Name == "" || len(msg.Results) > 1) {
-			if answered, err = CallsAt(log, int(e.CallOf)); err != nil {
+		if e.CallOf > 0 {
+			if answered, err = CallsAt(log, int(e.CallOf)); err != nil && s.Name == "" {
 				return s, err
 			}
 			s.Asked = answered
@@ -116,12 +116,13 @@ func eventExcerpt(log Records, line int, raw []byte, answers bool) (Excerpt, err
 	s := Excerpt{Text: ev.Text, Name: ev.Name, Result: ev.IsResult, Failed: ev.Failed || ev.ExitCode != "" && ev.ExitCode != "0", images: ev.Images, Exit: ev.ExitCode}
 	if !ev.IsResult {
 		s.Calls = []ctxabi.Call{{ID: ev.CallID, Name: ev.Name, Arguments: ev.Arguments}}
-	} else if call := int(log.At(line).CallOf); answers && call > 0 && s.Name == "" {
+	} else if call := int(log.At(line).CallOf); answers && call > 0 {
 		asked, err := EventCall(log, call)
-		if err != nil {
+		if err != nil && s.Name == "" {
 			return s, err
 		}
-		s.Name = asked.Name
+		s.Name = cmp.Or(s.Name, asked.Name)
+		s.Asked = Answers{call, []ctxabi.Call{{ID: ev.CallID, Name: asked.Name, Arguments: asked.Arguments}}}
 	}
 	if s.Result {
 		s.Answers = []derived.Answer{{Call: ev.CallID, Tool: s.Name, Text: s.Text, Failed: ev.Failed}}
@@ -164,7 +165,7 @@ func Fold(m Records, at int, r Excerpt, as string) (text string, cut bool) {
 		WriteWord(&b, OneLine(compress.Conclusion(r.Text, 2*FoldedResult)))
 		cut = true
 	case r.Result:
-		WriteWord(&b, OneLine(foldResults(m, at, r)))
+		WriteWord(&b, OneLine(foldResults(r)))
 		cut = true
 	default:
 		limit := foldedText
@@ -191,15 +192,14 @@ func Fold(m Records, at int, r Excerpt, as string) (text string, cut bool) {
 	return b.String(), cut
 }
 
-// foldResults returns the line of the results in the record at a place, each by its kind.
-func foldResults(m Records, at int, r Excerpt) string {
+// foldResults returns the line of the results in a record, each by its kind.
+func foldResults(r Excerpt) string {
 	if len(r.Answers) == 0 {
 		return cmp.Or(compress.Fold(r.Text, FoldedResult), NothingGiven)
 	}
-	calls := callsOf(m, at, r.Answers[0].Call)
 	var parts []string
 	for _, a := range r.Answers {
-		about := result.Hint{Tool: cmp.Or(calls.Name(a.Call), a.Tool), Args: calls.Arguments(a.Call), IsError: a.Failed || len(r.Answers) == 1 && r.Failed}
+		about := result.Hint{Tool: cmp.Or(r.Asked.Name(a.Call), a.Tool), Args: r.Asked.Arguments(a.Call), IsError: a.Failed || len(r.Answers) == 1 && r.Failed}
 		size := len(a.Text)
 		if len(r.Answers) == 1 {
 			size = r.Bytes
@@ -207,24 +207,6 @@ func foldResults(m Records, at int, r Excerpt) string {
 		parts = append(parts, cmp.Or(result.Fold(a.Text, about, size, FoldedResult), NothingGiven))
 	}
 	return strings.Join(parts, compress.FoldJoin)
-}
-
-// callsOf returns the calls that the record at a place answers, an event the one with this id; none where they are not known.
-func callsOf(m Records, at int, id string) Answers {
-	a, log := AddressOf(m, at), m
-	if t, ok := m.(*Merged); ok {
-		log = t.Log(a)
-	}
-	call := int(log.At(a.Line).CallOf)
-	if call == 0 {
-		return Answers{}
-	}
-	if a.Event {
-		asked, _ := EventCall(log, call) // the line can do without
-		return Answers{call, []ctxabi.Call{{ID: id, Name: asked.Name, Arguments: asked.Arguments}}}
-	}
-	calls, _ := CallsAt(log, call)
-	return calls
 }
 
 // Speaker returns the author of the record at a place as headings name it: " user", " tool run_tests".

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
@@ -51,36 +52,15 @@ func NeedsFence(content string) bool {
 	if !strings.ContainsAny(content, "#[`~") {
 		return false
 	}
-	var fence byte // '`' or '~' while one is open, else 0
-	length := 0
-	for len(content) > 0 {
-		line := content
-		if i := strings.IndexAny(content, "\n\r"); i >= 0 {
-			line, content = content[:i], content[i+1:]
-		} else {
-			content = ""
+	open := "" // mark of the open fence
+	for line := range strings.FieldsFuncSeq(content, func(c rune) bool { return c == '\n' || c == '\r' }) {
+		line = strings.TrimSpace(line)
+		if ctxabi.LikeFraming(line) {
+			return true
 		}
-		line = strings.TrimLeft(line, " \t")
-		if line == "" {
-			continue
-		}
-		switch c := line[0]; c {
-		case '#', '[':
-			if ctxabi.LikeFraming(line) {
-				return true
-			}
-		case '`', '~':
-			run := len(line) - len(strings.TrimLeft(line, string(c)))
-			switch {
-			case run < 3:
-			case fence == 0 && !(c == '`' && strings.Contains(line[run:], "`")):
-				fence, length = c, run
-			case fence == c && run >= length && strings.TrimSpace(line[run:]) == "":
-				fence = 0
-			}
-		}
+		open = compress.FenceAfter(open, line)
 	}
-	return fence != 0
+	return open != ""
 }
 
 // IsDigit reports whether c is an ASCII digit.

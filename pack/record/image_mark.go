@@ -1,19 +1,11 @@
 package record
 
 import (
-	"bytes"
-	"encoding/base64"
 	"fmt"
-	pixels "image"
-	_ "image/gif"  // registers its header
-	_ "image/jpeg" // likewise
-	_ "image/png"  // likewise
-	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/picture"
 )
 
 // captionBytes is the most that a mark repeats of the text beside an image.
@@ -29,29 +21,22 @@ func imageMark(part []byte, beside string, turn int, at Address) string {
 		about = append(about, caption)
 	}
 	d, _ := readDatum(part)
-	if format := d.format(); format != "" {
+	if format := formatOf(part); format != "" {
 		about = append(about, format)
 	}
 	about = append(about, ctxabi.LineDir+"/"+at.String())
 	return fmt.Sprintf("[%s at Turn %d: %s]", d.noun(), turn, strings.Join(about, " · "))
 }
 
-// imageTypes are the media types of images that a mark names.
-var imageTypes = []string{picture.PNG, picture.JPEG, picture.WebP, picture.GIF}
-
-// format returns "png 1280×720", or the name of the format if the header has no size; "" if it is not known.
-func (d *datum) format() string {
-	if !d.isImage() || d.url != "" || !slices.Contains(imageTypes, d.mime) || d.data == "" || strings.ContainsAny(d.data, "\r\n") {
-		return ""
+// formatOf returns "png 1280×720", or the name of the format if the header has no size; "" for other
+// data.
+func formatOf(part []byte) string {
+	im := ReadImage(part)
+	format := strings.TrimPrefix(im.Type, "image/")
+	if im.Width > 0 {
+		format += fmt.Sprintf(" %d×%d", im.Width, im.Height)
 	}
-	b, err := base64.StdEncoding.Strict().DecodeString(d.data)
-	if err != nil {
-		return ""
-	}
-	if c, format, err := pixels.DecodeConfig(bytes.NewReader(b)); err == nil {
-		return fmt.Sprintf("%s %d×%d", format, c.Width, c.Height)
-	}
-	return strings.TrimPrefix(d.mime, "image/")
+	return format
 }
 
 // imageMarks are those of a message, in the order of its parts; an image in a result stands beside the result's text.

@@ -21,7 +21,7 @@ func TestImageMarks(t *testing.T) {
 			"[Image at Turn 3: The login page [after) the fix · png 1280×720 · context/line/9]"},
 		{`{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,` + packtest.Picture(t, asJPEG, 64, 48) + `"}}`, "", "[Image at Turn 3: jpeg 64×48 · context/line/9]"},
 		{`{"type":"image","data":"` + packtest.Picture(t, asGIF, 7, 5) + `","mimeType":"image/gif"}`, strings.Repeat("long ", 40), "[Image at Turn 3: long long long long long long long long long… · gif 7×5 · context/line/9]"},
-		{`{"type":"image","source":{"media_type":"image/webp","data":"AAAA"}}`, "", "[Image at Turn 3: webp · context/line/9]"},
+		{`{"type":"image","source":{"media_type":"image/webp","data":"AAAA"}}`, "", "[Image at Turn 3: context/line/9]"},
 		{`{"type":"image","source":{"media_type":"image/png","data":"iVBORw0KGgo="}}`, "", "[Image at Turn 3: png · context/line/9]"},
 		{`{"type":"input_image","image_url":"https://example.org/a.png"}`, "A", "[Image at Turn 3: A · context/line/9]"},
 		{`{"type":"input_audio","input_audio":{"data":"xx"}}`, "\n ", "[Audio at Turn 3: context/line/9]"},

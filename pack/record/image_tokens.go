@@ -9,33 +9,29 @@ import (
 //
 //   - Anthropic, "Vision" (docs.anthropic.com/en/docs/build-with-claude/vision): width × height / 750 tokens, after it was scaled so
 //     that no edge has more than 1568 pixels; about 1600 at most.
-//   - OpenAI, "Images and vision" (platform.openai.com/docs/guides/images-vision), detail high: scaled to fit a square of 2048 pixels,
-//     then so that its shortest side has 768 at most; 85 tokens and 170 for each tile of 512 × 512.
 //   - Google, "Understand and count tokens" (ai.google.dev/gemini-api/docs/tokens): 258 where both edges have 384 pixels at most, else
 //     258 for each tile, whose edge is two thirds of the shorter edge, between 256 and 768.
 //
-// A pack is folded once for all of them, so the largest counts. An image whose size is not known, since it is behind an
+// A pack is folded once for all providers, so the largest counts. OpenAI ("Images and vision", 85 tokens and 170 for each tile of
+// 512 × 512 after scaling) never counts more than Google. An image whose size is not known, since it is behind an
 // address or its header cannot be read, counts as the largest that Anthropic and OpenAI know.
 const unknownImage = 1600
 
+// anthropicEdge is the longest edge in pixels of an image that Anthropic does not scale.
+const anthropicEdge = 1568
+
 // imageTokens is what an image of a size costs at most.
 func imageTokens(width, height int) int {
-	return max(anthropicTokens(width, height), openAITokens(width, height), geminiTokens(width, height))
+	return max(anthropicTokens(width, height), geminiTokens(width, height))
 }
 
 // anthropicTokens returns what an image of a size costs at Anthropic.
 func anthropicTokens(width, height int) int {
-	w, h := fitted(float64(width), float64(height), 1568)
-	return min(unknownImage, int(w*h/750)+1)
-}
-
-// openAITokens returns what an image of a size costs at OpenAI.
-func openAITokens(width, height int) int {
-	w, h := fitted(float64(width), float64(height), 2048)
-	if short := min(w, h); short > 768 {
-		w, h = w*768/short, h*768/short
+	w, h := float64(width), float64(height)
+	if long := max(w, h); long > anthropicEdge {
+		w, h = w*anthropicEdge/long, h*anthropicEdge/long
 	}
-	return 85 + 170*tiles(w, 512)*tiles(h, 512)
+	return min(unknownImage, int(w*h/750)+1)
 }
 
 // geminiTokens returns what an image of a size costs at Google.
@@ -45,14 +41,6 @@ func geminiTokens(width, height int) int {
 	}
 	edge := min(max(float64(int(float64(min(width, height))/1.5)), 256), 768)
 	return 258 * tiles(float64(width), edge) * tiles(float64(height), edge)
-}
-
-// fitted scales a size so that no edge is longer than most.
-func fitted(w, h, most float64) (float64, float64) {
-	if long := max(w, h); long > most {
-		return w * most / long, h * most / long
-	}
-	return w, h
 }
 
 // tiles is how many edges fit along a length, and one for the rest.

@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -60,5 +61,13 @@ func TestQuestionToolsByFormatAndName(t *testing.T) {
 		if got := questionTool(c.format, c.name) != nil; got != c.counts {
 			t.Errorf("%s %q: counts %t", c.format, c.name, got)
 		}
+	}
+}
+
+// Both ends of a long message were joined without a mark.
+func TestEndsMarkTheGap(t *testing.T) {
+	text := Ends(strings.Repeat("a", LongText) + strings.Repeat("b", LongText))
+	if want := strings.Repeat("a", LongText/2) + "\n…\n" + strings.Repeat("b", LongText/2); text != want {
+		t.Errorf("%d bytes", len(text))
 	}
 }

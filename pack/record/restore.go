@@ -1,20 +1,15 @@
 package record
 
 import (
-	"bytes"
-	"encoding/json"
 	"slices"
-	"strings"
 
+	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// Arguments of a restored call that take more bytes are shortened: each text in them to its first
-// bytes.
-const (
-	restoredBytes     = 600
-	restoredTextBytes = 120
-)
+// restoredTokens is the limit of the arguments of a restored call.
+const restoredTokens = 150
 
 // RestoredCalls returns the calls with the given ids of the record at an address, and the thinking
 // before them, for a prompt that shows a result without its call. Long arguments are shortened. Nil
@@ -32,7 +27,10 @@ func RestoredCalls(log Records, at Address, ids []string) ([]Portion, error) {
 		case c.Kind == ThoughtPortion:
 		case c.Kind == CallPortion && slices.Contains(ids, c.ID):
 			calls = true
-			if short := shortArguments(c.Text, at); short != c.Text {
+			if short, cut := toolcall.Shortened(c.Text, restoredTokens, at.Path()); cut || !compress.Fits(short, restoredTokens) {
+				if _, valid := ReadJSON(short); !valid || !cut {
+					short = leftOutArguments(at)
+				}
 				c.Text, c.Raw, c.Broken, c.Halved, c.Extra = short, nil, false, false, 16
 			}
 		default:
@@ -44,30 +42,4 @@ func RestoredCalls(log Records, at Address, ids []string) ([]Portion, error) {
 		return nil, nil
 	}
 	return restored, nil
-}
-
-// shortArguments shortens the arguments of a call in the record at an address. The result is an
-// object of JSON if anything is cut.
-func shortArguments(text string, at Address) string {
-	if len(text) <= restoredBytes {
-		return text
-	}
-
-	v, _ := ReadJSON(text)
-	object, ok := v.(map[string]any)
-	if !ok {
-		return leftOutArguments(at)
-	}
-	for key, value := range object {
-		if s, is := value.(string); is && len(s) > restoredTextBytes {
-			object[key] = strings.ToValidUTF8(s[:restoredTextBytes], "") + "… (" + at.Path() + ")"
-		}
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(object); err != nil || b.Len() > 2*restoredBytes {
-		return leftOutArguments(at)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

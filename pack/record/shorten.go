@@ -90,7 +90,7 @@ func (s Rendering) WriteCalls(body int) (text, how string, arguments []string) {
 		short = s.text()
 	}
 	if !limit.Holds(short) {
-		short, arguments = headTail(short, limit, s.At.Path()), nil
+		short, arguments = result.HeadTail(short, limit, s.At.Path()), nil
 		if how == "" || how == byArguments {
 			how = HeadAndTail
 		}
@@ -106,37 +106,6 @@ func (s Rendering) WriteCalls(body int) (text, how string, arguments []string) {
 
 // byArguments is how a record is shortened of which only arguments of calls were.
 const byArguments = "arguments"
-
-// headTail returns [result.HeadTail] of a text. If a line of what is left out tells of a failure, the first of these stands there, too:
-// who pastes a screen means it.
-func headTail(text string, limit result.Limit, path string) string {
-	short := result.HeadTail(text, limit, path)
-	told := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if _, tells := result.FailureLine(line); tells && !strings.HasSuffix(line, ";") && !strings.HasSuffix(line, "{") {
-			told = compress.Clip(line, toldBytes)
-			break
-		}
-	}
-	less := limit
-	if less.Tokens -= ctxabi.Weight(told) + 1; told == "" || strings.Contains(short, told) || less.Tokens < limit.Tokens*3/4 {
-		return short
-	}
-	with := result.HeadTail(text, less, path)
-	end := strings.Index(with, " left out, all of it in "+path)
-	if end < 0 || strings.Contains(with, told) {
-		return short
-	}
-	at := strings.LastIndexByte(with[:end], '\n') + 1
-	if with = with[:at] + told + "\n" + with[at:]; !limit.Holds(with) {
-		return short
-	}
-	return with
-}
-
-// toldBytes is how much of a line that tells of a failure stands where the text around it is left out.
-const toldBytes = 200
 
 // limit returns the limit of so many tokens.
 func (s *Rendering) limit(tokens int) result.Limit {

@@ -1,8 +1,6 @@
 package source
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,7 +9,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/recipe"
@@ -30,7 +27,6 @@ type Chosen struct {
 	env    *content            // context/env, whose variables it was checked with
 	notes  []string            // what is wrong with the file, for the report
 	owners map[string]uint32   // of the files it was read from
-	kept   uint64              // session.KeptChanges when it was chosen
 }
 
 // same reports whether nothing that c was made from changed.
@@ -60,11 +56,10 @@ func recipeEntry(h *home, rel string) string {
 // the last good one, else the default one. What is wrong with the files is reported once.
 func choose(x *session.Session, h *home, rel string, env *content, last *Chosen) *Chosen {
 	entry := recipeEntry(h, rel)
-	changes := x.KeptChanges()
-	if last.same(h, entry, env) && (last.kept == changes || len(last.notes) == 0) { // else another host may have seen a better one
+	if last.same(h, entry, env) {
 		return last
 	}
-	c := &Chosen{kept: changes, entry: entry, env: env, read: map[string]*content{}, owners: map[string]uint32{}}
+	c := &Chosen{entry: entry, env: env, read: map[string]*content{}, owners: map[string]uint32{}}
 	kept := readLast(x)
 	if entry == "" {
 		c.Recipe = recipe.Default()
@@ -126,51 +121,22 @@ type LastRecipe struct {
 }
 
 func readLast(x *session.Session) (k LastRecipe) {
-	defer func() {
-		if x.Keeps() {
-			told, _ := toldOf.Load(x.ID())
-			k.Reported, _ = told.(string)
-		}
-	}()
 	if data, err := x.Derived(LastRecipeFile); err != nil || json.Unmarshal(data, &k) != nil {
 		return LastRecipe{}
 	}
 	return k
 }
 
-// toldOf has what errors.jsonl of sessions that other hosts have, too, has been told here, by their ids: LastRecipe
-// is the same on all hosts then.
-var toldOf sync.Map
-
 // write stores k. An empty one is removed.
 func (k LastRecipe) write(x *session.Session) {
-	told := k.Reported
-	if x.Keeps() {
-		k.Reported = ""
-	}
 	data, err := json.Marshal(k)
-	empty := k.Recipe == nil && k.Reported == ""
 	switch {
 	case err != nil:
-	case x.Keeps():
-		toldOf.Store(x.ID(), told)
-		k.share(x, data, empty)
-	case empty:
+	case k.Recipe == nil && k.Reported == "":
 		x.RemoveDerived(LastRecipeFile)
 	default:
 		x.SetDerived(LastRecipeFile, data) // at worst the next recipe that is wrong finds an older one, or none
 	}
-}
-
-// share commits k, as data, for all hosts in the background.
-func (k LastRecipe) share(x *session.Session, data []byte, empty bool) {
-	if was, err := x.Derived(LastRecipeFile); bytes.Equal(was, data) || err != nil && empty {
-		return
-	}
-	Keep(context.Background(), x, func() (session.Kept, bool) {
-		was, err := x.KeptSum(LastRecipeFile)
-		return session.Kept{Name: LastRecipeFile, Was: was, Data: data, Drop: empty}, err == nil
-	})
 }
 
 // LastGoodRecipe is the recipe that packs of a session are made by while its own is wrong; env is the session's context/env.

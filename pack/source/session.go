@@ -44,7 +44,6 @@ type Gathered struct {
 	sections  map[string]string
 	exists    map[string]bool
 	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
-	Computes  bool                     // the recipe has sources that run commands
 	project   string                   // of context/project
 	parent    string                   // of meta.json: whose child the session is
 	children  []session.Child          // as they were when results was made; none where the recipe shows none
@@ -191,7 +190,6 @@ func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, 
 func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 	r := g.Chosen.Recipe
 	g.Budget = gr.Fallback(r)
-	g.Computes = slices.ContainsFunc(r.Sources, func(s recipe.Source) bool { return s.Type.Computed() })
 	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
 		g.Budget = n
 	}

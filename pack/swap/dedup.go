@@ -2,9 +2,6 @@ package swap
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,47 +19,47 @@ import (
 	"github.com/ctxfs/ctxfs/session/blob"
 )
 
-// What repeats in a history is looked for when somebody looks: neither appends nor packs do it. Records are gone
-// through once, in the order of the timeline, and what was learned of them is kept in lines of a batch each, so
-// that the next daemon goes on where this one was.
+// Repeats are searched only when somebody looks: neither appends nor packs do it. Each record is read
+// once, in the order of the timeline. What was found is stored in one line for each batch of records,
+// so that the next daemon continues there.
 
-// DedupName is the derived content that remembers what was gone through.
+// DedupName is the derived content that stores the batches.
 const DedupName = "dedup/batches"
 
-// Dedup is what repeats in a session's history.
-type Dedup struct {
-	Size atomic.Int64 // about, in bytes
+// minBlob is the least number of bytes of a text that may be a blob.
+const minBlob = 1 << 10
 
-	mu       sync.Mutex   // held while records are read
-	repeats  *repeatTable // nil: nothing was loaded yet
-	payloads []ctxabi.BlobRow
-	payload  map[string]int   // by id
-	places   int              // of the timeline that were gone through
-	tools    int              // tool events among them
-	partial  bool             // a record could not be read: from there on nothing is kept
-	rows     []ctxabi.BlobRow // as of places
-	users    []blob.Blob      // that shown tells of
-	Shown    atomic.Pointer[Nodes]
+// batchVersion is the version of the stored batches. Batches of other versions are made again.
+const batchVersion = 2
+
+// Dedup lists the contents that the history of a session repeats, and all its images and files.
+type Dedup struct {
+	Size atomic.Int64 // estimated memory in bytes
+
+	mu      sync.Mutex       // held while records are read
+	byID    map[string]int   // index in blobs; nil: nothing was loaded yet
+	blobs   []ctxabi.BlobRow // distinct contents in the order of the history
+	places  int              // records that were read
+	tools   int              // tool events among them
+	partial bool             // a record could not be read, so that nothing is stored from there on
+	users   []blob.Blob      // as of Shown
+	changed bool             // since Shown
+	Shown   atomic.Pointer[Nodes]
 }
 
-// Batch is what was learned of some records, as it is kept.
+// Batch is what some records contain, as it is stored.
 type Batch struct {
 	prefix.Batch
-	Contents []keptContent `json:"contents,omitempty"`
-	Payloads []keptPayload `json:"payloads,omitempty"`
+	Version  int       `json:"version"`
+	Contents []Content `json:"contents,omitempty"`
 }
 
-type keptContent struct {
+// Content is a text of a record, or an image or file in it.
+type Content struct {
 	Ref    ctxabi.ContentRef `json:"ref"`
-	Size   int               `json:"size"`
-	Chunks []byte            `json:"chunks,omitempty"` // sum and length of each; none where an earlier content says the same
-	Blobs  []foundBlob       `json:"blobs,omitempty"`  // that it was the first to repeat
-}
-
-type keptPayload struct {
-	Ref  ctxabi.ContentRef `json:"ref"`
-	Size int64             `json:"size"`
-	Kind string            `json:"kind"`
+	Size   int64             `json:"size"`
+	Kind   string            `json:"kind"`
+	Tokens int               `json:"tokens,omitempty"` // of a text, where it first occurs
 }
 
 // Update reads the records that were not read yet and returns what repeats. It returns an error when
@@ -79,7 +76,7 @@ func (d *Dedup) Update(ctx context.Context, x *session.Session, e *source.Logs) 
 		in.Events = e.Stored(t.Events, true)
 	}
 	m := in.History()
-	if d.repeats == nil {
+	if d.byID == nil {
 		if err := d.load(x); err != nil {
 			return nil, err
 		}
@@ -108,27 +105,24 @@ func (d *Dedup) Update(ctx context.Context, x *session.Session, e *source.Logs) 
 		if !d.partial {
 			x.AppendDerived(DedupName, line) // what is lost is read again
 		}
-		d.rows = nil
+		d.changed = true
 	}
 	n, users := d.Shown.Load(), x.Blobs()
-	if n == nil || d.rows == nil || !slices.Equal(users, d.users) {
-		if d.rows == nil {
-			d.rows = d.found()
-		}
-		n, d.users = d.index(users), users
+	if n == nil || d.changed || !slices.Equal(users, d.users) {
+		n, d.users, d.changed = d.index(users), users, false
 		d.Shown.Store(n)
 	}
-	d.Size.Store(int64(d.repeats.bytes() + 400*len(d.payloads) + n.bytes()))
+	d.Size.Store(int64(400*len(d.blobs) + n.bytes()))
 	return n, nil
 }
 
 func (d *Dedup) begin() {
-	d.repeats, d.payloads, d.payload, d.places, d.tools, d.partial, d.rows = newRepeatTable(), nil, map[string]int{}, 0, 0, false, nil
+	d.byID, d.blobs, d.places, d.tools, d.partial, d.changed = map[string]int{}, nil, 0, 0, false, true
 }
 
 // read goes through the next records.
 func (d *Dedup) read(m record.Records) (Batch, error) {
-	kept := Batch{Batch: prefix.Batch{From: d.places + 1}}
+	kept := Batch{Batch: prefix.Batch{From: d.places + 1}, Version: batchVersion}
 	for bytes := 0; d.places < m.Len() && bytes < finds.BatchBytes; {
 		at := d.places + 1
 		e := m.At(at)
@@ -151,21 +145,19 @@ func (d *Dedup) readRecord(m record.Records, at int, kept *Batch) error {
 	if err != nil {
 		return record.Unreadable(a, err)
 	}
-	text := func(form ctxabi.ContentForm, part int, text string) {
-		if len(text) < minBlob {
+	add := func(form ctxabi.ContentForm, part int, kind string, content []byte) {
+		if kind == ctxabi.BlobText && len(content) < minBlob {
 			return
 		}
-		c := keptContent{Ref: ctxabi.ContentRef{Source: a.Log(), Start: a.Line, End: a.Line, Form: form, Part: part}, Size: len(text)}
-		sum := contentSum(sha256.Sum256([]byte(text)))
-		var chunks []chunkOf
-		if _, known := d.repeats.wholes[sum]; !known {
-			chunks = cut(text)
+		ref := ctxabi.ContentRef{Source: a.Log(), Start: a.Line, End: a.Line, Form: form, Part: part}
+		c := Content{Ref: withHash(ref, ctxabi.ContentID(content)), Size: int64(len(content)), Kind: kind}
+		if _, known := d.byID[c.Ref.ID()]; !known && kind == ctxabi.BlobText {
+			c.Tokens = ctxabi.Weight(content)
 		}
-		c.Blobs = d.repeats.add(c.Ref, text, sum, chunks)
-		c.Chunks = packChunks(chunks)
-		c.Ref.Hash = "sha256:" + hex.EncodeToString(sum[:])
+		d.add(c)
 		kept.Contents = append(kept.Contents, c)
 	}
+	text := func(form ctxabi.ContentForm, part int, text string) { add(form, part, ctxabi.BlobText, []byte(text)) }
 	if a.Event {
 		if ev, ok := ctxabi.DecodeToolEvent(raw); ok {
 			text(ctxabi.FormText, 0, ev.Text)
@@ -185,25 +177,26 @@ func (d *Dedup) readRecord(m record.Records, at int, kept *Batch) error {
 		return nil
 	}
 	for i, p := range ctxabi.Payloads(raw) {
-		k := keptPayload{Size: int64(len(p.Bytes)), Kind: ctxabi.BlobFile,
-			Ref: withHash(ctxabi.ContentRef{Source: a.Log(), Start: a.Line, End: a.Line, Form: ctxabi.FormData, Part: i}, ctxabi.ContentID(p.Bytes))}
+		kind := ctxabi.BlobFile
 		if strings.HasPrefix(p.Mime, "image/") {
-			k.Kind = ctxabi.BlobImage
+			kind = ctxabi.BlobImage
 		}
-		d.addPayload(k)
-		kept.Payloads = append(kept.Payloads, k)
+		add(ctxabi.FormData, i, kind, p.Bytes)
 	}
 	return nil
 }
 
-func (d *Dedup) addPayload(k keptPayload) {
-	if i, known := d.payload[k.Ref.Hash]; known {
-		d.payloads[i].Count++
-		d.payloads[i].Refs.Add(SourceOf(k.Ref))
-		return
+// add counts a content.
+func (d *Dedup) add(c Content) {
+	id := c.Ref.ID()
+	k, known := d.byID[id]
+	if !known {
+		k = len(d.blobs)
+		d.byID[id] = k
+		d.blobs = append(d.blobs, ctxabi.BlobRow{Bytes: c.Size, Hash: id, Kind: c.Kind, Source: SourceOf(c.Ref), Tokens: c.Tokens, Ref: c.Ref})
 	}
-	d.payload[k.Ref.Hash] = len(d.payloads)
-	d.payloads = append(d.payloads, ctxabi.BlobRow{Bytes: k.Size, Hash: k.Ref.ID(), Kind: k.Kind, Refs: ctxabi.Places{SourceOf(k.Ref)}, Count: 1, Source: SourceOf(k.Ref), Ref: k.Ref})
+	d.blobs[k].Count++
+	d.blobs[k].Refs.Add(SourceOf(c.Ref))
 }
 
 // load continues after the records that the stored batches cover. It returns an error if the history
@@ -212,7 +205,13 @@ func (d *Dedup) load(x *session.Session) error {
 	d.begin()
 	records, tools, fits, err := prefix.LoadLines(source.Derived{Session: x, Name: DedupName}, func(line []byte) bool {
 		var b Batch
-		return json.Unmarshal(line, &b) == nil && d.replay(&b)
+		if json.Unmarshal(line, &b) != nil || b.Version != batchVersion {
+			return false
+		}
+		for _, c := range b.Contents {
+			d.add(c)
+		}
+		return true
 	})
 	if !fits {
 		d.begin()
@@ -221,90 +220,24 @@ func (d *Dedup) load(x *session.Session) error {
 	return err
 }
 
-// replay adds what a batch tells of.
-func (d *Dedup) replay(b *Batch) bool {
-	for _, c := range b.Contents {
-		sum, ok := sumIn(c.Ref)
-		chunks, whole := unpackChunks(c.Chunks)
-		size := 0
-		for _, chunk := range chunks {
-			size += chunk.length
-		}
-		if _, known := d.repeats.wholes[sum]; !ok || !whole || !known && size != c.Size {
-			return false
-		}
-		d.repeats.hold(unhashed(c.Ref), sum, c.Size, chunks)
-		for _, f := range c.Blobs {
-			if f.Content < 0 || f.Content >= len(d.repeats.contents) || f.From < 0 || f.N < 1 || f.From+f.N > len(d.repeats.contents[f.Content].chunks) {
-				return false
-			}
-			d.repeats.note(f)
-		}
-	}
-	for _, p := range b.Payloads {
-		d.addPayload(p)
-	}
-	return true
-}
-
-func sumIn(r ctxabi.ContentRef) (sum contentSum, ok bool) {
-	b, err := hex.DecodeString(strings.TrimPrefix(r.Hash, "sha256:"))
-	return sum, err == nil && copy(sum[:], b) == len(sum)
-}
-
-// packChunks returns each chunk 14 bytes.
-func packChunks(chunks []chunkOf) (b []byte) {
-	for _, c := range chunks {
-		b = append(b, c.sum[:]...)
-		b = binary.LittleEndian.AppendUint16(b, uint16(c.length))
-	}
-	return b
-}
-
-func unpackChunks(b []byte) (chunks []chunkOf, whole bool) {
-	const each = len(chunkSum{}) + 2
-	for ; len(b) >= each; b = b[each:] {
-		chunks = append(chunks, chunkOf{chunkSum(b), int(binary.LittleEndian.Uint16(b[len(chunkSum{}):]))})
-	}
-	return chunks, len(b) == 0
-}
-
-// found lists all that was found, in the order of the history.
-func (d *Dedup) found() []ctxabi.BlobRow {
-	var rows []ctxabi.BlobRow
-	counts := d.repeats.counts()
-	for i := range d.repeats.blobs {
-		rows = append(rows, d.repeats.row(&d.repeats.blobs[i], counts[i]))
-	}
-	return append(rows, d.payloads...)
-}
-
-// index is rows and what users stored behind them. What both have is the user's, and says how often the history has it.
+// index returns the blobs of the history, and after them those that users stored. A blob that both have is
+// the user's, and its row counts how often the history has it.
 func (d *Dedup) index(users []blob.Blob) *Nodes {
-	stored := map[string]*standing{}
-	for _, u := range users {
-		stored[u.ID] = &standing{refs: ctxabi.Places{}}
-	}
-	if len(users) > 0 {
-		for i := range d.repeats.contents {
-			id := "sha256-" + hex.EncodeToString(d.repeats.contents[i].sum[:])
-			if s := stored[id]; s != nil {
-				s.at(d.repeats.contents[i].ref)
-			}
-		}
-	}
 	n := &Nodes{}
-	for _, row := range d.rows {
-		if s := stored[row.Hash]; s != nil {
-			if row.Count > s.count {
-				*s = standing{row.Count, row.Refs}
-			}
-			continue
+	stored := map[string]bool{}
+	for _, u := range users {
+		stored[u.ID] = true
+	}
+	for _, row := range d.blobs {
+		if !stored[row.Hash] && (row.Kind != ctxabi.BlobText || row.Count > 1) {
+			n.add(row.Hash, Node{Size: row.Bytes, Tokens: row.Tokens, Ref: row.Ref}, row)
 		}
-		n.add(row.Hash, Node{Size: row.Bytes, Tokens: row.Tokens, Ref: row.Ref}, row)
 	}
 	for _, u := range users {
-		row := ctxabi.BlobRow{Bytes: u.Size, Hash: u.ID, Kind: ctxabi.BlobFile, Refs: stored[u.ID].refs, Count: stored[u.ID].count, Source: ctxabi.BlobOfUser}
+		row := ctxabi.BlobRow{Bytes: u.Size, Hash: u.ID, Kind: ctxabi.BlobFile, Refs: ctxabi.Places{}, Source: ctxabi.BlobOfUser}
+		if k, known := d.byID[u.ID]; known {
+			row.Refs, row.Count = d.blobs[k].Refs, d.blobs[k].Count
+		}
 		n.add(u.ID, Node{Size: u.Size}, row)
 	}
 	return n.sorted()
@@ -313,10 +246,4 @@ func (d *Dedup) index(users []blob.Blob) *Nodes {
 // SourceOf names the record that a ref is of: "messages:12".
 func SourceOf(r ctxabi.ContentRef) string {
 	return fmt.Sprintf("%s:%d", strings.TrimSuffix(r.Source, ".jsonl"), r.Start)
-}
-
-func blobRow(kind string, ref ctxabi.ContentRef, id contentSum, size int64, in standing, tokens int) ctxabi.BlobRow {
-	row := ctxabi.BlobRow{Bytes: size, Hash: "sha256-" + hex.EncodeToString(id[:]), Kind: kind, Refs: in.refs, Count: in.count, Source: SourceOf(ref), Tokens: tokens}
-	row.Ref = withHash(ref, row.Hash)
-	return row
 }

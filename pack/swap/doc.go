@@ -4,7 +4,7 @@
 //
 //	each build ─► Swap.Note: ranges of a compaction, shortened results      no record is read
 //	a read     ─► Swap.Update: rows with hash, size, and summary ─► Nodes   each record is read once
-//	a read     ─► Dedup.Update: contents in chunks ─► blobs ─► Nodes        each record is read once
+//	a read     ─► Dedup.Update: contents by hash ─► blobs ─► Nodes          each record is read once
 //
 // # Where it is decided
 //
@@ -12,8 +12,7 @@
 //     rangesOf).
 //   - Which results get a row of their own, and the text of a summary: rows.go (minOutput,
 //     swapSummary).
-//   - Repeats, and their least size: dedup_table.go (repeatTable.add, minBlob).
-//     Chunks are cut by compress.Chunks.
+//   - Repeats, and their least size: dedup.go (Dedup.index, minBlob).
 //   - Where progress is stored: derived content swap/notes, swap/rows (swap.go), and dedup/batches
 //     (dedup.go).
 //
@@ -22,9 +21,8 @@
 //
 // # Files, from top to bottom
 //
-//	dedup_table.go  repeated contents, found in chunks
-//	dedup.go        Dedup: repeated content of a history
-//	swap.go         Swap: content that left the prompt
-//	nodes.go        contents by their hash
-//	rows.go         rows of content that left the prompt
+//	dedup.go  Dedup: repeated content of a history
+//	swap.go   Swap: content that left the prompt
+//	nodes.go  contents by their hash
+//	rows.go   rows of content that left the prompt
 package swap

@@ -88,9 +88,13 @@ func (r *swapReader) rows(n Departure, have map[ctxabi.ContentRef]bool) (rows []
 			if len(o.text) < least || have[ref] {
 				continue
 			}
+			text := ""
+			if i < len(said) {
+				text = said[i].text
+			}
 			row := ctxabi.SwapRow{Bytes: int64(len(o.text)), ID: ctxabi.ContentID([]byte(o.text)), Kind: ctxabi.SwapOutput,
 				Range: ctxabi.Span{From: line, To: line}.String(), Source: file, Tokens: ctxabi.Weight(o.text),
-				Summary: swapSummary(o.name, compress.Fold(edges(textOf(said, i)), swapFold))}.Named()
+				Summary: swapSummary(o.name, compress.Fold(edges(text), swapFold))}.Named()
 			row.Ref = withHash(ref, row.ID)
 			row.Event = eventOf(r.x, row)
 			rows = append(rows, row)
@@ -121,14 +125,6 @@ func eventOf(x *session.Session, row ctxabi.SwapRow) string {
 		return ""
 	}
 	return cmp.Or(x.RecordID(row.Source, row.Ref.Start), row.Range)
-}
-
-// textOf is what output i says, as it is shown.
-func textOf(said []resultText, i int) string {
-	if i < len(said) {
-		return said[i].text
-	}
-	return ""
 }
 
 // edges returns whole lines of both ends of a text, as many as are looked at for its summary.

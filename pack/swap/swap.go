@@ -2,6 +2,7 @@ package swap
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -231,15 +232,8 @@ func unhashed(r ctxabi.ContentRef) ctxabi.ContentRef {
 	return r
 }
 
-// compareRows orders rows by where they stand.
+// compareRows orders rows by log, messages first, and by record.
 func compareRows(a, b ctxabi.SwapRow) int {
-	if n := strings.Compare(b.Source, a.Source); n != 0 { // messages, then events
-		return n
-	}
-	for _, n := range []int{a.Ref.Start - b.Ref.Start, b.Ref.End - a.Ref.End, strings.Compare(a.Kind, b.Kind), a.Ref.Part - b.Ref.Part} {
-		if n != 0 {
-			return n
-		}
-	}
-	return strings.Compare(string(a.Ref.Form), string(b.Ref.Form))
+	return cmp.Or(strings.Compare(b.Source, a.Source), a.Ref.Start-b.Ref.Start, b.Ref.End-a.Ref.End,
+		strings.Compare(a.Kind, b.Kind), a.Ref.Part-b.Ref.Part, strings.Compare(string(a.Ref.Form), string(b.Ref.Form)))
 }

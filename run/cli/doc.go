@@ -2,7 +2,7 @@
 // the hidden runner. A summarizer with an API runs summarize; a daemon starts runner as its second
 // process. [Register] adds the verbs to the root command.
 //
-// It may not import fs, views, or cluster.
+// It may not import fs or views.
 //
 // # Files, from top to bottom
 //

@@ -1,4 +1,4 @@
 // Package cli has the verb search. It registers it with [Register].
 //
-// It may not import pack, fs, or cluster. A mount opens its index with [NewEngine].
+// It may not import pack or fs. A mount opens its index with [NewEngine].
 package cli

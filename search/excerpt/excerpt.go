@@ -294,9 +294,6 @@ func (s *Sight) clipped(r Room) string {
 		at = 1
 	}
 	EachWord(part, func(from, to int) bool {
-		if s.q.lacks(part[from:to]) {
-			return true
-		}
 		compress.Terms(part[from:to], func(t uint64) {
 			if at == 0 && slices.Contains(s.q.Terms, t) {
 				at = max(at, from+1)

@@ -16,12 +16,7 @@ type Query struct {
 	Terms []uint64  // distinct, at most MaxTerms
 	Worth []float64 // of the terms
 	Exact []Exact   // texts that count more where they stand verbatim
-
-	Finder *compress.Finder // of the terms; nil: all lines are read for them
 }
-
-// lacks reports whether a text has none of the terms, where that is known without reading it for them.
-func (q *Query) lacks(text string) bool { return q.Finder != nil && q.Finder.Lacks(text) }
 
 // Exact is a text that is looked for verbatim.
 type Exact struct {
@@ -41,11 +36,9 @@ type Record struct {
 // textLine is a line of a record, or a piece of a very long one.
 type textLine struct {
 	from, to int
-	terms    int    // in it; notCounted: nobody asked yet
+	terms    int    // in it
 	has      uint64 // the query's terms in it, by their places
 }
-
-const notCounted = -1
 
 // Sight is what a record has of a query, line by line.
 type Sight struct {
@@ -66,11 +59,9 @@ func Look(d Record, q *Query, most int) *Sight {
 	s.lines = make([]textLine, len(passages))
 	for i, p := range passages {
 		l := &s.lines[i]
-		l.from, l.to, l.terms = p.From, p.To, notCounted
-		if part := s.read(i); !q.lacks(part) {
-			l.terms, l.has = q.termsOf(part)
-			s.Has |= l.has
-		}
+		l.from, l.to = p.From, p.To
+		l.terms, l.has = q.termsOf(s.read(i))
+		s.Has |= l.has
 	}
 	return s
 }
@@ -85,18 +76,14 @@ func (s *Sight) read(i int) string {
 
 // termsOf returns the number of a text's terms, and which of the query's are among them.
 func (q *Query) termsOf(text string) (n int, has uint64) {
-	note := func(t uint64) {
+	compress.Terms(text, func(t uint64) {
+		n++
 		for i, wanted := range q.Terms {
 			if t == wanted {
 				has |= 1 << i
 			}
 		}
-	}
-	if q.Finder != nil {
-		n = q.Finder.Terms(text, note)
-		return n, has
-	}
-	compress.Terms(text, func(t uint64) { n++; note(t) })
+	})
 	return n, has
 }
 
@@ -149,7 +136,7 @@ func (s *Sight) BestWindow(mean float64) (best float64) {
 			}
 			all |= l.has
 			for ; next <= k; next++ {
-				length += s.termsOn(next)
+				length += s.lines[next].terms
 			}
 			for has := l.has; has != 0; has &= has - 1 {
 				counts[bits.TrailingZeros64(has)]++
@@ -163,15 +150,6 @@ func (s *Sight) BestWindow(mean float64) (best float64) {
 		}
 	}
 	return best
-}
-
-// termsOn returns the number of terms on line i.
-func (s *Sight) termsOn(i int) int {
-	l := &s.lines[i]
-	if l.terms == notCounted {
-		l.terms, _ = s.q.termsOf(s.read(i))
-	}
-	return l.terms
 }
 
 // shortTalk is up to how many bytes of words before a call only announce it.
@@ -195,10 +173,8 @@ func (s *Sight) Marks() (out []uint64) {
 			continue
 		}
 		for value := range strings.SplitSeq(s.line(i), `"`) {
-			if read := Unescape(value); !s.q.lacks(read) {
-				if _, has := s.q.termsOf(read); has != 0 {
-					out = append(out, mark(value)^has)
-				}
+			if _, has := s.q.termsOf(Unescape(value)); has != 0 {
+				out = append(out, mark(value)^has)
 			}
 		}
 	}

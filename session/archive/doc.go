@@ -18,8 +18,6 @@
 //   - raw or sealed records after a crash in the middle of a seal: settle.go. It compares the tail
 //     with the length in the arrival rows ([Rows]). If both copies exist, the raw records win
 //   - number and name of a part: NamePart in swap.go, names.go. Numbers grow and may have gaps
-//   - a part without a file is fetched: source.go. [ErrAway] reports bytes that are not available
-//     now
 //   - damaged frames: part.go. A [DamageError] names the unreadable bytes; other frames stay
 //     readable
 //   - a log file read without a store, as by zstdcat: plain.go; memory-mapped reads: view.go
@@ -46,7 +44,6 @@
 //	list.go    list of parts
 //	plain.go   reads of a log without a store
 //	part.go    one part, and the cache of frames
-//	source.go  parts without a file
 //	format.go  format of a part
 //	names.go   file names of parts
 package archive

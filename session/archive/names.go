@@ -11,15 +11,6 @@ import (
 // PartName names a sealed part, relative to the session.
 func PartName(log string, number int) string { return fmt.Sprintf("%s.%d.zst", log, number) }
 
-// AwayDir has what a session knows of sealed parts that have no file, relative to the session: of each
-// where it lies, and what was read of it.
-const AwayDir = ctxabi.InternalDir + "/parts"
-
-// AwayRow names the file that has where a part lies, and AwayFrames that of the frames that were read,
-// relative to the session.
-func AwayRow(log string, number int) string    { return AwayFrames(log, number) + ".row" }
-func AwayFrames(log string, number int) string { return AwayDir + "/" + PartName(log, number) }
-
 // ListFile names the list of a log's sealed parts, relative to the session.
 func ListFile(log string) string {
 	if log == ctxabi.MessagesFile {

@@ -22,7 +22,6 @@ type Location struct {
 	Frames *Cache
 
 	Windows *Windows // nil: nothing is mapped
-	Source  Source   // has parts that have no file; nil: there are none
 }
 
 // Part is one sealed part of a log, open for reading. It is safe for concurrent use.
@@ -65,15 +64,7 @@ func (p *Part) find() {
 	fi, err := x.Root.FS.Stat(x.Path(PartName(p.at.Log, p.Number)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		var f vfs.File
-		if f, err = p.elsewhere(errNoPart); err == nil {
-			err = f.Close()
-		}
-		if p.gone = err; errors.Is(err, fs.ErrNotExist) {
-			p.gone = errNoPart
-		} else if errors.Is(err, ErrAway) {
-			return
-		}
+		p.gone = errNoPart
 	case err != nil:
 		p.gone = err
 	case !fi.Mode().IsRegular():
@@ -86,8 +77,8 @@ func (p *Part) find() {
 
 var errNoPart = errors.New("it does not exist")
 
-// WithFile calls do with the part's file, or what the source of the log has in its place. An error
-// that is ctxabi.ErrNoFiles, ErrNotFound (of the session) or [ErrAway] is no damage of the part.
+// WithFile calls do with the part's file. An error that is ctxabi.ErrNoFiles or ErrNotFound (of the
+// session) is no damage of the part.
 func (p *Part) WithFile(do func(f vfs.File) error) error {
 	switch {
 	case p.gone != nil:
@@ -111,10 +102,12 @@ func (p *Part) open() (vfs.File, error) {
 		return nil, ctxabi.E("read", p.at.Log, ctxabi.ErrNotFound, "the session was removed")
 	}
 	f, _, err := vfs.OpenRegular(x.Root.FS, x.Path(PartName(p.at.Log, p.Number)), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return p.elsewhere(err)
-	}
 	return f, err
+}
+
+// passes reports whether err is no damage of a part, but a failure that may be over at the next read.
+func passes(err error) bool {
+	return errors.Is(err, ctxabi.ErrNoFiles) || errors.Is(err, ctxabi.ErrNotFound)
 }
 
 // table knows where the frames are. One that is damaged is made up from the frames themselves as

@@ -104,7 +104,7 @@ func (d *Data) holds(p *Part, off int64) (same bool, err error) {
 	buf := make([]byte, frameMost)
 	p.check(func(raw []byte, bad error) bool {
 		if bad != nil {
-			if errors.Is(bad, ctxabi.ErrNoFiles) || errors.Is(bad, ErrAway) {
+			if errors.Is(bad, ctxabi.ErrNoFiles) {
 				err = bad
 			}
 			same = false

@@ -1,6 +1,5 @@
 // Package arrival defines the rows of .ctxfs/arrivals: a log has one row for each commit, with the
-// position, hash, time, and writer of the records. Package log writes and reads rows; a cluster
-// sends the same bytes to other hosts.
+// position, hash, time, and writer of the records. Package log writes and reads rows.
 //
 //	line := arrival.AppendRow(nil, &row)
 //	row, ok := arrival.ParseRow(line[:len(line)-1])

@@ -35,22 +35,10 @@ type Store struct {
 	mu       sync.RWMutex         // comes before Root.Move; held for writing while a blob is judged and swept
 	lookedMu sync.Mutex           // held for moments only
 	looked   map[string]time.Time // when a blob was looked at last; guarded by lookedMu
-
-	sharer   Sharer               // nil: blobs are what the disk has
-	opened   time.Time            // where blobs are shared
-	told     map[string]time.Time // when a blob was used last, as all hosts know; guarded by lookedMu
-	toTell   []string             // of which that is not known yet; guarded by lookedMu
-	stagedMu sync.Mutex           // comes behind mu and before Root.Move
-	staged   map[string]string    // files whose content is being committed, by the blob's id; guarded by stagedMu
 }
 
-// Init makes x the store of what lies in dir. by decides for all hosts of the session; nil: there are no
-// others. Init is called once, before x is used.
-func (x *Store) Init(dir *disk.Dir, by Sharer) {
-	if x.dir, x.sharer = dir, by; by != nil {
-		x.opened = dir.Root.Now()
-	}
-}
+// Init makes x the store of the blobs in dir. It is called once, before x is used.
+func (x *Store) Init(dir *disk.Dir) { x.dir = dir }
 
 // Blobs lists what users stored, by id.
 func (x *Store) Blobs() (list []Blob) {
@@ -150,20 +138,13 @@ func (x *Store) RemoveBlob(id string, uid uint32) error {
 		return err
 	}
 	x.mu.RLock()
+	defer x.mu.RUnlock()
 	b, err := x.blob(id)
-	if x.sharer != nil {
-		x.mu.RUnlock() // who applies what is committed takes it
-	} else {
-		defer x.mu.RUnlock()
-	}
 	if err != nil {
 		return err
 	}
 	if uid != 0 && b.UID != uid {
 		return ctxabi.E("remove", Name(id), ctxabi.ErrDenied, "uid %d stored it", b.UID)
-	}
-	if x.sharer != nil {
-		return x.sharer.Commit(Change{ID: id, Drop: true})
 	}
 	return x.removeBlob(id)
 }
@@ -201,9 +182,6 @@ func (x *Store) SweepBlob(id string, confirm func(Blob) (bool, error)) (freed in
 	if err := x.dir.Root.Writable("collect"); err != nil {
 		return 0, false, err
 	}
-	if x.sharer != nil {
-		return x.sweepShared(id, confirm)
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	b, err := x.blob(id)
@@ -231,9 +209,6 @@ func (x *Store) BlobUsed(b Blob) time.Time {
 	if at := x.looked[b.ID]; at.After(used) {
 		used = at
 	}
-	if x.opened.After(used) { // what other hosts told before is not known
-		used = x.opened
-	}
 	return used
 }
 
@@ -246,7 +221,4 @@ func (x *Store) look(id string) {
 	}
 	x.looked[id] = now
 	x.lookedMu.Unlock()
-	if x.sharer != nil {
-		x.tell(id, now)
-	}
 }

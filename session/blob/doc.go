@@ -18,7 +18,6 @@
 //
 //   - valid name and content of a blob, partial writes, close: stage.go
 //   - a blob's time of last use: BlobUsed in blob.go; permission to remove it: RemoveBlob
-//   - blobs that several hosts share, one order of their changes: shared.go
 //   - whether a pack is kept (pack_ttl of gc.policy), and removal of old rows: served_add.go
 //   - bytes that the collector could free: served_expire.go
 //   - when a new segment begins (256 frames, size, age, or a pack that is mostly new):
@@ -48,6 +47,5 @@
 //	served_segment.go  segments: frames of similar packs
 //	served_row.go      rows of context/packs.jsonl
 //	stage.go           a blob that is being written
-//	shared.go          blobs that several hosts share
 //	blob.go            blobs under their hashes
 package blob

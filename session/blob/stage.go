@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/handles"
@@ -190,21 +190,52 @@ func (s *Stage) sum() (string, error) {
 
 // commit moves the staged file into its place.
 func (s *Stage) commit() error {
-	if s.x.sharer != nil {
-		return s.share()
-	}
 	store := s.x.dir.Root
 	s.x.mu.RLock()
 	defer s.x.mu.RUnlock()
 	if err := s.file.Sync(); err != nil {
 		return vfs.Failed("close", Name(s.id), err, "it was not stored")
 	}
-	if err := s.x.place(s.name, s.id, s.writer.UID, time.Time{}); err != nil {
+	if err := s.x.place(s.name, s.id, s.writer.UID); err != nil {
 		return err
 	}
 	s.committed = true
 	store.Owned.Delete(s.name)
 	store.Staged.Give(s.writer.UID, s.size, true)
+	return nil
+}
+
+// place moves a synced file to the path of the blob id, which the user uid stored.
+func (x *Store) place(name, id string, uid uint32) error {
+	store := x.dir.Root
+	store.Move.RLock()
+	defer store.Move.RUnlock()
+	dir := x.dir.Path(Dir)
+	o, err := x.dir.Owner()
+	if err != nil {
+		return vfs.Failed("close", Name(id), err, "it was not stored")
+	}
+	if o.Mode&0o070 != 0 { // in a shared space it is its writer's
+		o.UID = uid
+	}
+	err = store.FS.Mkdir(dir, 0o700)
+	if err == nil {
+		err = store.FS.SyncDir(x.dir.Path(ctxabi.InternalDir))
+	} else if errors.Is(err, fs.ErrExist) {
+		err = nil
+	}
+	if err == nil {
+		err = store.Own(name, o, o.FileMode())
+	}
+	if err == nil {
+		err = store.FS.Rename(name, x.dir.Path(Dir, id))
+	}
+	if err == nil {
+		err = store.FS.SyncDir(dir)
+	}
+	if err != nil {
+		return vfs.Failed("close", Name(id), err, "it was not stored")
+	}
 	return nil
 }
 

@@ -139,7 +139,7 @@ func (c *checker) checkSession(ctx context.Context, ref ctxabi.Ref) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			c.report(path.Join(t.rel, l.Name()), severityOf(err), NoRemedy, "it cannot be read: %v", err)
+			c.report(path.Join(t.rel, l.Name()), Lost, NoRemedy, "it cannot be read: %v", err)
 		}
 	}
 	t.checkServed(x)
@@ -212,12 +212,4 @@ func (c *checker) sessions() (refs []ctxabi.Ref) {
 		}
 	}
 	return refs
-}
-
-// severityOf returns what it means that a log cannot be read because of err.
-func severityOf(err error) Severity {
-	if IsAway(err) {
-		return Odd
-	}
-	return Lost
 }

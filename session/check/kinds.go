@@ -10,7 +10,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/blob"
 	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
@@ -45,9 +44,6 @@ var sessionKinds = []FileKind{
 	{disk.IDFile, Truth, nil}, // sessionTree.checkID
 	{log.ArrivalsFile(ctxabi.MessagesFile), Truth, nil},
 	{log.ArrivalsFile(ctxabi.EventsFile), Truth, nil},
-	{log.JournalFile, Truth, nil}, // of a copy, which its cluster checks
-	{log.SetsFile, Truth, nil},
-	{ctxabi.InternalDir + "/withdrawn", Truth, nil}, // where the journal ended of a session that is no copy any more
 	{log.IndexFile(ctxabi.MessagesFile), Cache, nil},
 	{log.IndexFile(ctxabi.EventsFile), Cache, nil},
 	{log.TokensFile(ctxabi.MessagesFile), Cache, nil},
@@ -83,9 +79,6 @@ var sessionKinds = []FileKind{
 	{ctxabi.InternalDir + "/" + session.VersionsFile, Kept, checkVersions},
 	{ctxabi.InternalDir + "/" + session.VersionsFile + ".seen", Cache, DerivedFile(nil)},
 	{disk.ErrorsFile, Report, checkErrors},
-	{archive.AwayDir + "/", Kept, nil},
-	{archive.AwayDir + "/*.row", Kept, nil},
-	{archive.AwayDir + "/*.zst", Cache, nil}, // with holes: what is read of it is held against hashes then
 	{disk.QuarantineDir + "/", Report, nil},
 	{disk.QuarantineDir + "/*", Report, nil},
 	{blob.Dir + "/", Truth, nil},

@@ -24,7 +24,7 @@ const setAsideDir = "quarantine"
 var daemonFiles = []string{session.DaemonFile, session.VolumesFile, session.MountpointFile}
 
 // storeFiles are the names in a store's directory.
-var storeFiles = []string{session.StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, session.ClusterDir, session.StrayDir, "lost+found"}
+var storeFiles = []string{session.StoreFile, ctxabi.HomeDir, ctxabi.SharedDir, disk.TmpDir, setAsideDir, session.StrayDir, "lost+found"}
 
 // open looks at what must be right before a store can be opened, and opens it.
 func (c *checker) open(dir string) error {

@@ -31,8 +31,7 @@ func (p Problem) severity() Severity { return cmp.Or(p.Severity, Lost) }
 
 // Verify reads everything of the session at ref that can be held against a hash: the chain, the
 // hash of each commit, each record, the index, what users stored, packs that were read. It changes
-// nothing. Records that lie in a cluster alone, and cannot be fetched, are noted and not verified. An error says that
-// it could not look, not that something is wrong.
+// nothing. An error says that it could not look, not that something is wrong.
 func Verify(ctx context.Context, s *session.Store, ref ctxabi.Ref) ([]Problem, error) {
 	x, err := s.Session(ref)
 	if err != nil {
@@ -42,9 +41,6 @@ func Verify(ctx context.Context, s *session.Store, ref ctxabi.Ref) ([]Problem, e
 	for _, l := range []*log.Log{x.Events(), x.Messages()} {
 		found, err := verifyLog(ctx, l)
 		all = append(all, found...)
-		if IsAway(err) {
-			all, err = append(all, Away(l.Name())), nil
-		}
 		if err != nil {
 			return all, err
 		}
@@ -54,14 +50,6 @@ func Verify(ctx context.Context, s *session.Store, ref ctxabi.Ref) ([]Problem, e
 		all = append(all, verifyServed(x)...)
 	}
 	return all, ctx.Err()
-}
-
-// IsAway reports whether an error is that of records which lie in a cluster alone and could not be fetched.
-func IsAway(err error) bool { return errors.Is(err, archive.ErrAway) }
-
-// Away returns the note on a file of which something could not be verified because of that.
-func Away(name string) Problem {
-	return Problem{name, "parts of it lie in the cluster alone and were not verified here; ctxfs cluster scrub reads them", Noted}
 }
 
 // verifyLog reads everything of a log.

@@ -59,7 +59,7 @@ func arrivalsOf(arg, store string, events bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := cli.OpenAt(at, nil)
+	s, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return "", err
 	}

@@ -1,9 +1,9 @@
 // Package cli has the verbs that make, show, change, and compare sessions: session, space, head,
-// history, and arrivals. It registers them with [Register].
+// and arrivals. It registers them with [Register].
 //
-// It may not import pack, fs, or cluster. search is the one package above session that it imports:
+// It may not import pack or fs. search is the one package above session that it imports:
 // session rm removes the words of a session from the index. gc/cli has verify and fsck, which check
-// the files of all folders. cluster/cli adds session publish and session withdraw.
+// the files of all folders.
 //
 // # Files, from top to bottom
 //
@@ -16,6 +16,5 @@
 //	archive.go   session archive
 //	space.go     space
 //	head.go      head
-//	history.go   history
 //	arrivals.go  arrivals
 package cli

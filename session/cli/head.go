@@ -42,7 +42,7 @@ then, and nobody cut anything off its end.
 }
 
 func printHeads(at locate.Place, out io.Writer) (err error) {
-	store, err := cli.OpenAt(at, nil)
+	store, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return err
 	}

@@ -23,9 +23,9 @@ func sessionLsCmd() *cobra.Command {
 		Long: `List the sessions of a store that the calling user may read; with PREFIX only
 those whose path begins with it, such as home/1000/agent/coder. Without --store
 this is the store of $CTXFS_MOUNT, of the mount that ~/.config/ctxfs/mount names,
-the default store, or that of the only mount. If the store cannot be read, or is
-that of a host of a cluster, its mount is read. If a session cannot be read, it is
-named on standard error, and the exit code is 1.`,
+the default store, or that of the only mount. If the store cannot be read, its
+mount is read. If a session cannot be read, it is named on standard error, and the
+exit code is 1.`,
 		Example: "  ctxfs session ls\n  ctxfs session ls home/1000/agent/coder\n  ctxfs session ls --json | jq -r '.[] | select(.state == \"active\").session'",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,11 +72,6 @@ const emptyStore = "ctxfs: no session yet; 'ctxfs install' connects your agent p
 
 // listSessions describes what it can; rows is nil when the store itself cannot be read.
 func listSessions(dir, prefix string, warnings io.Writer) (rows []sessionInfo, err error) {
-	if point, err := cli.ClusterMount(dir); err != nil {
-		return nil, err
-	} else if point != "" {
-		return listMounted(point, prefix, warnings)
-	}
 	store, err := cli.OpenToRead(dir)
 	if err != nil {
 		return nil, err

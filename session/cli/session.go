@@ -18,10 +18,9 @@ import (
 func sessionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "session",
-		Short: "Make, list, show, fork, archive, remove and share sessions",
-		Long: `Make, list, show, fork, archive and remove sessions of a store, and share them in
-a cluster. In a mount the first three are mkdir, ls and cat. These verbs also work
-without a mount.
+		Short: "Make, list, show, fork, archive and remove sessions",
+		Long: `Make, list, show, fork, archive and remove sessions of a store. In a mount the
+first three are mkdir, ls and cat. These verbs also work without a mount.
 
 ` + locate.SessionHelp,
 		Example: "  ctxfs session new coder/s1\n  ctxfs session ls\n  ctxfs session show coder/s1",

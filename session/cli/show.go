@@ -148,9 +148,6 @@ func sessionShowCmd() *cobra.Command {
 }
 
 func showSession(at locate.Place) (s sessionInfo, err error) {
-	if err := cli.RefreshOwner(at.Store, at.Ref); err != nil {
-		return s, err
-	}
 	store, err := cli.OpenToRead(at.Store)
 	if err != nil {
 		return s, err

@@ -3,9 +3,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"os/user"
-	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -32,9 +30,8 @@ func spaceNewCmd() *cobra.Command {
 		Use:   "new [flags] --group GROUP NAME",
 		Short: "Make a shared space for a group",
 		Long: `Make shared/NAME for the members of GROUP (a name or a number): directories
-2770, files 0660. It appears at once in a running mount, and in a cluster on all
-hosts. Users can share only in a mount made by root, which serves them all; so this
-verb needs root, too.`,
+2770, files 0660. It appears at once in a running mount. Users can share
+only in a mount made by root, which serves them all; so this verb needs root, too.`,
 		Example: "  ctxfs space new team --group developers\n  mkdir -p /ctx/shared/team/agent/coder/session/s1",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,17 +66,7 @@ func newSpace(dir, name, group string) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = cmp.Or(err, store.Close()) }()
-	made, err := store.CreateSpace(name, gid)
-	if err != nil {
-		return "", err
-	}
-	if point, err := cli.ClusterMount(dir); err != nil {
-		return "", err
-	} else if point != "" { // to look at it has the mount tell other hosts
-		_, err := os.Stat(filepath.Join(point, ctxabi.SharedDir, name))
-		return made, err
-	}
-	return made, nil
+	return store.CreateSpace(name, gid)
 }
 
 func groupID(group string) (uint32, error) {

@@ -2,7 +2,6 @@ package disk
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -18,7 +17,6 @@ import (
 type Dir struct {
 	Root    *Root
 	id      string
-	life    string
 	created int64 // unix ns
 	place   atomic.Pointer[place]
 	removed atomic.Bool // it was taken out of the store
@@ -29,23 +27,8 @@ type Dir struct {
 // Init makes x the directory of the session at ref, which has an id and was made at a time. It is
 // called once, before x is used.
 func (x *Dir) Init(root *Root, ref ctxabi.Ref, id string, created time.Time) {
-	x.Root, x.id, x.life, x.created = root, id, id, created.UnixNano()
-	if n, ok := root.lives.Load(id); ok {
-		x.life = fmt.Sprint(id, " ", n)
-	}
+	x.Root, x.id, x.created = root, id, created.UnixNano()
 	x.place.Store(&place{ref: ref, dir: root.Join(ref.Path())})
-}
-
-// Instance returns what tells the session from an earlier one with its id, for which ComesAgain was called. It is the id of
-// the first one.
-func (x *Dir) Instance() string { return x.life }
-
-// ComesAgain notes that the session goes out of the store, and that another one with its id may come: one that was withdrawn
-// from a cluster and published again.
-func (x *Dir) ComesAgain() {
-	n, _ := x.Root.lives.Load(x.id)
-	lives, _ := n.(int)
-	x.Root.lives.Store(x.id, lives+1)
 }
 
 // Names inside a session that only the store has.
@@ -143,11 +126,6 @@ func (x *Dir) Owner() (Owner, error) {
 // Replace writes a file of the session through a temporary one, as its owner. It returns the error
 // of the disk; the old content stays then, unless only its directory could not be synced.
 func (x *Dir) Replace(name string, data []byte, durable bool) error {
-	return x.ReplaceAt(name, data, time.Time{}, durable)
-}
-
-// ReplaceAt is Replace of a file that changed last at a time; zero: now. It returns the errors of that.
-func (x *Dir) ReplaceAt(name string, data []byte, at time.Time, durable bool) error {
 	s := x.Root
 	o, err := x.Owner()
 	if err != nil {
@@ -157,9 +135,6 @@ func (x *Dir) ReplaceAt(name string, data []byte, at time.Time, durable bool) er
 	err = vfs.WriteFile(s.FS, tmp, data, o.FileMode().Perm())
 	if err == nil {
 		err = s.Own(tmp, o, o.FileMode())
-	}
-	if err == nil && !at.IsZero() {
-		err = s.FS.Chtimes(tmp, at)
 	}
 	if err == nil {
 		err = s.FS.Rename(tmp, file)

@@ -30,7 +30,6 @@ type Root struct {
 	Staged Quotas
 
 	watch atomic.Pointer[func(*Dir)] // see Watch; nil: none
-	lives sync.Map                   // see ComesAgain
 
 	making sync.Mutex   // one directory is made at a time; no lock is taken under it
 	Move   sync.RWMutex // held for writing while a directory of sessions is renamed

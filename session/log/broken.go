@@ -19,7 +19,7 @@ func (l *Log) kept(f *logFiles, op string) error {
 	return nil
 }
 
-// current reports whether f was not replaced, see [Renew].
+// current reports whether f was not replaced, see reopen.
 func (l *Log) current(f *logFiles) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,42 +64,42 @@ func (l *Log) breakDown(op string, cause error) error {
 
 // syncData syncs the data of f.
 func (l *Log) syncData(f *logFiles) error {
-	mark := l.markOf(f)
+	mark := l.extentOf(f)
 	if err := f.data.Sync(); err != nil {
 		return l.breakDown("fsync", err)
 	}
-	return l.covered(f, Mark{Size: mark.Size})
+	return l.covered(f, extent{size: mark.size})
 }
 
 // syncRows syncs the arrival rows of f. If the disk is full, it marks the log as full. The caller
 // handles other disk errors.
 func (l *Log) syncRows(f *logFiles) error {
-	mark := l.markOf(f)
+	mark := l.extentOf(f)
 	if err := f.arrivals.Sync(); err != nil {
 		if vfs.IsFull(err) {
 			err = l.breakDown("fsync", err)
 		}
 		return err
 	}
-	return l.covered(f, Mark{Arrivals: mark.Arrivals})
+	return l.covered(f, extent{arrivals: mark.arrivals})
 }
 
-func (l *Log) markOf(f *logFiles) Mark {
+func (l *Log) extentOf(f *logFiles) extent {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return f.tail.Mark()
+	return f.tail.extent()
 }
 
 // covered records that a Sync of f covers the data up to m. It returns an error if another Sync of
 // the same file failed in the meantime, because the kernel reports such a failure only once.
-func (l *Log) covered(f *logFiles, m Mark) error {
+func (l *Log) covered(f *logFiles, m extent) error {
 	if l.full.Load() {
 		return errNoRoom(l, "fsync")
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.files == f {
-		l.synced.Size, l.synced.Arrivals = max(l.synced.Size, m.Size), max(l.synced.Arrivals, m.Arrivals)
+		l.synced.size, l.synced.arrivals = max(l.synced.size, m.size), max(l.synced.arrivals, m.arrivals)
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func (l *Log) reopen(op string) error {
 	l.retire()
 	l.files = f
 	l.set.add(l)
-	l.synced = f.tail.Mark()
+	l.synced = f.tail.extent()
 	l.full.Store(false)
 	l.dir.Root.Logger.Info("the log takes records again", "session", l.dir.ID(), "log", l.name)
 	return nil
@@ -217,8 +217,8 @@ func (l *Log) readAgain(old *logFiles) (_ *logFiles, err error) {
 		}
 	}
 	steps := []func() error{
-		func() error { return f.data.Rewrite(l.synced.Size, f.tail.Size) },
-		func() error { return vfs.Rewrite(f.arrivals, l.synced.Arrivals, f.tail.Arrivals) },
+		func() error { return f.data.Rewrite(l.synced.size, f.tail.Size) },
+		func() error { return vfs.Rewrite(f.arrivals, l.synced.arrivals, f.tail.Arrivals) },
 		f.data.Sync, f.arrivals.Sync,
 		func() error { return x.Root.FS.SyncDir(x.Dir()) },
 	}
@@ -260,7 +260,7 @@ func (l *Log) acknowledged(f *logFiles) error {
 		if !ok {
 			return true // as the log was opened with it
 		}
-		if a.End() <= l.synced.Size || a.Off < sealed {
+		if a.End() <= l.synced.size || a.Off < sealed {
 			return false
 		}
 		sum, err := vfs.HashRange(f.data, a.Off, a.End())
@@ -270,41 +270,6 @@ func (l *Log) acknowledged(f *logFiles) error {
 		return failed == nil
 	})
 	return errors.Join(err, failed)
-}
-
-// Renew calls swap, which replaces the files of logs of one session by others that begin with what the
-// logs hold, and then opens the logs anew when they are used. Until swap returns nobody opens them; who
-// reads meanwhile, or has a view, goes on with the files that are open. logs are messages and events, in
-// this order, and the caller holds their turns. Renew returns the error of swap, of which nobody knows
-// what it did: the logs take nothing more then until the store is opened again.
-func Renew(swap func() error, logs ...*Log) error {
-	var indexes []*logIndex
-	for _, l := range logs {
-		x := l.index()
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		indexes = append(indexes, x)
-	}
-	for _, l := range logs {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-	}
-	if err := swap(); err != nil {
-		for _, l := range logs {
-			l.broken.Store(true)
-		}
-		return err
-	}
-	for i, l := range logs {
-		indexes[i].dropLocked()
-		l.retire()
-		if l.few != nil {
-			l.few.marks.forget()
-		}
-		l.known.Store(false)
-		l.full.Store(false)
-	}
-	return nil
 }
 
 // retire has the open files closed once nobody reads them any more. mu is held.
@@ -324,7 +289,7 @@ func (l *Log) retire() {
 // closeRetired closes files that were replaced. mu is held.
 func (f *fewLogs) closeRetired() {
 	for _, files := range f.retired {
-		files.close() // all that was written to them was synced, or is there again
+		files.close() // all that was written to them is in the new files
 	}
 	f.retired = nil
 }

@@ -19,7 +19,7 @@ type Batch struct {
 
 // Append checks the records of b and commits them all or none. It returns ctxabi.ErrMalformed or
 // ctxabi.ErrTooLarge for what is not whole records, the context's error where it ended while others
-// were appending, and the error of the committer: ctxabi.ErrNoSpace, ctxabi.ErrIO,
+// were appending, and the error of the disk: ctxabi.ErrNoSpace, ctxabi.ErrIO,
 // ctxabi.ErrNotFound.
 func (l *Log) Append(ctx context.Context, b Batch) (int64, error) {
 	if len(b.Data) == 0 || b.Data[len(b.Data)-1] != '\n' {
@@ -61,9 +61,6 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 		}
 		return 0, err
 	}
-	if l.set.gathers {
-		return l.place(ctx, b, at)
-	}
 	turn := l.turnOf()
 	select {
 	case turn <- struct{}{}:
@@ -79,43 +76,16 @@ func (l *Log) commit(ctx context.Context, b Batch, at int64) (int64, error) {
 		l.pending.Store(false)
 		<-turn
 	}()
-	return l.place(ctx, b, at)
-}
-
-// place has a batch committed at position at, or Anywhere. The caller holds the turn unless the
-// committer is a [Gatherer].
-func (l *Log) place(ctx context.Context, b Batch, at int64) (int64, error) {
-	for {
-		expected := l.length.Load()
-		if at != Anywhere && at != expected {
-			if position, ok := l.Committed(b.Key); ok {
-				return position, nil
-			}
-			return 0, l.refuse(b.Writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,
-				"this write is at %d and the log ends at %d; open it for appending (>>)", at, expected))
-		}
-		to := expected
-		if l.set.gathers {
-			to = at
-		}
-		position, err := l.set.committer.Commit(ctx, l, b, to)
-		if errors.Is(err, ctxabi.ErrConflict) && l.length.Load() != expected && ctx.Err() == nil {
-			continue // somebody else committed and told us through Advance
-		}
-		if err != nil {
-			if ctx.Err() == nil {
-				l.refuse(b.Writer, err)
-			}
-			return 0, err
-		}
-		l.Advance(position)
-		return position, nil
+	position, err := l.place(b, at)
+	if err != nil && ctx.Err() == nil {
+		l.refuse(b.Writer, err)
 	}
+	return position, err
 }
 
-// Committed returns where the log ended behind a request that was committed before; ok is false if it
+// committed returns where the log ended behind a request that was committed before; ok is false if it
 // is not among the last [MaxKeys], or the log cannot be opened.
-func (l *Log) Committed(k arrival.Key) (position int64, ok bool) {
+func (l *Log) committed(k arrival.Key) (position int64, ok bool) {
 	if k == (arrival.Key{}) {
 		return 0, false
 	}

@@ -13,10 +13,10 @@
 //	bytes of a handle
 //	  → Stage.Write (stage.go)     joins bytes to whole records, stages the incomplete rest
 //	  → checkLines (commit.go)     rules of package ctxabi; an invalid record ends the batch
-//	  → commit, place (commit.go)  waits for the turn of the log, detects a repeated request
-//	  → Committer.Commit           order of the batch: Local (order.go), or the cluster
-//	  → apply (order.go)           arrival row first, then data; rolls both back after a failure
-//	  → Advance (log.go)           publishes the new length; readers see the records
+//	  → commit (commit.go)         waits for the turn of the log
+//	  → place (order.go)           detects a repeated request, orders the batch
+//	  → write (order.go)           arrival row first, then data; rolls both back after a failure
+//	  → advance (log.go)           publishes the new length; readers see the records
 //
 // # On disk
 //
@@ -28,14 +28,12 @@
 //
 // # Decisions
 //
-//   - position and order of a commit: the [Committer]; [Local] in order.go for a store without a
-//     cluster
-//   - commits that another host ordered: [Replica], Apply in order.go
+//   - position and order of a commit: place in order.go
 //   - mixed valid and invalid lines in one write, a record without newline at close: stage.go
 //   - an incomplete record moves from memory to a file above 64 KiB: [Limits] in set.go, put in
 //     stage.go
 //   - a repeated request is committed once: keys.go, the last [MaxKeys] requests of each log
-//   - fsync: Sync in log.go; the early start of writeback: pace in committer.go
+//   - fsync: Sync in log.go; the early start of writeback: pace in turn.go
 //   - a disk that failed (no appends until the store is reopened) or is full (reopened when the
 //     disk has space): broken.go
 //   - recovery at open (rows without data, data without a row, torn records): recover.go
@@ -58,18 +56,16 @@
 //
 // # Locks
 //
-// Appends wait for the turn of the log, a channel, and no lock is held across Committer.Commit.
-// [Hold] takes turns in the order messages, events. If the committer implements [SharedTurn], both
-// logs have one turn; a [Gatherer] takes turns itself. A seal holds sealing, and the turn while it
-// swaps files. Lock order: Stage.mu, logIndex.mu of messages, logIndex.mu of events, Log.mu of
-// messages, Log.mu of events, Root.Move, Root.Moving, Set.mu. The janitor only tries locks of a
-// log.
+// Appends wait for the turn of the log, a channel. [Hold] takes turns in the order messages,
+// events. A seal holds sealing, and the turn while it swaps files. Lock order: Stage.mu, logIndex.mu
+// of messages, logIndex.mu of events, Log.mu of messages, Log.mu of events, Root.Move, Root.Moving,
+// Set.mu. The janitor only tries locks of a log.
 //
 // # Files to read first
 //
 //	stage.go     writes of one handle: from bytes to whole records
 //	commit.go    batches: check, turn, commit
-//	order.go     [Local], [Replica], rows and data on disk
+//	order.go     order of commits, rows and data on disk
 //	recover.go   repair of the end of a log at open
 //	timeline.go  messages and events in one order
 package log

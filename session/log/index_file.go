@@ -120,8 +120,8 @@ func (x *logIndex) lastFits(f *logFiles) bool {
 	b := make([]byte, int64(r.len)+1)
 	err := vfs.ReadFull(f.data, b, r.off)
 	var bad *archive.DamageError
-	if errors.As(err, &bad) || errors.Is(err, archive.ErrAway) {
-		return true // nobody can tell any more, or now; the other rows may be all there is
+	if errors.As(err, &bad) {
+		return true // nobody can tell any more; the other rows may be all there is
 	}
 	if err != nil || b[r.len] != '\n' {
 		return false

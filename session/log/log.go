@@ -27,8 +27,8 @@ type Log struct {
 	name   string
 
 	// turn is held by the one append that is under way; others wait in line for
-	// it. It is a channel and not a mutex because Commit may block for long and
-	// whoever waits must be able to give up. nil: nobody has asked for it, see turnOf.
+	// it. It is a channel and not a mutex because a waiting append must be able to
+	// give up. nil: nobody has asked for it, see turnOf.
 	turn atomic.Pointer[chan struct{}]
 
 	length  atomic.Int64 // committed bytes, as published
@@ -42,7 +42,7 @@ type Log struct {
 	mu     sync.Mutex
 	files  *logFiles // nil while closed; guarded by mu
 	users  int       // calls that use files now; guarded by mu
-	synced Mark      // end of the synced data, or of the data found at open; guarded by mu
+	synced extent    // end of the synced data, or of the data found at open; guarded by mu
 	dirty  bool      // written to since the last syncAll; guarded by mu
 	few    *fewLogs  // nil: it is not one of them; guarded by mu
 
@@ -85,9 +85,6 @@ func (l *Log) check(line []byte) error {
 	}
 	return ctxabi.CheckMessage(line)
 }
-
-// Dir is the directory of the log's session.
-func (l *Log) Dir() *disk.Dir { return l.dir }
 
 // Name is the log's file name.
 func (l *Log) Name() string { return l.name }
@@ -200,11 +197,8 @@ func (l *Log) openFiles() (err error) {
 		return err
 	}
 	if !l.known.Load() {
-		l.synced = tail.Mark()
+		l.synced = tail.extent()
 		l.modTime.Store(fi.ModTime().UnixNano())
-		if at, ok := lastTime(f.arrivals, tail); ok && l.set.copies != nil {
-			l.modTime.Store(at)
-		}
 	}
 	f.tail = tail
 	l.files = f
@@ -214,17 +208,6 @@ func (l *Log) openFiles() (err error) {
 	l.length.Store(length)
 	l.known.Store(true)
 	return nil
-}
-
-// lastTime returns when the last commit was made, by its row. ok is false if there is none.
-func lastTime(arrivals vfs.File, tail Tail) (at int64, ok bool) {
-	vfs.ScanLinesBackward(arrivals, tail.Arrivals, func(_ int64, line []byte) bool {
-		var a arrival.Row
-		a, ok = arrival.ParseRow(line)
-		at = a.At
-		return false
-	})
-	return at, ok
 }
 
 // cannotOpen is the error of a log that cannot be opened; it is told once as long as it stays the
@@ -302,8 +285,6 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 		var bad *archive.DamageError
 		if errors.As(err, &bad) {
 			why = fmt.Sprintf("%s is damaged: bytes %d to %d of the log cannot be read from it", bad.File, bad.From, bad.To)
-		} else if errors.Is(err, archive.ErrAway) {
-			why = "a sealed part of the log is not on this host and cannot be fetched now; try it again"
 		}
 		err := vfs.Failed("read", l.name, err, why)
 		l.dir.ReportError("read", l.name, err)
@@ -315,18 +296,9 @@ func (l *Log) readAt(f *logFiles, p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// Advance publishes position as the new length of the log, after this or another process committed
-// it. A position that is not above the present length changes nothing: a log only grows.
-func (l *Log) Advance(position int64) {
-	for {
-		old := l.length.Load()
-		if position <= old {
-			return
-		}
-		if l.length.CompareAndSwap(old, position) {
-			break
-		}
-	}
+// advance publishes position as the new length of the log. The turn is held.
+func (l *Log) advance(position int64) {
+	l.length.Store(position)
 	l.modTime.Store(l.dir.Root.Now().UnixNano())
 	l.dir.Grew()
 }

@@ -12,7 +12,7 @@ import (
 // openData opens the tail and the sealed parts in front of it. Root.Move is held for reading.
 func (l *Log) openData(arrivals vfs.File) (*archive.Data, error) {
 	x := l.dir
-	parts := &archive.Location{Dir: x, Log: l.name, Frames: &l.set.frames, Windows: &l.set.windows, Source: l.set.Parts}
+	parts := &archive.Location{Dir: x, Log: l.name, Frames: &l.set.frames, Windows: &l.set.windows}
 	for {
 		before, err := parts.ReadList()
 		if err != nil {

@@ -3,8 +3,6 @@ package log
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -32,7 +30,6 @@ type Findings struct {
 //   - data behind the last row, up to its last valid record, gets one row
 //     marked estimated;
 //   - what follows is moved to the quarantine and reported;
-//   - a log that is a copy ([Copies]) ends where that is known to be true; data without a row is not adopted;
 //   - a row whose data is complete records, but other ones, is reported and stays.
 //
 // If the end of a log cannot be repaired, readers get the log up to its last valid record, and the
@@ -40,9 +37,6 @@ type Findings struct {
 // Finally, recover converts rows of an older version.
 func (l *Log) recover(f *logFiles) (Tail, int64, error) {
 	n, err := l.examine(f)
-	if err == nil && l.set.copies != nil {
-		err = l.limit(f, n)
-	}
 	if err != nil {
 		return Tail{}, 0, err
 	}
@@ -87,16 +81,12 @@ func (l *Log) examine(f *logFiles) (*Findings, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := fi.Size()
+	n := &Findings{Arrivals: fi.Size()}
 	if fi, err = f.data.Stat(); err != nil {
 		return nil, err
 	}
-	return l.examineTo(f, rows, fi.Size())
-}
+	n.Size = fi.Size()
 
-// examineTo examines the first bytes of both files.
-func (l *Log) examineTo(f *logFiles, rows, size int64) (n *Findings, err error) {
-	n = &Findings{Arrivals: rows, Size: size}
 	sealed := f.data.Sealed() // was verified when it was; it may be damaged, and is not read
 	var failed error
 	err = vfs.ScanLinesBackward(f.arrivals, n.Arrivals, func(off int64, line []byte) bool {
@@ -234,50 +224,4 @@ func (l *Log) estimate(f *logFiles, n *Findings) error {
 			Reason: fmt.Sprintf("%d lines after byte %d are not records; ctxfs serves them as they are", n.bad, a.Off)})
 	}
 	return nil
-}
-
-// limit cuts a copy, and what was found of it, to what is true: it ends at its mark, and data without
-// a row does not count. It returns the error of the disk.
-func (l *Log) limit(f *logFiles, n *Findings) error {
-	at, ok := l.set.copies.Kept(l.dir, l.name)
-	if ok && !l.known.Load() && at.Arrivals < n.Tail.Arrivals {
-		was := *n
-		cut, err := l.examineTo(f, at.Arrivals, at.Size)
-		if err != nil {
-			return err
-		}
-		*n = *cut
-		if n.Size, n.Arrivals = was.Size, was.Arrivals; was.Size == was.Tail.Size && !l.dir.Root.ReadOnly {
-			// Data first: a row without data is dropped the next time.
-			if err := errors.Join(f.data.Truncate(n.Tail.Size), f.arrivals.Truncate(n.Tail.Arrivals)); err != nil {
-				return err
-			}
-			n.Size, n.Arrivals = n.Tail.Size, n.Tail.Arrivals
-		}
-	}
-	n.Valid, n.Records, n.bad = n.Tail.Size, 0, 0
-	return nil
-}
-
-// Look returns where the log called name of the session in dir ends, up to the last row that has its
-// data. It changes nothing, and a log without files ends at 0. It returns the error of a read.
-func Look(dir *disk.Dir, name string) (Mark, error) {
-	l := new(Log)
-	l.Init(dir.Unchanged(), new(Set), nil, name)
-	rows, _, err := vfs.OpenRegular(dir.Root.FS, dir.Path(ArrivalsFile(name)), os.O_RDONLY)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Mark{}, nil
-	}
-	if err != nil {
-		return Mark{}, err
-	}
-	defer rows.Close()
-	n, err := l.ExamineUnchanged(rows)
-	if errors.Is(err, fs.ErrNotExist) {
-		return Mark{}, nil
-	}
-	if err != nil {
-		return Mark{}, fmt.Errorf("look at %s: %w", name, err)
-	}
-	return n.Tail.Mark(), nil
 }

@@ -177,7 +177,7 @@ func (s *sealer) swap(ctx context.Context) error {
 		return err
 	}
 	if !l.current(s.f) {
-		return ctxabi.E("archive", l.name, ctxabi.ErrConflict, "the log was brought up to date meanwhile; try it again")
+		return ctxabi.E("archive", l.name, ctxabi.ErrConflict, "the log was opened again meanwhile; try it again")
 	}
 	d := s.f.data
 	if err := d.PutRight(); err != nil {

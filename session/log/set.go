@@ -38,16 +38,11 @@ func DefaultLimits() Limits {
 // Set tracks the open logs. Its janitor closes idle logs and writes their caches to the disk;
 // Store.Close waits for it.
 type Set struct {
-	committer Committer
-	shared    bool          // both logs of a session have one turn
-	gathers   bool          // see Gatherer
-	copies    Copies        // nil: the logs are no copies
-	memory    *memory.Limit // nil: none
-	limits    *Limits
-	frames    archive.Cache
-	windows   archive.Windows
-	Parts     archive.Source // has sealed parts that have no file; nil: there are none; set before a log is made
-	closed    atomic.Bool    // the lock on the store is gone, or about to go: no log is opened any more
+	memory  *memory.Limit // nil: none
+	limits  *Limits
+	frames  archive.Cache
+	windows archive.Windows
+	closed  atomic.Bool // the lock on the store is gone, or about to go: no log is opened any more
 
 	clock atomic.Int64 // ticks so far
 	quit  chan struct{}
@@ -59,11 +54,8 @@ type Set struct {
 }
 
 // Init makes o the logs of a store. It is called once, before o is used.
-func (o *Set) Init(c Committer, m *memory.Limit, limits *Limits) {
-	o.committer, o.memory, o.limits = c, m, limits
-	o.shared = sharesTurn(c)
-	o.gathers = gathers(c)
-	o.copies, _ = c.(Copies)
+func (o *Set) Init(m *memory.Limit, limits *Limits) {
+	o.memory, o.limits = m, limits
 	o.logs = map[*Log]struct{}{}
 }
 

@@ -85,7 +85,7 @@ func (s *Stage) write(ctx context.Context, p []byte, off int64, append bool, key
 	if !append {
 		end := l.Len()
 		if off != end+s.size && off != end+s.size+s.skew {
-			if position, ok := l.Committed(key); ok && position <= end {
+			if position, ok := l.committed(key); ok && position <= end {
 				return len(p), nil
 			}
 			return 0, l.refuse(s.writer, ctxabi.E("append", l.name, ctxabi.ErrAppendOnly,

@@ -49,9 +49,6 @@ type idAt struct {
 	id   uint64
 }
 
-// maxLooks is how often Timeline looks for a moment at which no message comes.
-const maxLooks = 100
-
 // Timeline brings both indexes up to date and gives a snapshot of them. Messages do without
 // events.jsonl where its disk fails or something else stands in its place: see
 // [Timeline.EventsErr]. A session without tool events pays nothing for the merging. Otherwise it
@@ -73,16 +70,7 @@ func (l *Log) TimelineWithin(ctx context.Context) (*Timeline, error) {
 	}
 	// Asked after the events were looked at: an append of a message that has
 	// noted a shorter length of theirs is either under way still or published.
-	// A copy gets no such message: each comes with all events that stand in front of it. So its timeline
-	// follows from what was applied, once both indexes are of one moment.
-	copied := l.set.copies != nil
-	atRest := (copied || !l.pending.Load()) && l.length.Load() == m.size
-	for i := 0; copied && !atRest && i < maxLooks; i++ {
-		if m, err = ix.current(); err != nil {
-			return nil, err
-		}
-		atRest = l.length.Load() == m.size
-	}
+	atRest := !l.pending.Load() && l.length.Load() == m.size
 	if ix.eventsErr != nil {
 		return &Timeline{Messages: m, Events: m.events, EventsErr: ix.eventsErr}, nil
 	}

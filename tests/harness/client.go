@@ -61,7 +61,6 @@ func (m *Mount) Command(ctx context.Context, c Client) *exec.Cmd {
 		c.Dir = m.Dir
 	}
 	c.Env = append([]string{"CTX=" + m.Dir}, c.Env...)
-	c = m.toTwin(c)
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	if p := lookPath(c.Argv[0]); p != "" {
 		cmd.Path, cmd.Err = p, nil
@@ -97,7 +96,7 @@ func (m *Mount) Run(tb testing.TB, c Client) Result {
 		cmd.Stderr = io.MultiWriter(&errOut, c.Stderr)
 	}
 	r := Result{Err: cmd.Run(), tb: tb, what: fmt.Sprintf("%q as uid %d in %s", c.Argv, c.UID, cmd.Dir)}
-	r.Stdout, r.Stderr = m.fromTwin(out.String()), m.fromTwin(errOut.String())
+	r.Stdout, r.Stderr = out.String(), errOut.String()
 	if exit := (*exec.ExitError)(nil); r.Err != nil && !errors.As(r.Err, &exit) {
 		tb.Fatalf("%s: %v", r.what, r.Err)
 	}

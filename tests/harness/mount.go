@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -32,9 +31,6 @@ type Options struct {
 	Store    string   // "": a new temporary directory
 	MaxFDs   int      // descriptors the daemon may still hold at the end; 0: 1200
 	NoStart  bool     // prepare directories only; Restart starts it
-	Clock    *Clock   // nil: that of this machine
-
-	twin bool // it is the second of a pair
 }
 
 // Mount is a daemon, its store and its mountpoint.
@@ -46,9 +42,6 @@ type Mount struct {
 	o    Options
 	tb   testing.TB
 	base string // a public temporary directory around both
-
-	twin    *Mount // the other mount of a pair, see [PairEnv]
-	clients atomic.Int64
 
 	mu   sync.Mutex
 	proc *process // guarded by mu; nil while no daemon runs
@@ -89,7 +82,6 @@ func Start(tb testing.TB, o Options) *Mount {
 	}
 	tb.Cleanup(m.cleanup)
 	live.Store(m, nil)
-	m.pair()
 	if !o.NoStart {
 		m.Restart()
 	}
@@ -150,11 +142,7 @@ func (m *Mount) spawn(argv []string) (*process, error) {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: m.o.UID, Gid: m.o.GID, Groups: []uint32{m.o.GID}}
 		cmd.Env = append(cmd.Env, "HOME=/tmp", "XDG_RUNTIME_DIR="+m.base)
 	}
-	if m.o.Clock != nil {
-		err = m.o.Clock.Start(cmd)
-	} else {
-		err = cmd.Start()
-	}
+	err = cmd.Start()
 	w.Close()
 	if err != nil {
 		r.Close()

@@ -3,13 +3,11 @@
 package manifests
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -93,71 +91,18 @@ func checkCommand(t *testing.T, where string, args []string) {
 	}
 }
 
-// cluster makes the tokens as the comment at the beginning of a file says, and returns the directory that they
-// are in.
-func cluster(t *testing.T, file string) string {
-	t.Helper()
-	line := regexp.MustCompile(`(?m)^#   ctxfs (cluster init .*)$`).FindStringSubmatch(file)
-	if line == nil {
-		t.Fatal("the file does not say how tokens are made")
+// The Dockerfile builds what the files call image, with the program where commands look for it.
+func TestImage(t *testing.T) {
+	text := read(t, "Dockerfile")
+	if !strings.Contains(text, `ENTRYPOINT ["/ctxfs"]`) {
+		t.Error("it has another entry point")
 	}
-	dir := t.TempDir()
-	if out, err := ctxfs(t, dir, strings.Fields(line[1])...); err != nil {
-		t.Fatalf("%s: %v\n%s", line[1], err, out)
+	if !strings.Contains(text, "-o /out/ctxfs ") || !regexp.MustCompile(`mv .*/out/ctxfs\b.* /out/root/`).MatchString(text) {
+		t.Error("it has no /ctxfs")
 	}
-	return dir
+	cmd := regexp.MustCompile(`(?m)^CMD \[(.*)\]$`).FindStringSubmatch(text)
+	if cmd == nil {
+		t.Fatal("it has no CMD")
+	}
+	checkCommand(t, "Dockerfile", strings.Split(strings.ReplaceAll(strings.ReplaceAll(cmd[1], `"`, ""), " ", ""), ","))
 }
-
-// joined runs a join with other directories, and returns the settings of the server that it makes, "" for a
-// host.
-func joined(t *testing.T, tokens string, args []string, machine string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "machine")
-	own := slices.Clone(args)
-	for i, a := range own {
-		if _, ok := strings.CutPrefix(a, "--dir="); ok {
-			own[i] = "--dir=" + dir
-		}
-		if file, ok := strings.CutPrefix(a, "--token-file="); ok {
-			own[i] = "--token-file=" + filepath.Join(tokens, filepath.Base(file))
-		}
-	}
-	for range 2 { // the second time after a restart
-		out, err := ctxfs(t, ".", own...)
-		if err != nil || !strings.Contains(out, " "+machine+" of cluster") {
-			t.Fatalf("%q: %v\n%s", own, err, out)
-		}
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "server.json"))
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	return string(bytes.TrimSpace(data))
-}
-
-// What the files call images is what the Dockerfiles build, with the programs where commands look for them.
-func TestImages(t *testing.T) {
-	for name, programs := range map[string][]string{"Dockerfile": {"ctxfs"}, "Dockerfile.cluster": {"ctxfs", "ctxfs-server"}} {
-		text := read(t, name)
-		if !strings.Contains(text, `ENTRYPOINT ["/ctxfs"]`) {
-			t.Errorf("%s has another entry point", name)
-		}
-		for _, p := range programs {
-			if !strings.Contains(text, "-o /out/"+p+" ") || !regexp.MustCompile(`mv .*/out/`+p+`\b.* /out/root/`).MatchString(text) {
-				t.Errorf("%s has no /%s", name, p)
-			}
-		}
-		cmd := regexp.MustCompile(`(?m)^CMD \[(.*)\]$`).FindStringSubmatch(text)
-		if cmd == nil {
-			t.Fatalf("%s has no CMD", name)
-		}
-		checkCommand(t, name, strings.Split(strings.ReplaceAll(strings.ReplaceAll(cmd[1], `"`, ""), " ", ""), ","))
-	}
-	make, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil || !strings.Contains(string(make), "CLUSTER=1") || !strings.Contains(string(make), "dist/image.sh "+clusterImage) {
-		t.Errorf("make does not build %s: %v", clusterImage, err)
-	}
-}
-
-// clusterImage is the name of the image of Dockerfile.cluster.
-const clusterImage = "ctxfs-cluster"

@@ -1,6 +1,5 @@
 // Package posixtest runs go-fuse's own POSIX suite on an ordinary directory of
-// the mount: the agent's home. In a mount of a cluster (see harness.PairEnv) it
-// runs in memory/ of that home, too, which hosts share.
+// the mount: the agent's home.
 package posixtest
 
 import (
@@ -13,7 +12,6 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/posixtest"
 
-	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/tests/harness"
 )
 
@@ -25,32 +23,9 @@ var skips = map[string]string{
 	"FcntlFlockLocksFile": "it expects two POSIX locks of one process to conflict, which they do on no filesystem; go-fuse's own run leaves it out too",
 }
 
-// sharedSkips are those that fail where hosts share files, beside those of skips.
-var sharedSkips = map[string]string{
-	"Link":             "hard links are refused: hosts share content by names, and two names would be two files elsewhere",
-	"LinkUnlinkRename": "the same",
-}
-
 func TestPosix(t *testing.T) {
 	m := harness.Start(t, harness.Options{})
 	home := m.Session(t, harness.Self(), "coder", "s1").AgentHome()
-	inDir(t, home, skips)
-	if os.Getenv(harness.PairEnv) == "" {
-		return
-	}
-	shared := maps.Clone(skips)
-	maps.Copy(shared, sharedSkips)
-	t.Run(ctxabi.MemoryDir, func(t *testing.T) {
-		dir := filepath.Join(home, ctxabi.MemoryDir)
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		inDir(t, dir, shared)
-	})
-}
-
-// inDir runs the suite in a directory, but for some tests.
-func inDir(t *testing.T, home string, skips map[string]string) {
 	for name := range skips {
 		if posixtest.All[name] == nil {
 			t.Errorf("the skip table names %s, which is no test", name)

@@ -1,7 +1,7 @@
 // Package cli has the verbs that explain prompts and show sessions: why, diff, stats, top, and ui.
 // It registers them with [Register].
 //
-// It may not import fs or cluster. Without access to the store it reads the files of the mount.
+// It may not import fs. Without access to the store it reads the files of the mount.
 //
 // # Files, from top to bottom
 //

@@ -67,7 +67,7 @@ func lookInStore(ctx context.Context, f *packcli.Flags, at locate.Place, given f
 	if err != nil {
 		return nil, err
 	}
-	store, err := cli.OpenAt(at, redactor)
+	store, err := cli.OpenShown(at.Store, redactor)
 	if err != nil {
 		return nil, err
 	}

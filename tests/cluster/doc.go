@@ -1,2 +1,0 @@
-// Package cluster tests engines, and all that stands on them, against three real servers.
-package cluster
