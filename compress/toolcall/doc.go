@@ -17,11 +17,11 @@
 //
 // # Files, from top to bottom
 //
-//	pair.go    calls and their results
-//	script.go  script of a call
-//	steps.go   pipelines of a script
-//	argv.go    wrappers of commands
-//	files.go   files of a call
-//	ended.go   end of a call
-//	arguments.go   arguments, shortened
+//	arguments.go  arguments, shortened
+//	files.go      files of a call
+//	script.go     script of a call
+//	steps.go      pipelines of a script
+//	argv.go       wrappers of commands
+//	ended.go      end of a call
+//	pair.go       calls and their results
 package toolcall

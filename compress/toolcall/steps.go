@@ -368,3 +368,5 @@ func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && strings.IndexFunc(name, func(c rune) bool { return c != '_' && !isAlphanumeric(c) }) < 0
 }
+
+func isAlphanumeric(c rune) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
