@@ -48,7 +48,7 @@ func TestFailedAttempts(t *testing.T) {
 		"twice":       {attemptLog([2]string{"go test ./auth", fail}, [2]string{"ls", "a"}, [2]string{"go test ./auth", fail}), []string{"bash go test ./auth: --- FAIL: TestRefreshExpired (0.01s) (messages:7, twice)"}},
 		"passed then": {attemptLog([2]string{"go test ./auth", fail}, [2]string{"go test ./auth", pass}), nil},
 		"newest first": {attemptLog([2]string{"make a", "make: *** [a] Error 2"}, [2]string{"make b", "b.c: no such file\nexit status 1"}),
-			[]string{"bash make b: b.c: no such file | exit status 1 (messages:5)", "bash make a: make: *** [a] Error 2 (messages:3)"}},
+			[]string{"bash make b: b.c: no such file (messages:5)", "bash make a: make: *** [a] Error 2 (messages:3)"}},
 	} {
 		got := lessonsOf(t, c.log)
 		for i := range c.want {

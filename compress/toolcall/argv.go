@@ -9,30 +9,19 @@ import (
 // wrappers are programs that run the command in their arguments, behind options, variables and numbers.
 var wrappers = compress.WordSet("sudo doas time nice nohup env exec command builtin stdbuf setsid timeout npx bunx pnpx uvx xargs")
 
-// runners are programs whose first operand says that the rest is a command.
-var runners = map[string]string{"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec", "pnpm": "exec", "yarn": "exec"}
-
 // Unwrapped returns a command without the wrappers before it.
 func Unwrapped(words []string) []string {
 	for len(words) > 1 {
 		program := words[0][strings.LastIndexByte(words[0], '/')+1:]
-		if sub, ok := runners[program]; ok && sub == words[1] && len(words) > 2 {
-			words = words[2:]
-			continue
-		}
-		if strings.HasPrefix(program, "python") && words[1] == "-m" && len(words) > 2 { // python -m pytest
-			words = words[2:]
-			continue
-		}
 		if !wrappers[program] {
-			return words
+			break
 		}
 		rest := words[1:]
 		for len(rest) > 0 && (strings.HasPrefix(rest[0], "-") || strings.Contains(rest[0], "=") || strings.Trim(rest[0], "0123456789.smhd") == "") {
 			rest = rest[1:]
 		}
 		if len(rest) == 0 {
-			return words
+			break
 		}
 		words = rest
 	}

@@ -7,24 +7,21 @@
 //   - Which result answers which call, and how many calls are open: pair.go (Open.Next, maxOpen).
 //   - Script of a call: script.go (Script). Pipelines of a script, their directories and
 //     here-documents: steps.go (Steps). Wrappers such as sudo and timeout: argv.go (Unwrapped).
-//   - Effect of a tool on a file, by its name: file.go (FileAct). Files of a patch: patch.go
-//     (PatchedFiles).
+//   - Files of a call and what it does to them: files.go (FileUses). It is the only reader of paths in
+//     arguments, patches, and scripts.
 //   - Whether a call succeeded, failed, was stopped, or was refused: ended.go (StatusOf,
-//     TellsFailure).
+//     TellsFailure, ObjectFails). Text that tools write around an output: ended.go (Body).
 //   - Shortened arguments of earlier calls: arguments.go (Shortened).
-//   - Text that tools write around an output: frame.go (Body).
 //
 // Steps splits a script at its separators and does not interpret it.
 //
 // # Files, from top to bottom
 //
-//	pair.go    calls and their results
-//	script.go  script of a call
-//	steps.go   pipelines of a script
-//	argv.go    wrappers of commands
-//	file.go    effect of a tool on a file
-//	patch.go   files of a patch
-//	ended.go   end of a call
-//	frame.go   frames around outputs
-//	arguments.go   arguments, shortened
+//	arguments.go  arguments, shortened
+//	files.go      files of a call
+//	script.go     script of a call
+//	steps.go      pipelines of a script
+//	argv.go       wrappers of commands
+//	ended.go      end of a call
+//	pair.go       calls and their results
 package toolcall

@@ -2,7 +2,6 @@ package toolcall
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -53,26 +52,47 @@ var (
 	failsLast  = lazy.Regexp(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 
-// Lines and fields that a tool adds to an output. Group 1 is the exit status.
+// Lines that a tool adds to an output. Group 1 of exitLine is the exit status.
 var (
 	exitLine = lazy.Regexp(`(?i)^[\[<]?(?:error )?(?:the )?(?:(?:command|process|script) )?` +
 		`(?:(?:completed|finished|failed|exited|terminated) )?(?:with )?` +
 		`(?:exit(?:[ _]?(?:code|status))?|return ?code|code)\W{1,2}(-?\d{1,3})(?:\W*|</\w+>)$`)
 	frameLine = lazy.Regexp(`^(?:Chunk ID|Wall time|Original token count|Signal|` +
 		`Background PIDs|Process Group PGID): .{0,80}$` +
-		`|^\[(?:Current working directory|Python interpreter): [^\]]*\]$`)
-	exitField = lazy.Regexp(`"(?:exit_?code|returncode)": ?(-?\d{1,3})[,}][^{}\[\]]*[}\s]*$`)
+		`|^\[(?:Current working directory|Python interpreter): [^\]]*\]$|^Output:$|^</?output>$`)
 )
 
-// statedExit returns the exit status in a JSON object, or in a frame line at the start or the end
-// of text, or "" if there is none. It ignores all lines between the frames, since output may
-// mention the exit status of another program.
-func statedExit(text string) string {
-	text = strings.TrimSpace(text)
-	if strings.HasPrefix(text, `{"`) {
-		if m := exitField().FindStringSubmatch(text[max(0, len(text)-nearTheEnds):]); m != nil {
-			return m[1]
+// unframed returns an output without the lines that a tool adds at its ends, and the exit status in
+// them, or "". Other lines may mention the exit status of another program.
+func unframed(text string) (output, exit string) {
+	isFrame := func(line string) bool {
+		in, framed := exitIn(line)
+		exit = cmp.Or(exit, in)
+		return framed
+	}
+	output = text
+	for len(text)-len(output) < nearTheEnds {
+		line, rest, more := strings.Cut(output, "\n")
+		if !more || !isFrame(line) {
+			break
 		}
+		output = rest
+	}
+	for size := len(output); size-len(output) < nearTheEnds; {
+		last := strings.LastIndexByte(output, '\n')
+		if !isFrame(output[last+1:]) {
+			break
+		}
+		if output = output[:max(0, last)]; last < 0 {
+			break
+		}
+	}
+	return output, exit
+}
+
+// statedExit returns the exit status that an output states, or "".
+func statedExit(text string) string {
+	if text = strings.TrimSpace(text); strings.HasPrefix(text, `{"`) {
 		for _, name := range []string{"exit_code", "exitCode", "returncode", "metadata.exit_code"} {
 			if v := gjson.Get(text, name); v.Type == gjson.Number {
 				return v.Raw
@@ -80,22 +100,24 @@ func statedExit(text string) string {
 		}
 		return ""
 	}
+	_, exit := unframed(text)
+	return exit
+}
 
-	head := strings.Split(text[:min(len(text), nearTheEnds)], "\n")
-	tail := strings.Split(text[max(0, len(text)-nearTheEnds):], "\n")
-	slices.Reverse(tail)
-	for _, lines := range [][]string{head, tail} {
-		for _, line := range lines {
-			exit, framed := exitIn(line)
-			if exit != "" {
-				return exit
-			}
-			if !framed {
-				break
+// Body returns what a command put out, without what tools write around it: exit codes, times, a JSON
+// object with a field output.
+func Body(text string) string {
+	if strings.HasPrefix(text, `{"`) && gjson.Valid(text) {
+		for _, key := range []string{"output", "stdout"} {
+			if v := gjson.Get(text, key); v.Type == gjson.String && key == "stdout" {
+				return v.Str + gjson.Get(text, "stderr").String()
+			} else if v.Type == gjson.String {
+				return v.Str
 			}
 		}
 	}
-	return ""
+	output, _ := unframed(text)
+	return output
 }
 
 // exitIn returns the exit status in a frame line, or "". framed is true if the line is blank or
@@ -149,7 +171,7 @@ func StatusOf(r Result) Status {
 	case r.Failed && refused().MatchString(head), refusedFirst().MatchString(head):
 		return NotRun
 	case exit == "" || exit == "-1":
-		if mayBeStopped(tail) && stopped().MatchString(tail) || r.Failed && stopped().MatchString(head) {
+		if stopped().MatchString(tail) || r.Failed && stopped().MatchString(head) {
 			return Stopped
 		}
 	}
@@ -160,15 +182,4 @@ func StatusOf(r Result) Status {
 		return Succeeded
 	}
 	return Unknown
-}
-
-// mayBeStopped is a fast filter for stopped: if it returns false, stopped does not match text.
-func mayBeStopped(text string) bool {
-	low := strings.ToLower(text)
-	for _, word := range []string{"abort", "time", "interrupt", "running", "background", "no new output", "^c"} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
 }

@@ -241,5 +241,3 @@ func isPath(word string) bool {
 	before, _, ok := strings.Cut(word, "/")
 	return ok && (before == "" || before == "." || before == ".." || before == "~")
 }
-
-func isAlphanumeric(c rune) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -67,7 +67,9 @@ type token struct {
 	raw  string // as written
 	word string // without quotes
 	here string // first line of the here-document that it begins
-	ends bool   // it is an operator or the end of a line
+	from int    // where the text of this document begins, and where it ends
+	to   int
+	ends bool // it is an operator or the end of a line
 }
 
 // lexer splits a script into tokens.
@@ -196,12 +198,14 @@ func (l *lexer) hereDocuments() {
 	for _, i := range l.pending {
 		t := &l.tokens[i]
 		lines, first, mark := 0, "", t.here
+		t.from, t.to = l.at, l.at
 		for l.at < len(l.script) {
 			line, _, _ := strings.Cut(l.script[l.at:], "\n")
 			l.at = min(len(l.script), l.at+len(line)+1)
 			if strings.TrimSpace(line) == mark {
 				break
 			}
+			t.to = l.at
 			if lines++; first == "" {
 				first = strings.Join(strings.Fields(line), " ")
 			}
@@ -364,3 +368,5 @@ func isAssignment(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && name != "" && strings.IndexFunc(name, func(c rune) bool { return c != '_' && !isAlphanumeric(c) }) < 0
 }
+
+func isAlphanumeric(c rune) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -40,7 +40,7 @@ func TestWordsOfSteps(t *testing.T) {
 	for script, want := range map[string]string{
 		"X=1 /usr/bin/env go test ./a | grep 'b c'": `[["go" "test" "./a"] ["grep" "b c"]]`,
 		"for f in a; do make $f; ls; done":          `[["make" "$f"] ["ls"]]`,
-		"sudo timeout 60 python -m pytest -k x":     `[["pytest" "-k" "x"]]`,
+		"sudo timeout 60 python -m pytest -k x":     `[["python" "-m" "pytest" "-k" "x"]]`,
 	} {
 		if got := fmt.Sprintf("%q", Steps(script)[0].Commands); got != want {
 			t.Errorf("%q: %s, want %s", script, got, want)

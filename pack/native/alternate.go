@@ -47,9 +47,9 @@ func (d *Dialogue) alternate(f form) *alternating {
 			a.system = append(a.system, Head{Text: text})
 			continue
 		}
-		parts := u.parts
-		slices.SortStableFunc(parts, func(a, b filled) int { return isCall(a) - isCall(b) }) // results follow the calls
-		a.add(u.by == byAssistant, u, parts...)
+		isCall := func(p filled) bool { return p.kind == record.CallPortion } // results follow the calls
+		calls := slices.DeleteFunc(slices.Clone(u.parts), func(p filled) bool { return !isCall(p) })
+		a.add(u.by == byAssistant, u, append(slices.DeleteFunc(u.parts, isCall), calls...)...)
 	}
 	// No message ends in a thought.
 	for i := range a.messages {
@@ -64,14 +64,6 @@ func (d *Dialogue) alternate(f form) *alternating {
 		a.add(false, &utterance{tail: true}, filled{text: noMore, tail: true})
 	}
 	return a
-}
-
-// isCall is 1 for a call, else 0.
-func isCall(p filled) int {
-	if p.kind == record.CallPortion {
-		return 1
-	}
-	return 0
 }
 
 // units returns the stable part of a rendering that has a unit for each part.

@@ -36,18 +36,15 @@ func (d *Dialogue) anthropic(tools Tools) (data []byte, stable Stable) {
 	list := tools.anthropic()
 	w.mark(list)
 
-	body := object{"messages": itemLines(messages)}
+	body := object{"messages": messages}
 	if len(system) > 0 {
-		body["system"] = itemLines(system)
+		body["system"] = system
 	}
 	if len(list) == 0 && a.calls() { // a request with calls must define tools
 		list = []object{{"name": "not_available", "description": "Do not call it: the tools of the calls above are not available any more.",
 			"input_schema": object{"type": "object", "properties": object{}}}}
 	}
-	if len(list) > 0 {
-		body["tools"] = itemLines(list)
-	}
-	d.withoutCalls(body, "tool_choice", object{"type": "none"})
+	d.setTools(body, list, "tool_choice", object{"type": "none"})
 	return writeBody(body), a.units()
 }
 

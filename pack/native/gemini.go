@@ -31,18 +31,18 @@ func (d *Dialogue) gemini(tools Tools) (body object, stable Stable) {
 		}
 		contents = append(contents, object{"role": role, "parts": parts})
 	}
-	body = object{"contents": itemLines(contents)}
+	body = object{"contents": contents}
 	if len(a.system) > 0 {
 		var parts []object
 		for _, h := range a.system {
 			parts = append(parts, object{"text": h.Text})
 		}
-		body["systemInstruction"] = object{"parts": itemLines(parts)}
+		body["systemInstruction"] = object{"parts": parts}
 	}
 	if list := tools.gemini(); len(list) > 0 {
-		body["tools"] = []any{object{"functionDeclarations": itemLines(list)}}
+		list = []object{{"functionDeclarations": list}}
+		d.setTools(body, list, "toolConfig", object{"functionCallingConfig": object{"mode": "NONE"}})
 	}
-	d.withoutCalls(body, "toolConfig", object{"functionCallingConfig": object{"mode": "NONE"}})
 	return body, a.units()
 }
 

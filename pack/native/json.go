@@ -55,24 +55,27 @@ func writeHolder(b *bytes.Buffer, object map[string]any) {
 		}
 		writeCompact(b, key)
 		b.WriteByte(':')
-		if list, ok := object[key].([]any); ok {
-			writeLines(b, list)
-		} else {
-			writeCompact(b, object[key])
+		switch v := object[key].(type) {
+		case []any:
+			writeLines(b, v)
+		case []map[string]any:
+			writeLines(b, v)
+		default:
+			writeCompact(b, v)
 		}
 	}
 	b.WriteByte('}')
 }
 
 // writeLines writes a list with each item that is an object or a list on a line.
-func writeLines(b *bytes.Buffer, list []any) {
+func writeLines[T any](b *bytes.Buffer, list []T) {
 	b.WriteByte('[')
 	broken := false
 	for i, item := range list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		switch item.(type) {
+		switch any(item).(type) {
 		case map[string]any, []any:
 			b.WriteByte('\n')
 			broken = true
@@ -104,13 +107,4 @@ func writeBody(body object) []byte {
 	writeHolder(&b, body)
 	b.WriteByte('\n')
 	return b.Bytes()
-}
-
-// itemLines makes a list that [writeBody] writes item by item.
-func itemLines(items []object) []any {
-	list := make([]any, len(items))
-	for i, item := range items {
-		list[i] = item
-	}
-	return list
 }

@@ -45,11 +45,8 @@ func (d *Dialogue) openAI(tools Tools) (data []byte, stable Stable) {
 		}
 	}
 
-	body := object{"messages": itemLines(messages)}
-	if list := tools.openAI(); len(list) > 0 {
-		body["tools"] = itemLines(list)
-	}
-	d.withoutCalls(body, "tool_choice", "none")
+	body := object{"messages": messages}
+	d.setTools(body, tools.openAI(), "tool_choice", "none")
 	return writeBody(body), w.stable
 }
 

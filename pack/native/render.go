@@ -63,17 +63,7 @@ type Logs func() (messages, events record.Records, err error)
 func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if data, ok := n.made[f]; ok {
-		return data, nil
-	}
-	data, _, err := n.Render(f, logs)
-	if err == nil {
-		if n.made == nil {
-			n.made = map[Format][]byte{}
-		}
-		n.made[f] = data
-	}
-	return data, err
+	return n.keep(f, n, f, logs)
 }
 
 // RequestBody is the rendering in a format with a request as the last turn of the user instead of
@@ -84,10 +74,6 @@ func (n *Prompt) Body(f Format, logs Logs) ([]byte, error) {
 func (n *Prompt) RequestBody(f Format, request string, talk bool, logs Logs) ([]byte, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	key := "request " + f
-	if data, ok := n.made[key]; ok {
-		return data, nil
-	}
 	q := &Prompt{Script: n.Script, Head: n.Head, Quoted: n.Quoted, Messages: n.Messages, Tools: n.Tools, Limit: n.Limit,
 		Counter: n.Counter, Footer: Footer{Request: request}}
 	if !talk {
@@ -95,14 +81,23 @@ func (n *Prompt) RequestBody(f Format, request string, talk bool, logs Logs) ([]
 		lead.Turns = slices.DeleteFunc(slices.Clone(lead.Turns), func(t Turn) bool { return !t.lead })
 		q.Script = &lead
 	}
-	data, _, err := q.Render(f, logs)
-	if err == nil {
-		if n.made == nil {
-			n.made = map[Format][]byte{}
-		}
-		n.made[key] = data
+	return n.keep("request "+f, q, f, logs)
+}
+
+// keep returns the rendering that n keeps under a key, and makes it from p if there is none.
+func (n *Prompt) keep(key Format, p *Prompt, f Format, logs Logs) ([]byte, error) {
+	if data, ok := n.made[key]; ok {
+		return data, nil
 	}
-	return data, err
+	data, _, err := p.Render(f, logs)
+	if err != nil {
+		return nil, err
+	}
+	if n.made == nil {
+		n.made = map[Format][]byte{}
+	}
+	n.made[key] = data
+	return data, nil
 }
 
 // Size is about how many bytes of memory n holds.
@@ -157,12 +152,12 @@ func (n *Prompt) Render(f Format, logs Logs) (data []byte, stable Stable, err er
 		data, stable = talk.anthropic(tools)
 	case Responses:
 		data, stable = talk.responses(tools)
-	case Gemini:
-		body, units := talk.gemini(tools)
-		data, stable = writeBody(body), units
-	case GenAI:
-		body, units := talk.gemini(tools)
-		data, stable = writeBody(genAI(body)), units
+	case Gemini, GenAI:
+		var body object
+		if body, stable = talk.gemini(tools); f == GenAI {
+			body = genAI(body)
+		}
+		data = writeBody(body)
 	default:
 		return nil, stable, fmt.Errorf("there is no native rendering %q", f)
 	}

@@ -45,11 +45,8 @@ func (d *Dialogue) responses(tools Tools) (data []byte, stable Stable) {
 		}
 	}
 
-	body := object{"input": itemLines(w.input)}
-	if list := tools.responses(); len(list) > 0 {
-		body["tools"] = itemLines(list)
-	}
-	d.withoutCalls(body, "tool_choice", "none")
+	body := object{"input": w.input}
+	d.setTools(body, tools.responses(), "tool_choice", "none")
 	return writeBody(body), w.stable
 }
 

@@ -122,10 +122,14 @@ func (d *Dialogue) placeFooter(roles int) {
 	}
 }
 
-// withoutCalls sets the tool choice of a body that has tools, if no call may answer it.
-func (d *Dialogue) withoutCalls(body object, key string, choice any) {
-	if d.footer.Request != "" && body["tools"] != nil {
-		body[key] = choice
+// setTools adds definitions of tools to a body, and the choice of none of them under key if no call
+// may answer it.
+func (d *Dialogue) setTools(body object, list []object, key string, none any) {
+	if len(list) == 0 {
+		return
+	}
+	if body["tools"] = list; d.footer.Request != "" {
+		body[key] = none
 	}
 }
 

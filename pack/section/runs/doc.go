@@ -15,4 +15,12 @@
 //     text without filters of its output, for a tool the arguments that identify an object.
 //   - Which line of an output is a result: output.go (rules).
 //   - Which field a call sets that an earlier call set: setting.go.
+//
+// # Files, from top to bottom
+//
+//	state.go    State: last results, and their lines
+//	setting.go  fields that a call sets
+//	run.go      run of a call
+//	command.go  run of a shell script
+//	output.go   what an output says
 package runs

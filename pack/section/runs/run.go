@@ -117,7 +117,7 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	kind := compress.KindOf(d.Tool)
 	uses := toolcall.FileUses(d.Tool, d.Arguments)
 	text := toolcall.Body(d.Result.Text)
-	r := &run{outcome: answered, makes: kind == compress.MakingTool}
+	r := &run{outcome: answered, exit: toolcall.ExitOf(d.Result), makes: kind == compress.MakingTool}
 	r.quiet = len(uses) > 0 || kind == compress.MatchTool || kind == compress.ListTool
 	r.lookUp = !r.quiet && (kind == compress.QueryTool || kind == compress.ReadingTool)
 	code := kind == compress.CodeTool || kind == compress.ShellTool
