@@ -14,9 +14,7 @@ type Memo struct {
 	Corpora *blocks.Corpora
 	parsed  *parsedTools // of the last build
 
-	messages, tools int            // that the last build knew
-	policy          journal.Policy // of the last build, and the step that it took
-	step            int
+	messages, tools int // that the last build knew
 	last            drafted
 }
 
@@ -44,10 +42,4 @@ func (in *Input) SaveFolds(mm *Memo) error {
 		return nil
 	}
 	return mm.Save(less.History())
-}
-
-// Ahead returns the folds that a pack of more records than those of in may need and that are still to be made; nil: none. Mm made the
-// pack of in last.
-func (in *Input) Ahead(mm *Memo) *journal.Ahead {
-	return mm.Memo.Ahead(in.History(), mm.policy, mm.step)
 }
