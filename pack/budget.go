@@ -48,7 +48,7 @@ const capScale = 32000
 var defaultCaps = map[recipe.Type]int{
 	recipe.TypeTools: 3000, recipe.TypeSkills: 1000,
 	recipe.TypeMemory: 500, recipe.TypeKnowledge: 800, recipe.TypePlaybook: 300, recipe.TypeHandoff: 1000, recipe.TypeProject: 1500,
-	recipe.TypeSummary: 500, recipe.TypeFacts: journal.NoteCaps[recipe.TypeFacts], recipe.TypeDecisions: journal.NoteCaps[recipe.TypeDecisions], recipe.TypeRefs: journal.NoteCaps[recipe.TypeRefs],
+	recipe.TypeSummary: 500, recipe.TypeFacts: 600, recipe.TypeDecisions: journal.DecisionsCap, recipe.TypeRefs: 400,
 	recipe.TypeChildren: 600, recipe.TypeRecall: 600, recipe.TypeErrors: 300, recipe.TypePlan: 300, recipe.TypeTodo: 300,
 	recipe.TypeComputed: 4000, recipe.TypePipeline: 4000,
 }

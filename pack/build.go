@@ -148,7 +148,6 @@ func (in *Input) complete(mm *Memo, c *tokens.Counter, around hash.Cloner) (*dra
 	d.markFooter()
 	d.id = in.IDOf(around)
 	d.shared = d.since(before)
-	mm.policy, mm.step = d.journal, d.step
 	mm.last = in.drafting(around)
 	mm.last.stretches = d.stretches()
 	return d, nil

@@ -10,13 +10,27 @@ import (
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// decidedFor are those decisions of in that a pack shows: none where the agent has taken over the file, and not those that its rows replace.
-func (in *Input) decidedFor(w *journal.NoteWants) []journal.Decided {
-	if !slices.Contains(w.Kinds, recipe.TypeDecisions) {
-		return nil
+// decisions returns the recorded decisions that a pack shows: none where the agent has taken over the
+// file, and none that one of its rows replaces.
+func (y *layout) decisions() []journal.Decided {
+	for k := range y.recipe.Sources {
+		s := &y.recipe.Sources[k]
+		if s.Type != recipe.TypeDecisions || s.Path != "" && s.Path != blocks.BuiltinPaths[s.Type] || s.Fallback > 0 ||
+			y.leftOut(s) || y.facts().Verdict(s.Condition, true) != blocks.Yes {
+			continue
+		}
+		taken := false
+		var own []byte
+		for _, f := range y.files[k] {
+			taken = taken || f.Life != ctxabi.OriginMixed
+			own = append(own, f.Data...)
+		}
+		if !taken {
+			ids := journal.NoteIDs(own)
+			return slices.DeleteFunc(slices.Clone(y.in.Decided), func(d journal.Decided) bool { return ids[d.ID()] })
+		}
 	}
-	own := w.Own[recipe.TypeDecisions]
-	return slices.DeleteFunc(slices.Clone(in.Decided), func(d journal.Decided) bool { return own[d.ID()] })
+	return nil
 }
 
 // decidedID names the block of those decisions that came since the last compaction.

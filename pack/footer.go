@@ -35,7 +35,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	if g.request, err = mm.lastRequest(m, f, l, d.journal.Present); err != nil {
 		return "", 0, err
 	}
-	if all := mm.Replies(m, m.Len()); g.request != "" && len(all) > 0 {
+	if all := mm.Notes(m, m.Len()).Replies(); g.request != "" && len(all) > 0 {
 		last := all[len(all)-1]
 		at, reply := record.Address{Line: last.At.Line, Event: last.At.Event}, last.Text
 		if at.Line > record.AddressOf(m, f.Last.Line).Line {
@@ -106,7 +106,7 @@ func (d *draft) progressOfGoal() (g goal) {
 		g.done, g.all, g.next = planProgress(d.plan)
 	}
 	if d.todo == "" && d.plan == nil {
-		g.done, g.all, g.next = derivedProgress(d.memo.DerivedItems(d.history, d.history.Len()))
+		g.done, g.all, g.next = derivedProgress(d.memo.Notes(d.history, d.history.Len()).Items())
 	}
 	return g
 }

@@ -12,9 +12,7 @@ type Memo struct {
 	*recall.Memo
 	Corpora *blocks.Corpora
 
-	messages, tools int            // that the last build knew
-	policy          journal.Policy // of the last build, and the step that it took
-	step            int
+	messages, tools int // that the last build knew
 	last            drafted
 }
 
@@ -41,10 +39,4 @@ func (in *Input) SaveFolds(mm *Memo) error {
 		return nil
 	}
 	return mm.Save(less.History())
-}
-
-// Ahead returns the folds that a pack of more records than those of in may need and that are still to be made; nil: none. Mm made the
-// pack of in last.
-func (in *Input) Ahead(mm *Memo) *journal.Ahead {
-	return mm.Memo.Ahead(in.History(), mm.policy, mm.step)
 }

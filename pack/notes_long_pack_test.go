@@ -6,21 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 )
-
-// factsOf are the messages that the facts of a pack cite.
-func factsOf(b *Build) (cited []string) {
-	for _, line := range strings.Split(blockNamed(string(b.Markdown), "facts ("), "\n")[1:] {
-		if _, source, ok := strings.Cut(line, "(messages:"); ok {
-			cited = append(cited, strings.TrimSuffix(source, ")"))
-		}
-	}
-	return cited
-}
 
 // indexedMemo returns a memo with the index of all records of a log.
 func indexedMemo(t *testing.T, l record.Records) *Memo {
@@ -40,7 +30,7 @@ func indexedMemo(t *testing.T, l record.Records) *Memo {
 // The first pack of a long history does not read all of it for its notes, and is the pack that one made record by record gives.
 func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	pure(t)
-	const n = finds.First + 4*finds.Newest
+	const n = section.First + 4*section.Window
 	l := packtest.LongNoted(n - 1)
 	l.Append(packtest.Message("assistant", "The last one."))
 	read := counted{l, map[int]bool{}}
@@ -50,15 +40,14 @@ func TestNotesOfALongHistoryInPacks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(factsOf(first)) < 2 {
-		t.Fatalf("facts of %v", factsOf(first))
+	if words := blockNamed(string(first.Markdown), "user's words ("); strings.Count(words, "\n- [") < 2 {
+		t.Fatalf("words of the user: %q", words)
 	}
-	if most := finds.First + 3*finds.Newest; len(read.read) > most {
+	if most := section.First + 3*section.Window; len(read.read) > most {
 		t.Errorf("%d records were read of %d, want %d at most", len(read.read), n, most)
 	}
-	gap := finds.GapBefore(n)
-	if read.read[gap.From+finds.Newest/2] || gap.Len() < finds.Newest {
-		t.Errorf("%v is not left out", gap)
+	if from := section.From(n); from < 2*section.Window || read.read[section.First+section.Window/2] {
+		t.Errorf("the records up to %d are not left out", from)
 	}
 	var one Compiler
 	for at := n - 40; at <= n; at++ {

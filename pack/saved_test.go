@@ -2,14 +2,12 @@ package pack
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/suite"
-	"github.com/ctxfs/ctxfs/pack/packtest"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -40,16 +38,6 @@ func headOf(m record.Records, at int) string {
 	}
 	return fmt.Sprint(h.Sum64())
 }
-
-// findsInMemory keeps what was found for a test.
-type findsInMemory struct {
-	packtest.Findings
-	log record.Records
-}
-
-func (k *findsInMemory) History() (record.Records, error) { return k.log, nil }
-
-func (*findsInMemory) Head(m record.Records, at int) (string, error) { return headOf(m, at), nil }
 
 // A pack that goes on from what an earlier process kept is the one that folds all records, and reads few.
 func TestFoldsOutliveTheProcess(t *testing.T) {
@@ -163,50 +151,6 @@ func TestFirstPackReadsAllRecords(t *testing.T) {
 	sameBuild(t, anew, kept)
 	if few > many/2 {
 		t.Errorf("the first pack after a start reads %d records, and %d where nothing is kept", few, many)
-	}
-}
-
-// Folds that are made before they are needed are those that are made when they are.
-func TestFoldsAhead(t *testing.T) {
-	pure(t)
-	log := &cycle{codingLog(100), 40_000}
-	mm := NewMemo()
-	build := func() *Build {
-		in := Input{Session: "s1", Agent: "coder", Budget: 8000, Messages: log, Head: fmt.Sprint(log.n)}
-		b, err := CompileWith(&in, mm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a := in.Ahead(mm); a != nil {
-			if err := a.Make(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-			mm.Adopt(a)
-			if in.Ahead(mm) != nil {
-				t.Error("they are still to be made")
-			}
-		} else if log.n == 40_000 {
-			t.Error("none is made ahead")
-		}
-		return b
-	}
-	for range suite.Pick(t, 30, 120) {
-		b := build()
-		if log.n%10 == 0 {
-			in := Input{Session: "s1", Agent: "coder", Budget: 8000, Messages: log, Head: fmt.Sprint(log.n)}
-			sameBuild(t, mustCompile(t, in), b)
-		}
-		log.n++
-	}
-	ended, end := context.WithCancel(context.Background())
-	end()
-	in := Input{Session: "s1", Agent: "coder", Budget: 8000, Messages: log, Head: "h"}
-	mm = NewMemo()
-	if _, err := CompileWith(&in, mm); err != nil {
-		t.Fatal(err)
-	}
-	if err := in.Ahead(mm).Make(ended); err == nil {
-		t.Error("they are made for nobody")
 	}
 }
 

@@ -83,9 +83,9 @@ func (in *Input) settled(mm *Memo, c *tokens.Counter) (y *layout, journal int, e
 	y.reserveTools()
 	mm.Marks = in.labelMarks()
 	mm.Use(y.limits.space())
-	mm.Counter, mm.Wants = c, y.wantNotes()
+	mm.Counter = c
 	mm.Deliver(in.Summaries, c)
-	mm.Decided = in.decidedFor(&mm.Wants)
+	mm.Decided = y.decisions()
 	y.clock = mm.Fold(y.history, y.journal.Rules(y.limits.space(), 0))
 	return y, journal, y.settle()
 }

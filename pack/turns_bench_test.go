@@ -18,8 +18,7 @@ import (
 type turns struct {
 	plain, asked []time.Duration // asked: the newest record is a request of the user
 	first        time.Duration
-	behind       time.Duration // what was done behind the readers' backs
-	sum          []byte        // over pack.md, ids and reports of all
+	sum          []byte // over pack.md, ids and reports of all
 }
 
 // of returns the CPU time in milliseconds that a share of times does not exceed.
@@ -46,14 +45,6 @@ func replayed(b *testing.B, log record.Records, budget, n int, mm *Memo, grow fu
 		if err != nil {
 			b.Fatal(err)
 		}
-		if a := in.Ahead(mm); a != nil {
-			before := cpuTime()
-			if err := a.Make(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-			mm.Adopt(a)
-			t.behind += cpuTime() - before
-		}
 		switch {
 		case k == 0:
 			t.first = took
@@ -72,7 +63,6 @@ func replayed(b *testing.B, log record.Records, budget, n int, mm *Memo, grow fu
 
 func (t *turns) report(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(t.behind.Microseconds())/1000, "cpu-ms/behind")
 	b.ReportMetric(float64(t.first.Microseconds())/1000, "cpu-ms/first")
 	b.ReportMetric(of(t.plain, 0.5), "cpu-ms/p50")
 	b.ReportMetric(of(t.plain, 0.99), "cpu-ms/p99")
@@ -151,11 +141,9 @@ func BenchmarkStart(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
 				log, folds, states := &unasked{cycle{codingLog(2500), n}}, &keptInMemory{}, &keptInMemory{}
-				found := &findsInMemory{log: log}
 				started := func() *Memo {
 					mm := NewMemo()
 					mm.Store(folds, states, RendererVersion)
-					mm.Near = found
 					return mm
 				}
 				one := func(int) { log.n++ }

@@ -13,7 +13,7 @@ var arrows = map[string][]string{
 	"compress":            {"internal/tokens", "ctxabi", "internal/lazy"},
 	"pack/recipe":         {"ctxabi", "internal/lazy"},
 	"pack/nativetest":     {},
-	"pack":                {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/finds", "pack/record", "pack/section"},
+	"pack":                {"internal/redact", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/result", "compress/notes", "session/check", "pack/recall", "pack/blocks", "pack/native", "pack/journal", "pack/record", "pack/section"},
 	"eval/exam":           {"eval", "internal/tokens", "internal/lazy"},
 	"eval": {
 		"compress", "compress/notes", "ctxabi", "internal/lazy", "internal/tokens", "pack",
@@ -124,17 +124,17 @@ var arrows = map[string][]string{
 	"internal/vfs":    {"ctxabi", "internal/handles"},
 	"pack/project":    {"compress", "compress/notes"},
 	"pack/packtest":   {"ctxabi", "internal/suite", "session", "session/log"},
-	"pack/finds":      {"pack/prefix", "pack/record", "ctxabi", "compress/notes"},
-	"pack/prefix":     {"compress/toolcall", "internal/coder", "pack/packtest", "pack/record"}, // packtest in its tests
+	"pack/prefix":     {"compress/toolcall", "ctxabi", "internal/coder", "pack/packtest", "pack/record"}, // packtest in its tests
 	"pack/section": {
-		"compress/toolcall", "internal/coder", "pack/packtest", "pack/prefix", "pack/record", "pack/section/files",
+		"compress/notes", "compress/toolcall", "ctxabi", "internal/coder", "pack/packtest", "pack/prefix", "pack/record",
+		"pack/section/files",
 		"pack/section/runs",
 	}, // packtest in its tests
 	"pack/section/files": {"compress", "compress/toolcall", "internal/coder", "internal/lazy", "pack/prefix"},
 	"pack/section/runs": {
 		"compress", "compress/notes", "compress/result", "compress/toolcall", "internal/coder", "internal/lazy", "pack/prefix",
 	},
-	"pack/journal": {"internal/coder", "pack/finds", "compress/toolcall", "pack/prefix", "pack/section", "pack/section/runs", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
+	"pack/journal": {"internal/coder", "compress/toolcall", "pack/prefix", "pack/section", "pack/section/runs", "pack/record", "pack/recipe", "compress", "internal/tokens", "ctxabi", "compress/notes", "compress/result"},
 	"pack/native":  {"internal/calls", "internal/picture", "pack/record", "internal/tokens", "ctxabi"},
 	"pack/blocks":  {"pack/native", "pack/record", "pack/recipe", "compress", "ctxabi", "compress/notes", "internal/lru", "internal/lazy"},
 	"pack/recall": {"pack/blocks", "pack/journal", "pack/prefix", "pack/record", "search/segment", "compress",
@@ -150,15 +150,15 @@ var arrows = map[string][]string{
 		"session/log",
 	},
 	"pack/swap": {
-		"compress", "compress/notes", "ctxabi", "pack", "pack/finds", "pack/journal", "pack/prefix", "pack/record",
+		"compress", "compress/notes", "ctxabi", "pack", "pack/journal", "pack/prefix", "pack/record",
 		"pack/source",
 		"session", "session/archive", "session/blob",
 	},
 	"pack/builder": {
 		"compress", "compress/notes", "ctxabi", "internal/lazy", "internal/lru", "internal/memory",
-		"internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/finds", "pack/journal",
+		"internal/redact", "internal/tokens", "pack", "pack/blocks", "pack/journal",
 		"pack/native", "pack/prefix", "pack/project", "pack/recall", "pack/recipe", "pack/record",
-		"pack/source", "pack/swap", "session", "session/archive", "session/blob", "session/check",
+		"pack/section", "pack/source", "pack/swap", "session", "session/archive", "session/blob", "session/check",
 		"session/disk", "session/log",
 	},
 

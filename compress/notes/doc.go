@@ -1,6 +1,6 @@
 // Package notes derives notes from records: facts, decisions, items to do, files, and a summary.
 // [Find] reads one record and returns its findings. A [State] folds findings in the order of the
-// history into rows. Package pack/finds stores the findings and folds them.
+// history into rows. Package pack/section stores the findings and folds them.
 //
 //	Record ─► OwnWords: without text that programs inserted     own.go
 //	       ─► prose: sentences and list items                   prose.go, clauses.go

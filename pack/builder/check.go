@@ -10,7 +10,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/source"
@@ -29,9 +28,7 @@ func FileKinds() []check.FileKind {
 		{Name: in + outputsDir + "/*", Class: check.Cache, Check: check.DerivedFile(checkOutput)},
 		{Name: in + session.AskedFile, Class: check.Cache, Check: check.DerivedFile(jsonOf[session.Asked])},
 		{Name: in + session.ProjectFile, Class: check.Kept, Check: check.DerivedLines(jsonOf[projectRow])},
-		{Name: in + path.Dir(findsName) + "/", Class: check.Cache},
-		{Name: in + findsName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
-		{Name: in + nearName, Class: check.Cache, Check: check.DerivedLines(jsonOf[finds.Batch])},
+		{Name: in + path.Dir(statesName) + "/", Class: check.Cache},
 		{Name: in + digestName, Class: check.Cache, Check: check.DerivedFile(jsonOf[storedDigest])},
 		{Name: in + path.Dir(swap.NotesName) + "/", Class: check.Cache},
 		{Name: in + swap.NotesName, Class: check.Cache, Check: check.DerivedLines(jsonOf[swap.Departure])},

@@ -27,7 +27,6 @@ type entry struct {
 	answers    bool // the agent answers requests for a summary
 	computed   computed
 	project    entryProject
-	ahead      bool // folds are made that no pack needs yet
 
 	swap  swap.Swap  // what left the prompt of Current
 	dedup swap.Dedup // what repeats in the history

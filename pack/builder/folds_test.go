@@ -90,7 +90,7 @@ func TestRedactedPacksKeepNothing(t *testing.T) {
 	d := newDesk(t, Config{Budget: 8000, Redact: redactor})
 	d.append(packtest.CodingLog(700).Records()[:1300]...)
 	d.pack()
-	for _, kept := range []string{foldsName, statesName, nearName} {
+	for _, kept := range []string{foldsName, statesName} {
 		if _, err := d.x.Derived(kept); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", kept, err)
 		}

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/section"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -34,7 +34,7 @@ func countdownFrom(n int64) *countdown {
 
 // A caller who is interrupted must not wait for the pack of a long session, wherever its build is.
 func TestInterruptEndsPack(t *testing.T) {
-	const n = finds.First + 3*finds.Newest
+	const n = section.First + 3*section.Window
 	l := packtest.LongNoted(n)
 	var all bytes.Buffer
 	for i := 1; i <= n; i++ {

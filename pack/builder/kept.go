@@ -1,23 +1,15 @@
 package builder
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
-	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/recall"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 )
-
-// findsName is the derived content that has what was found in a session's records.
-const findsName = "notes/finds"
-
-// nearName is the derived content that has what packs look at of it where the history is long.
-const nearName = "notes/near"
 
 // Derived contents that have the folds of a session with the zones of its last compaction, and what
 // its records say of files and runs.
@@ -25,31 +17,6 @@ const (
 	foldsName  = "notes/folds"
 	statesName = "notes/states"
 )
-
-// foldAhead keeps the folds of the build of in that was just made, and has those made that a later
-// one may need. e.busy is held, and taken again for a moment when they are there.
-func (b *Builder) foldAhead(e *entry, in *pack.Input) {
-	_ = in.SaveFolds(e.memo) // the next daemon folds anew where they are not kept
-	if e.ahead {
-		return
-	}
-	a := in.Ahead(e.memo)
-	if a == nil {
-		return
-	}
-	e.ahead = true
-	mm := e.memo
-	b.background(func(ctx context.Context) {
-		err := a.Make(ctx)
-		if e.lock(ctx) != nil {
-			return
-		}
-		if e.ahead = false; err == nil {
-			mm.Adopt(a)
-		}
-		<-e.busy
-	})
-}
 
 // mostReaders is how many goroutines read a history at a time that lacks several blocks of that
 // index.

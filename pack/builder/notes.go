@@ -11,11 +11,13 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack/finds"
+	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/journal"
-	"github.com/ctxfs/ctxfs/pack/prefix"
+	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/pack/swap"
 	"github.com/ctxfs/ctxfs/session"
@@ -57,14 +59,12 @@ func (b *Builder) Notes(ctx context.Context, x *session.Session) (*NotesView, er
 
 // entryNotes is what a builder remembers of a session's notes.
 type entryNotes struct {
-	once  sync.Once
-	finds atomic.Pointer[finds.Finds] // made once; also those look who do not make them
 	plain plainEvents
 
-	starved atomic.Bool // finds could not go on for lack of memory, which was reported
-
 	mu     sync.Mutex
-	nearby *finds.Finds // while finds are behind; guarded by mu
+	states section.States // guarded by mu
+	loaded bool
+	size   atomic.Int64 // of states, in bytes
 
 	shown atomic.Pointer[shownNotes]
 }
@@ -80,33 +80,8 @@ type shownNotes struct {
 	bytes    int
 }
 
-// findsOf returns the entry's findings.
-func (e *entry) findsOf(x *session.Session) *finds.Finds {
-	e.notes.once.Do(func() {
-		var stored prefix.Lines // findings in redacted records are not stored
-		if !e.Redacts() {
-			stored = source.Derived{Session: x, Name: findsName}
-		}
-		e.notes.finds.Store(finds.New(stored))
-	})
-	return e.notes.finds.Load()
-}
-
-// near returns the findings without those of a gap.
-func (n *entryNotes) near(gap ctxabi.Span) *finds.Finds {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.nearby == nil || n.nearby.Gap != gap {
-		n.nearby = &finds.Finds{Gap: gap}
-	}
-	return n.nearby
-}
-
 func (n *entryNotes) bytes() int {
-	size := 0
-	if f := n.finds.Load(); f != nil {
-		size = int(f.Size.Load())
-	}
+	size := int(n.size.Load())
 	if s := n.shown.Load(); s != nil {
 		size += s.bytes
 	}
@@ -143,7 +118,7 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	if err != nil {
 		return nil, err
 	}
-	rows, late, err := n.rows(ctx, b, x, e, t, c.CountCached)
+	rows, err := n.rows(ctx, x, e, t, c.CountCached)
 	if err != nil {
 		return nil, err
 	}
@@ -155,35 +130,65 @@ func (n *entryNotes) view(ctx context.Context, b *Builder, x *session.Session, e
 	for _, data := range v.files {
 		size += 2 * len(data)
 	}
-	if late {
-		return v, nil // for now
-	}
 	n.shown.Store(&shownNotes{v, t.Messages.Size(), len(t.Tools), t.Events.Size(), swapped, children, size})
 	return v, nil
 }
 
-// rows returns the notes as of the end of both logs, with their summary where there is a counter. late is true if not all
-// records were looked at: somebody does that behind the readers' backs. It returns the error of ctx when that ends, and
+// noteRows are the rows of derived notes.
+type noteRows struct {
+	Facts     []ctxabi.FactRow
+	Decisions []ctxabi.DecisionRow
+	Refs      []ctxabi.RefRow
+	Todo      string
+	Summary   string
+	Asks      []derived.Statement // statements that ask for a change
+}
+
+func rowsOf(d *derived.State) noteRows {
+	return noteRows{Facts: d.Facts(), Decisions: d.Decisions(), Refs: d.Refs(), Todo: d.Todo()}
+}
+
+// summaryTokens is the size of a derived summary.
+const summaryTokens = 1000
+
+// rows returns the notes as of the end of both logs, with their summary if there is a counter. It returns the error of ctx when that ends, and
 // ctxabi.ErrIO when a record cannot be read.
-func (n *entryNotes) rows(ctx context.Context, b *Builder, x *session.Session, e *entry, t *log.Timeline, count func(string) int) (rows finds.Notes, late bool, err error) {
+func (n *entryNotes) rows(ctx context.Context, x *session.Session, e *entry, t *log.Timeline, count func(string) int) (noteRows, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	in := e.logs(t)
-	m, found := in.History(), e.findsOf(x)
-	if late = found.Behind(m); late {
-		if found.Catching.CompareAndSwap(false, true) {
-			b.catchUp(x, e, found, m)
-		}
-		found = n.near(finds.GapBefore(m.Len()))
+	notes, err := n.upTo(ctx, x, e, in.History())
+	if err != nil {
+		return noteRows{}, err
 	}
-	if rows, err = found.At(ctx, m, m.Len(), count); err != nil {
-		return rows, late, err
+	rows := rowsOf(notes)
+	if rows.Asks = notes.Asks(); count != nil {
+		rows.Summary = notes.Summary(summaryTokens, count)
 	}
+
 	plain, err := n.plain.upTo(ctx, e.Readable(t, true))
 	if err != nil {
-		return rows, late, err
+		return rows, err
 	}
 	rows.Facts, rows.Decisions = slices.Concat(rows.Facts, plain.Facts), slices.Concat(rows.Decisions, plain.Decisions)
 	rows.Refs, rows.Todo = slices.Concat(rows.Refs, plain.Refs), joinTodos(plain.Todo, rows.Todo)
-	return rows, late, nil
+	return rows, nil
+}
+
+// upTo returns the notes of the records of m; n.mu is held.
+func (n *entryNotes) upTo(ctx context.Context, x *session.Session, e *entry, m record.Records) (*derived.State, error) {
+	if !n.loaded && !e.Redacts() {
+		n.states.StoreIn(source.Derived{Session: x, Name: statesName}, pack.RendererVersion)
+		n.states.Restore(m)
+	}
+	n.loaded = true
+	state, err := n.states.At(ctx, m, section.From(m.Len()), m.Len())
+	n.size.Store(int64(n.states.Size()))
+	if err != nil {
+		return nil, err
+	}
+	_ = n.states.Save(m) // the next daemon reads the records again where they are not stored
+	return n.states.Notes(state), nil
 }
 
 // childRefs returns rows of the results of children, those that somebody wrote and those of children that have finished, and

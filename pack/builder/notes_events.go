@@ -10,7 +10,6 @@ import (
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/blocks"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 
 	"github.com/ctxfs/ctxfs/session/archive"
@@ -25,7 +24,7 @@ type plainEvents struct {
 }
 
 // upTo returns the notes as of the end of a log.
-func (p *plainEvents) upTo(ctx context.Context, log record.Records) (finds.Notes, error) {
+func (p *plainEvents) upTo(ctx context.Context, log record.Records) (noteRows, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.seen > log.Len() { // the end was lost with the power
@@ -33,7 +32,7 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (finds.Notes
 	}
 	for p.seen < log.Len() {
 		if err := ctx.Err(); err != nil {
-			return finds.Notes{}, err
+			return noteRows{}, err
 		}
 		line := p.seen + 1
 		raw, err := log.Record(line)
@@ -42,14 +41,14 @@ func (p *plainEvents) upTo(ctx context.Context, log record.Records) (finds.Notes
 			continue
 		}
 		if err != nil {
-			return finds.Notes{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
+			return noteRows{}, record.Unreadable(record.Address{Line: line, Event: true}, err)
 		}
 		if said, ok := saidBeside(raw); ok {
 			p.fold.Add(derived.Position{Event: true, Line: line}, "", derived.Find(said))
 		}
 		p.seen = line
 	}
-	return finds.Notes{Facts: p.fold.Facts(), Decisions: p.fold.Decisions(), Refs: p.fold.Refs(), Todo: p.fold.Todo()}, nil
+	return rowsOf(&p.fold), nil
 }
 
 // saidBeside is what an event says that packs do not show: one that is no tool's, and the whole of a result of which a transcript

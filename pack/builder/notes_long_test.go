@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/packtest"
+	"github.com/ctxfs/ctxfs/pack/section"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
 // What nobody may wait for comes behind the readers' backs.
 func TestNotesOfALongHistoryCatchUp(t *testing.T) {
-	const n = finds.First + 4*finds.Newest
+	const n = section.First + 4*section.Window
 	d := newDesk(t, Config{Budget: 32000})
 	l := packtest.LongNoted(n)
 	var all bytes.Buffer

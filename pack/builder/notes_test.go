@@ -75,10 +75,10 @@ func TestNotesDoNotDependOnWhatWasKept(t *testing.T) {
 		pack()
 	}
 	notes, md := d.view().all(), pack()
-	if !strings.Contains(notes, "stage-147.example.com") || !strings.Contains(md, record.BlockHeading+"facts (messages:1-") {
+	if !strings.Contains(notes, "stage-147.example.com") || !strings.Contains(md, record.BlockHeading+"user's words (messages:1-") {
 		t.Fatalf("nothing to compare:\n%s", notes)
 	}
-	kept := filepath.Join(d.x.Dir(), ctxabi.InternalDir, findsName)
+	kept := filepath.Join(d.x.Dir(), ctxabi.InternalDir, statesName)
 	same := func(what string) {
 		t.Helper()
 		if got := pack(); got != md {
@@ -119,11 +119,11 @@ func TestNotesDoNotDependOnWhatWasKept(t *testing.T) {
 	}
 }
 
-// A record is looked through once, ever.
+// Records are read for notes once; a restart reads those again that came since the states were stored.
 func TestRecordsAreReadForNotesOnce(t *testing.T) {
 	d := newDesk(t, Config{})
-	l := packtest.NotedLog(40)
-	d.appendLog(l, 1, 60)
+	l := packtest.NotedLog(200)
+	d.appendLog(l, 1, 250)
 	find := func(want int) {
 		t.Helper()
 		tl, err := d.x.Timeline()
@@ -131,22 +131,23 @@ func TestRecordsAreReadForNotesOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := &readCount{Records: tl.Messages}
-		if _, err := d.b.entry(d.x.ID()).findsOf(d.x).At(context.Background(), m, m.Len(), nil); err != nil {
+		e := d.b.entry(d.x.ID())
+		if _, err := e.notes.upTo(context.Background(), d.x, e, m); err != nil {
 			t.Fatal(err)
 		}
 		if m.n > want || want > 0 && m.n == 0 {
 			t.Errorf("%d records were read, want at most %d", m.n, want)
 		}
 	}
-	find(2 * 60) // of a result its call, too
+	find(2 * 250) // of a result its call, too
 	find(0)
-	d.appendLog(l, 61, 64)
+	d.appendLog(l, 251, 254)
 	find(2 * 4)
 	d.restart(Config{})
-	find(0)
+	find(2 * 4)
 	d.b.Forget(d.x.ID())
-	d.appendLog(l, 65, 66)
-	find(2 * 2)
+	d.appendLog(l, 255, 256)
+	find(2 * 6)
 }
 
 // A store that is open for reading only derives the same, and writes nothing.
@@ -154,7 +155,7 @@ func TestNotesOfAStoreThatIsOnlyRead(t *testing.T) {
 	d := newDesk(t, Config{})
 	d.appendLog(packtest.NotedLog(40), 1, 70)
 	want := d.view().all()
-	if err := d.x.RemoveDerived(findsName); err != nil {
+	if err := d.x.RemoveDerived(statesName); err != nil {
 		t.Fatal(err)
 	}
 	store, err := session.Open(d.dir, session.Options{ReadOnly: true})
@@ -179,7 +180,7 @@ func TestNotesOfAStoreThatIsOnlyRead(t *testing.T) {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(d.x.Dir(), ctxabi.InternalDir, findsName)); err == nil {
+	if _, err := os.Stat(filepath.Join(d.x.Dir(), ctxabi.InternalDir, statesName)); err == nil {
 		t.Error("it wrote")
 	}
 }

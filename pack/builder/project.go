@@ -140,11 +140,11 @@ func (b *Builder) digest(ctx context.Context, x *session.Session) (d project.Dig
 	b.mu.Lock()
 	_, used := b.sessions.Peek(x.ID())
 	b.mu.Unlock()
-	d, late, err := b.digestNow(ctx, x)
-	if !used && !late {
+	d, err = b.digestNow(ctx, x)
+	if !used {
 		b.Forget(x.ID()) // it must not take the place of those that are used
 	}
-	if err != nil || late {
+	if err != nil {
 		return d, true, err
 	}
 	now.Digest = d
@@ -162,32 +162,32 @@ func (b *Builder) rememberDigest(x *session.Session, d storedDigest) {
 	b.digests.cache.Trim(int64(b.config.Memory.Share(maxDigested)), nil)
 }
 
-// digestNow makes the digest of a session. late is true if not all of its records were looked at yet.
-func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.Digest, late bool, err error) {
+// digestNow makes the digest of a session.
+func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.Digest, err error) {
 	e := b.entry(x.ID())
 	t, err := e.Timeline(ctx, x)
 	if err != nil {
-		return d, false, err
+		return d, err
 	}
 	release, err := b.room(t, "read", "")
 	if err != nil {
-		return d, false, err
+		return d, err
 	}
 	defer release()
-	rows, late, err := e.notes.rows(ctx, b, x, e, t, nil)
+	rows, err := e.notes.rows(ctx, x, e, t, nil)
 	if err != nil {
-		return d, false, err
+		return d, err
 	}
 	v := &NotesView{Facts: rows.Facts, Decisions: rows.Decisions, Todo: rows.Todo}
 	v.files = map[string][]byte{ctxabi.TodoFile: []byte(v.Todo), ctxabi.FactsFile: jsonLines(v.Facts), ctxabi.DecisionsFile: jsonLines(v.Decisions)}
 	facts, err := b.noteOf(x, v, ctxabi.FactsFile)
 	if err != nil {
-		return d, false, err
+		return d, err
 	}
 	eachRow(facts, func(r *ctxabi.FactRow) { d.AddKnown(r.Text, cmp.Or(r.Source, ctxabi.FactsFile)) })
 	decisions, err := b.noteOf(x, v, ctxabi.DecisionsFile)
 	if err != nil {
-		return d, false, err
+		return d, err
 	}
 	eachRow(decisions, func(r *ctxabi.DecisionRow) { d.AddDecided(r.Decision, cmp.Or(r.Source, ctxabi.DecisionsFile)) })
 	for _, asks := range rows.Asks {
@@ -195,7 +195,7 @@ func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.
 	}
 	todo, err := b.noteOf(x, v, ctxabi.TodoFile)
 	if err != nil {
-		return d, false, err
+		return d, err
 	}
 	for line := range strings.Lines(string(todo)) {
 		done, open, text := blocks.TodoItem(strings.TrimSuffix(line, "\n"))
@@ -210,9 +210,9 @@ func (b *Builder) digestNow(ctx context.Context, x *session.Session) (d project.
 		}
 	}
 	if err := b.pinsOf(x, &d); err != nil {
-		return d, false, err
+		return d, err
 	}
-	return d, late, b.answerOf(ctx, e, t, &d)
+	return d, b.answerOf(ctx, e, t, &d)
 }
 
 // itemSource is where an item of a derived list is from, at its end.

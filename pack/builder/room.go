@@ -2,16 +2,13 @@ package builder
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
 	"github.com/ctxfs/ctxfs/pack/blocks"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/recall"
-	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 	"github.com/ctxfs/ctxfs/session"
-	"github.com/ctxfs/ctxfs/session/disk"
 	"github.com/ctxfs/ctxfs/session/log"
 )
 
@@ -44,14 +41,14 @@ func (b *Builder) roomNow(x *session.Session) (release func(), err error) {
 // longestRead returns the length of the longest of the records that are looked at: of a long history those at its beginning and
 // its newest.
 func longestRead(ix *log.Index) (longest int) {
-	gap := finds.GapBefore(ix.Len())
-	if longest = ix.Longest(); longest <= workBytes/workTimes || gap == (ctxabi.Span{}) {
+	from := section.From(ix.Len())
+	if longest = ix.Longest(); longest <= workBytes/workTimes || from == 0 {
 		return longest
 	}
 	longest = 0
 	for at := 1; at <= ix.Len(); at++ {
-		if at == gap.From {
-			at = gap.To + 1
+		if at == section.First+1 {
+			at = from + 1
 		}
 		longest = max(longest, int(ix.At(at).Len))
 	}
@@ -95,20 +92,6 @@ func (b remembered) Size() (n int64) {
 		}
 	}
 	return n
-}
-
-// catchUp makes all go through the records behind the readers' backs, as far as there is memory for it.
-func (b *Builder) catchUp(x *session.Session, e *entry, all *finds.Finds, m record.Records) {
-	b.background(func(ctx context.Context) {
-		err := all.CatchUp(ctx, m, func(bytes int64) (func(), error) {
-			return b.config.Memory.Spare("read", ctxabi.FactsFile, workTimes*bytes)
-		})
-		if errors.Is(err, ctxabi.ErrNoMemory) && e.notes.starved.CompareAndSwap(false, true) {
-			x.Report(disk.RowOf("read", ctxabi.FactsFile, 0, err))
-		} else if err == nil {
-			e.notes.starved.Store(false)
-		}
-	})
 }
 
 // indexBytes is about how much memory it takes to index the records of the largest block.

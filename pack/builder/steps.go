@@ -215,7 +215,7 @@ func (s *step) compile(ctx context.Context, last *packed) (*packed, error) {
 	}
 
 	e.swap.Note(x, in.History(), build.Left)
-	b.foldAhead(e, in)
+	_ = in.SaveFolds(e.memo) // the next daemon folds anew where they are not kept
 	b.indexAhead(e, x, in.History().Len())
 	b.summarizeNext(ctx, x, e, s.gathered, in, build)
 	reportCut(x, build, last.build)
@@ -242,12 +242,10 @@ func (b *Builder) events(x *session.Session, e *entry, r *reused, in *pack.Input
 
 	if r.encoding != c.Encoding() {
 		r.memo, r.encoding = b.newMemo(), c.Encoding()
-		r.memo.Finds = e.findsOf(x)
 		r.memo.Share(e.termsOf(x))
 		if r == &e.reused && !e.Redacts() {
 			stored := func(name string) source.Derived { return source.Derived{Session: x, Name: name} }
 			r.memo.Store(stored(foldsName), stored(statesName), pack.RendererVersion)
-			r.memo.Near = stored(nearName)
 		}
 	}
 	e.persistCounts(r.memo, x, t, c.Encoding())

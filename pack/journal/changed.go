@@ -31,18 +31,9 @@ func addressOf(p derived.Position) record.Address {
 	return record.Address{Event: p.Event, Line: p.Line}
 }
 
-// Changed returns the statements that the user changed up to the newest record of f: of the newest
-// records, and of all records that the last compaction looked at.
+// Changed returns the statements that the user changed up to the newest record of f.
 func (mm *Memo) Changed(m record.Records, f *Fold) Changed {
-	mm.DerivedItems(m, f.N)
-	changes := mm.items.fold.Changes()
-	if n := len(f.past); n > 0 {
-		at := f.past[n-1].Compacted
-		if rows, err := mm.foundUpTo(at).At(mm.Context, m, at, nil); err == nil {
-			changes = append(changes, rows.Changes...)
-		}
-	}
-	return changedOf(m, changes)
+	return changedOf(m, mm.Notes(m, f.N).Changes())
 }
 
 // States reports whether a text of the record at a place has a statement that a later one changed.
@@ -141,7 +132,7 @@ func (b *zoner) dropUnpaired(list []saying, most int) {
 		case len(rest.parts) == 0:
 			s.line = ""
 		case len(rest.parts) < len(s.parts):
-			rest.cut, rest.order = true, nil
+			rest.cut, rest.message = true, nil
 			s.line = b.sayingLine(&rest, most)
 		}
 	}

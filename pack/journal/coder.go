@@ -104,7 +104,7 @@ func (p *Part) code(c *coder.Coder) {
 	coder.Number(c, &p.Role)
 	c.Flag(&p.Omitted, &p.Lead, &p.Kept, &p.Mark, &p.Legend, &p.VersionCut)
 	p.Sums.code(c)
-	coder.Text(c, &p.Text, &p.How, &p.Notes, &p.Day)
+	coder.Text(c, &p.Text, &p.How, &p.Day)
 }
 
 func (z *Zones) code(c *coder.Coder) {
@@ -118,7 +118,7 @@ func (k *zonesOf) code(c *coder.Coder) {
 	k.rules.code(c)
 	coder.Number(c, &k.boundary, &k.at)
 	summary := string(k.summary[:])
-	coder.Text(c, &summary, &k.notes)
+	coder.Text(c, &summary, &k.decided)
 	copy(k.summary[:], summary)
 }
 

@@ -1,10 +1,15 @@
 package journal
 
 import (
+	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -69,4 +74,52 @@ func DecidedText(list []Decided, room int, count func(string) int) (text string,
 	slices.Reverse(lines)
 	text = strings.Join(lines, "")
 	return text, count(text)
+}
+
+// Limits of the block of recorded decisions.
+const (
+	DecisionsCap  = 600 // tokens at a budget of 32,000
+	noteTextShown = 60  // tokens of one decision
+	decidedPart   = 4   // recorded decisions take a quarter of the room of zones at most
+)
+
+// decided returns the block of the decisions that events recorded before the record that brought
+// the compaction. It is empty without decisions and without room.
+func (b *zoner) decided(room int64) Part {
+	n := b.mm.decidedBefore(b.m, b.z.at)
+	text, _ := DecidedText(b.mm.Decided[b.z.Decided:n], int(min(DecisionsCap, room/decidedPart)), b.c.CountCached)
+	if text == "" {
+		return Part{}
+	}
+	b.z.Decided = n
+	span := ctxabi.Span{From: 1, To: b.z.at}
+	p := Part{Piece: Piece{Span: span, Kept: true, Zone: InDecided}}
+	p.Text = record.BlockHeading + "decisions (" + record.SourcesOf(b.m, span) + ")\n" + text
+	p.Tokens = b.c.CountCached(p.Text)
+	return p
+}
+
+// decidedKey names the decisions that zones of a compaction show.
+func (mm *Memo) decidedKey(m record.Records, compacted int) string {
+	n := mm.decidedBefore(m, compacted)
+	if n == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, d := range mm.Decided[:n] {
+		h.Write(append([]byte(d.Text), 0))
+		h.Write(append([]byte(d.Source), 0))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// NoteIDs are the ids of rows.
+func NoteIDs(rows []byte) map[string]bool {
+	ids := map[string]bool{}
+	for line := range bytes.Lines(rows) {
+		if id := gjson.GetBytes(line, "id").Str; id != "" {
+			ids[id] = true
+		}
+	}
+	return ids
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack/record"
+	"github.com/ctxfs/ctxfs/pack/section"
 	"github.com/ctxfs/ctxfs/pack/section/runs"
 )
 
@@ -22,8 +22,6 @@ const (
 	keptDigests   = 2 * WindowRecords
 	maxVocabulary = 1 << 19 // words and lines; then all is read again
 	headTarget    = 72      // bytes of what the head of a part names
-	pointBytes    = 320     // of a sentence that may stand in the summary
-	maxPoints     = 6       // of these, of one record
 	manyArguments = 400     // bytes of the arguments of a call up to which they are one line
 )
 
@@ -47,43 +45,6 @@ type digests struct {
 type digest struct {
 	parts  []digestPart
 	result bool
-	points []derived.Point // what an assistant's record says
-	said   *saidWords      // the user's words; nil unless the record is a user message or a reply to a question tool
-}
-
-// saidWords are the words of a message of the user.
-type saidWords struct {
-	parts []string
-	rules string // the standing rules among the parts; "": none
-	sense derived.Sense
-	cut   bool        // pasted content is omitted
-	reply bool        // the user answered a question tool
-	idle  bool        // says nothing; set only if the parts are not stored
-	wants func() bool // reports whether the parts demand something; nil for a reply
-	order []int       // see inOrder; nil: not computed yet
-}
-
-// saidBy returns the words of a message of the user.
-func saidBy(r record.Excerpt) *saidWords {
-	w := &saidWords{sense: derived.SenseOf(r.Text)}
-	w.parts, w.cut = derived.UserWords(r.Text)
-	w.rules = strings.Join(derived.Rules(w.parts), " ")
-	w.wants = sync.OnceValue(func() bool { return derived.Demands(w.parts) })
-	return w
-}
-
-// inOrder returns the indices of the parts by importance. It is computed once, and each compaction
-// needs it.
-func (w *saidWords) inOrder() []int {
-	if w.order == nil {
-		w.order = derived.Order(w.parts, derived.IsRule)
-	}
-	return w.order
-}
-
-// says reports whether the words say something: they are no small talk, and not a paste alone.
-func (w *saidWords) says() bool {
-	return w != nil && w.sense != derived.Idle && len(w.parts) > 0 && !(len(w.parts) == 1 && w.cut)
 }
 
 // digestPart is what a record says, one of its calls, or what is answered to one.
@@ -100,16 +61,6 @@ type digestPart struct {
 	report  bool // of another agent
 }
 
-// of returns the digest of the record at a place; ok is false where it cannot be read. Words and lines of digests
-// that were returned before may have other numbers.
-func (d *digests) of(m record.Records, at int) (*digest, bool) {
-	if one := d.kept[at]; one != nil {
-		return one, true
-	}
-	d.limit()
-	return d.read(m, at)
-}
-
 // limit forgets all digests once they have too many words and lines.
 func (d *digests) limit() {
 	if d.words.Len() > maxVocabulary {
@@ -117,7 +68,8 @@ func (d *digests) limit() {
 	}
 }
 
-// read is of without a limit: all digests that it returns, and of knew before, have the same numbers.
+// read returns the digest of the record at a place; ok is false if it cannot be read. All digests
+// since the last limit have the same numbers.
 func (d *digests) read(m record.Records, at int) (*digest, bool) {
 	if one := d.kept[at]; one != nil {
 		return one, true
@@ -132,16 +84,10 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 		for i := range r.Answers {
 			one.parts = append(one.parts, d.answer(&r.Answers[i], r.Failed, asked[i]))
 		}
-		if len(r.Replies) > 0 {
-			one.said = &saidWords{sense: derived.Request, parts: r.Said(), reply: true}
-		}
 	} else if r.Text != "" {
 		head, role := "", "assistant"
 		if record.IsUser(m.At(at)) {
 			head, role = "user", "user"
-			one.said = saidBy(r)
-		} else if !record.AddressOf(m, at).Event {
-			one.points = derived.Points(textsOf(r.Text), pointBytes, maxPoints)
 		}
 		p := digestPart{Digest: d.digestQuotes(r.Text, role), head: head}
 		if role == "assistant" {
@@ -163,7 +109,8 @@ func (d *digests) prepare(m record.Records, n int) {
 		d.first, d.bytesBetween = n+1, 0
 	}
 	if d.last = n; d.kept[n] == nil {
-		d.of(m, n)
+		d.limit()
+		d.read(m, n)
 		d.bytesBetween += int(m.At(n).Len)
 	}
 	d.first = min(d.first, n)
@@ -173,7 +120,8 @@ func (d *digests) prepare(m record.Records, n int) {
 		}
 		d.first--
 		d.bytesBetween += int(m.At(d.first).Len)
-		d.of(m, d.first)
+		d.limit()
+		d.read(m, d.first)
 	}
 }
 
@@ -200,15 +148,6 @@ func (d *digests) keep(at int, one *digest) {
 
 func (o *digest) size() int {
 	n := 128
-	for _, p := range o.points {
-		n += 24 + len(p.Text)
-	}
-	if o.said != nil {
-		for _, part := range o.said.parts {
-			n += 16 + len(part)
-		}
-		n += len(o.said.rules)
-	}
 	for i := range o.parts {
 		p := &o.parts[i]
 		n += p.Size() + len(p.head) + len(p.file) + 4*len(p.removed) + 96*len(p.states) + 96
@@ -312,7 +251,7 @@ func (d *digests) call(c ctxabi.Call) digestPart {
 	}
 	var text, short strings.Builder
 	var gone []string
-	walkTexts(args, "", func(key, value string) {
+	section.EachText(args, "", func(key, value string) {
 		switch {
 		case p.use == derived.FileChanges && oldTexts[key]:
 			gone = append(gone, value)
@@ -367,39 +306,6 @@ func withoutRemoved(v gjson.Result) string {
 		return "[" + strings.Join(parts, ",") + "]"
 	}
 	return "{" + strings.Join(parts, ",") + "}"
-}
-
-// walkTexts calls do with the texts of a value, and the numbers and so on, in their order.
-func walkTexts(v gjson.Result, key string, do func(key, value string)) {
-	switch {
-	case v.IsObject():
-		v.ForEach(func(k, v gjson.Result) bool { walkTexts(v, k.Str, do); return true })
-	case v.IsArray():
-		v.ForEach(func(_, v gjson.Result) bool { walkTexts(v, key, do); return true })
-	case v.Type == gjson.String:
-		do(key, v.Str)
-	default:
-		do(key, v.Raw)
-	}
-}
-
-// textsOf returns the texts of a message that is a JSON object, with a heading between them and the
-// name of the field if they are no sentences, or the message itself.
-func textsOf(message string) string {
-	v := gjson.Parse(message)
-	if !v.IsObject() || !gjson.Valid(message) {
-		return message
-	}
-	var b strings.Builder
-	walkTexts(v, "", func(key, value string) {
-		if !strings.ContainsAny(value, ".!?:") {
-			value = key + ": " + value
-		}
-		if strings.Count(value, " ") > 1 {
-			b.WriteString(value + "\n\n# …\n\n")
-		}
-	})
-	return b.String()
 }
 
 // headOf names a call: the tool and what it works on, "read src/a.go".

@@ -20,24 +20,24 @@
 //     zones_rules.go (Policy.zoneRules).
 //   - Shares of the zones: zones_rules.go. Order of the zones: zones.go (zoner.make).
 //   - Tokens of the user's words beyond their share: history_compact.go (Fold.wordsBeyond).
-//   - Content of a zone: the user's words zones_said.go, summary zones_summary.go and summary.go,
-//     files and runs zones_state.go (lines of pack/section), key lines zones_lines.go, notes
-//     zones_notes.go and decided.go, images zones_images.go. Marks of statements that the user
-//     changed: changed.go.
+//   - Content of a zone: the sections of pack/section. Choice of the user's words: zones_said.go, of
+//     conclusions and the delivered summary: zones_summary.go and summary.go, of files and runs:
+//     zones_state.go, of key lines: zones_lines.go, of recorded decisions: decided.go, of images:
+//     zones_images.go. Marks of statements that the user changed: changed.go.
 //   - Leading system and developer records: lead.go. Last request, and whether a message is one:
 //     asked.go.
 //   - Failed attempts that still count, from the section of runs: lessons.go. Results shown as
 //     references: repeats.go.
 //   - How long images stay: history_compact.go (ImageTurns, Fold.KeepsImages).
 //   - When folds, zones, and sections are stored with the session: saved.go; the format of folds
-//     and zones: coder.go. Folds in advance of long histories: ahead.go.
+//     and zones: coder.go.
 //
 // # Invariants
 //
 // A fold decides by the weights of the index and depends on the prefix of the records alone; until
 // the first compaction it counts exactly. Zones depend on the records up to their compaction and do
 // not change afterwards. A [Memo] changes only the duration of a build. It belongs to one
-// goroutine; only [Ahead.Make] may run next to it.
+// goroutine.
 //
 // # Files to read first
 //

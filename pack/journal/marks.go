@@ -21,8 +21,8 @@ func (p *Part) Kind() string {
 		return "state"
 	case InLines:
 		return "key_lines"
-	case InNotes:
-		return p.Notes
+	case InDecided:
+		return "decisions"
 	case InFolds:
 		return "folded"
 	}
@@ -95,9 +95,6 @@ func (b *zoner) markTokens(parts ...Part) int {
 // marksFor returns what the marks take that one more block brings.
 func (b *zoner) marksFor(zone Zone) int64 {
 	next := Part{Piece: Piece{Zone: zone}}
-	if zone == InNotes {
-		next.Zone = InSummary // of the same label
-	}
 	return int64(b.markTokens(append(slices.Clip(b.z.blocks), next)...) - b.markTokens(b.z.blocks...))
 }
 

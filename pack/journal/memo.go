@@ -8,8 +8,6 @@ import (
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack/finds"
-	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/section"
 )
@@ -24,25 +22,18 @@ type Memo struct {
 	Summaries []Summary       // versions for the build going on, set by Deliver
 	checked   map[[sha256.Size]byte]checkResult
 	records   map[shownAs]rendered
-	requests  map[int]string     // what users asked, by place
-	costs     map[int]int32      // of images, by place
-	argued    map[[2]int]int32   // results of argumentsOf, by place and body
-	Finds     *finds.Finds       // what records say that is worth a note; see found
-	nearby    *finds.Finds       // of a long history; see foundUpTo
-	Near      prefix.Lines       // of nearby; nil: it is not kept
-	items     *items             // see derivedItems
-	digests   digests            // of the newest records
-	outdated  outdated           // newest result of Outdated
-	states    section.States     // of files and runs
-	paths     map[int]filesUsed  // of files that calls read and write, by place
-	older     map[int]*saidWords // messages of the user before the newest ones, by place
-	made      int                // zones, so far
-	ahead     map[Rules]bool     // folds that were to be made before they are needed
-	saved     saved              // of the folds and zones that outlive this memory
-	Wants     NoteWants          // of the build going on
-	Decided   []Decided          // that it shows
-	Marks     ctxabi.Marks       // around compacted content of the session
-	Context   context.Context    // of whoever waits for it; records are read no longer when that is over
+	requests  map[int]string   // what users asked, by place
+	costs     map[int]int32    // of images, by place
+	argued    map[[2]int]int32 // results of argumentsOf, by place and body
+	digests   digests          // of the newest records
+	outdated  outdated         // newest result of Outdated
+	states    section.States
+	paths     map[int]filesUsed // of files that calls read and write, by place
+	made      int               // zones, so far
+	saved     saved             // of the folds and zones that outlive this memory
+	Decided   []Decided         // decisions that the build going on shows
+	Marks     ctxabi.Marks      // around compacted content of the session
+	Context   context.Context   // of whoever waits for it; records are read no longer when that is over
 
 	Known   func(at record.Address) int         // a persisted count of a record in full, or 0
 	Counted func(at record.Address, tokens int) // told of each new one
@@ -53,7 +44,7 @@ func NewMemo() *Memo {
 	return &Memo{Context: context.Background(), folds: map[Rules]*folded{}, zoned: map[zonesOf]*Zones{},
 		repeated: map[repeatsOf]*repeats{}, records: map[shownAs]rendered{}, requests: map[int]string{},
 		costs: map[int]int32{}, argued: map[[2]int]int32{}, paths: map[int]filesUsed{},
-		older: map[int]*saidWords{}, ahead: map[Rules]bool{}, checked: map[[sha256.Size]byte]checkResult{}}
+		checked: map[[sha256.Size]byte]checkResult{}}
 }
 
 // folded are the folds of all records and of all but the last. Neither changes any more.
@@ -64,11 +55,6 @@ type folded struct {
 
 // Fold folds m by rules, from where an earlier build left off.
 func (mm *Memo) Fold(m record.Records, rules Rules) *Fold {
-	return mm.foldUpTo(context.Background(), m, rules)
-}
-
-// foldUpTo is Fold until ctx ends; what it returns and keeps then is of fewer records.
-func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fold {
 	mm.restore(m)
 	n, f := m.Len(), mm.folds[rules]
 	if f != nil && !slices.Equal(f.entered, mm.entered(f.now.N)) {
@@ -121,9 +107,6 @@ func (mm *Memo) foldUpTo(ctx context.Context, m record.Records, rules Rules) *Fo
 			before = now.clone()
 		}
 		now.add(m.At(now.N + 1))
-		if now.N%foldsBetween == 0 && ctx.Err() != nil {
-			break
-		}
 	}
 	if n == 0 {
 		before = now
@@ -173,9 +156,6 @@ func (mm *Memo) argumentsOf(m record.Records, at, body int) (int, error) {
 // for. Rendering shortens by exact token counts, so it may keep more than the weight suggests.
 const shortenedMargin = 125
 
-// foldsBetween is how many records are folded between two looks at whether somebody still waits.
-const foldsBetween = 1 << 14
-
 // Forget forgets what the last build did not use.
 func (mm *Memo) Forget() {
 	for key, r := range mm.records {
@@ -202,7 +182,6 @@ func (mm *Memo) Forget() {
 
 // Clear forgets what hangs on the places of records.
 func (mm *Memo) Clear() {
-	clear(mm.ahead)
 	clear(mm.folds)
 	clear(mm.zoned)
 	clear(mm.repeated)
@@ -211,9 +190,8 @@ func (mm *Memo) Clear() {
 	clear(mm.costs)
 	clear(mm.argued)
 	clear(mm.paths)
-	clear(mm.older)
 	clear(mm.checked)
-	mm.items, mm.digests, mm.outdated = nil, digests{}, outdated{}
+	mm.digests, mm.outdated = digests{}, outdated{}
 	mm.states.Clear()
 }
 
@@ -221,7 +199,6 @@ func (mm *Memo) Clear() {
 func (mm *Memo) Use(l Space) {
 	if mm.space != l {
 		mm.space = l
-		clear(mm.ahead)
 		clear(mm.folds)
 		clear(mm.zoned)
 		clear(mm.repeated)
@@ -237,19 +214,13 @@ func (mm *Memo) Size() int {
 			n += len(text) + 16
 		}
 	}
-	for _, w := range mm.older {
-		n += 64 + 2*len(w.rules)
-	}
 	for _, used := range mm.paths {
 		n += 64
 		for _, path := range used.paths {
 			n += 16 + len(path)
 		}
 	}
-	n += 24*len(mm.costs) + 32*len(mm.argued) + mm.digests.bytes()
-	if mm.items != nil {
-		n += mm.items.size()
-	}
+	n += 24*len(mm.costs) + 32*len(mm.argued) + mm.digests.bytes() + mm.states.Size()
 	for _, text := range mm.requests {
 		n += len(text)
 	}

@@ -14,7 +14,6 @@ type Part struct {
 	Text   string
 	Tokens int
 	How    string // a record that is shortened: by what
-	Notes  string // of a block of notes: which
 
 	Role     ctxabi.Role      // of a record
 	Contents []record.Portion // of a record, without their texts

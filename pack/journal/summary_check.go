@@ -40,7 +40,7 @@ func (b *zoner) checkSummary() error {
 	found, ok := b.mm.checked[id]
 	if !ok {
 		var err error
-		if found, err = b.searchValues(b.own); err != nil {
+		if found, err = b.searchValues(b.own.Summary); err != nil {
 			return err
 		}
 		if !b.unread {
@@ -50,7 +50,7 @@ func (b *zoner) checkSummary() error {
 	if found.shares && b.own.Tokens >= minReplaces {
 		b.z.covers = b.own.To
 	}
-	b.checks = b.hint("Not found in the messages: ", found.missing) + b.hint("Only in tool output: ", found.output)
+	b.own.checks = b.hint("Not found in the messages: ", found.missing) + b.hint("Only in tool output: ", found.output)
 	return nil
 }
 

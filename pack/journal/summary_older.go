@@ -46,13 +46,13 @@ func earlierThan(list []Summary, s *Summary) (earlier []*Summary) {
 // at most room tokens: first reasons of decisions and failed attempts, then facts, of each the
 // newest ones first. It returns "" if there is no such line.
 func (b *zoner) older(room int) string {
-	if len(b.earlier) == 0 || room < leastWords {
+	if len(b.own.earlier) == 0 || room < leastWords {
 		return ""
 	}
 	known := linesKnown(b.own.Text)
 	text := ""
 	for _, sections := range olderSections {
-		for _, v := range b.earlier {
+		for _, v := range b.own.earlier {
 			heading := fmt.Sprintf("From version %d (%s), omitted since, possibly outdated:\n", v.N,
 				ctxabi.SummaryPath(v.N))
 			for _, line := range linesOf(v.Text, sections) {

@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"slices"
 
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/tokens"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/section"
 )
@@ -20,7 +20,7 @@ const (
 	InSaid         // the block of the user's words: likewise
 	InState        // the block of files and runs: likewise
 	InLines        // the block of key lines: likewise
-	InNotes        // a block of facts, decisions or refs: likewise
+	InDecided      // the block of recorded decisions: likewise
 	InFolds        // one record, shortened to what it comes to
 	InBlocks       // in place of all blocks of a generation; no part has it
 )
@@ -64,7 +64,7 @@ type zonesOf struct {
 	rules        Rules
 	boundary, at int
 	summary      [sha256.Size]byte
-	notes        string // see noteWants
+	decided      string // see decidedKey
 	before       *Zones // of the generation before; nil: it is the first one
 }
 
@@ -93,8 +93,7 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 	}
 	if f.Boundary() == 1 {
 		if f.weight() > f.Rules.room*nearlyFull/1000 {
-			mm.digests.prepare(m, f.N)
-			mm.states.Prepare(m, section.From(f.N), f.N)
+			mm.prepare(m, f)
 		}
 		return nil, nil
 	}
@@ -111,18 +110,18 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 	id := [sha256.Size]byte(shows.Sum(nil))
 	var past Past
 	for i, g := range f.past {
-		key := zonesOf{f.Rules, g.Boundary(), g.Compacted, id, mm.Wants.Key + mm.decidedKey(m, g.Compacted), nil}
+		key := zonesOf{f.Rules, g.Boundary(), g.Compacted, id, mm.decidedKey(m, g.Compacted), nil}
 		if i > 0 {
 			key.before = past[i-1]
 		}
 		z := mm.zoned[key]
 		if z == nil {
 			z = &Zones{from: max(g.from, f.Lead.N+1), boundary: g.Boundary(), at: g.Compacted}
-			b := &zoner{m: m, mm: mm, f: g, c: c, z: z, before: past}
+			b := &zoner{m: m, mm: mm, f: g, c: c, z: z, before: past, folds: foldedRecords{map[int]Part{}, sameResults{}, 0}}
 			kept := g.Rules.room - g.settled().keptRecords(1, g.starts[0])
 			rooms := g.Rules.zonesIn(kept)
 			if i == 0 {
-				if b.own, b.earlier = own, earlier; own != nil {
+				if b.own.Summary, b.own.earlier = own, earlier; own != nil {
 					rooms = g.Rules.zonesWith(kept, own.Tokens)
 				}
 			} else {
@@ -138,13 +137,18 @@ func (mm *Memo) Zones(m record.Records, f *Fold, c *tokens.Counter) (Past, error
 				mm.made++
 			}
 		} else if i == len(f.past)-1 {
-			mm.digests.prepare(m, f.N)
-			mm.findAhead(m, f.N)
+			mm.prepare(m, f)
 		}
 		z.used = true
 		past = append(past, z)
 	}
 	return past, nil
+}
+
+// prepare reads the newest record, and some older ones, for the next compaction.
+func (mm *Memo) prepare(m record.Records, f *Fold) {
+	mm.digests.prepare(m, f.N)
+	_, _ = mm.sectionsUpTo(m, f, f.N) // the compaction reports a record that cannot be read
 }
 
 // Past are the zones of the generations of a fold.
@@ -178,31 +182,52 @@ type zoner struct {
 	z      *Zones
 	before Past // of the generations before
 
-	own       *Summary // the delivered version that this compaction uses; nil: none
-	earlier   []*Summary
-	checks    string // check lines of that version
-	ownTokens int64  // size of the summary block up to and including the check lines
-	unread    bool   // a record could not be read
+	sections *section.State // of the records up to the compaction
+	facts    *derived.State // their notes
+	changed  Changed        // statements of these that later ones changed
+	own      ownSummary
+	words    saidWords
+	folds    foldedRecords
+	unread   bool // a record could not be read
+}
 
-	notesFound finds.Notes // of the records up to the compaction
-	changed    Changed     // of these
-	again      []saying    // changed statements that the pack shows without a mark
-	foldTokens int64       // that the folded records take, with their marks and days
-	unsaid     int         // messages that the block of the user's words counts without quoting them
-	records    []string    // texts of the records that the prompt shows
-	list       []saying    // candidates for the block of the user's words, newest first
-	missing    []int       // places of older messages, which the block only counts
+// ownSummary is the delivered version that a compaction uses.
+type ownSummary struct {
+	*Summary            // nil: none
+	earlier  []*Summary // versions before it, newest first
+	checks   string     // check lines of that version
+	tokens   int64      // size of the summary block up to and including the check lines
+}
+
+// foldedRecords are the lines of folded records.
+type foldedRecords struct {
+	lines  map[int]Part // by place
+	same   sameResults
+	tokens int64 // of those that are shown, with their marks and days
+}
+
+// saidWords is the content of the block of the user's words.
+type saidWords struct {
+	list    []saying // candidates, newest first
+	again   []saying // of these: changed statements that the pack shows without a mark
+	missing []int    // places of older messages, which the block only counts
+	unsaid  int      // messages that the block counts without quoting them
+	records []string // texts of the records that the prompt shows
 }
 
 func (b *zoner) make(rooms zoneRules) error {
-	n, err := b.mm.foundUpTo(b.z.at).At(b.mm.Context, b.m, b.z.at, nil)
-	if err != nil {
-		b.unread = true // a record; the pack can do without
-		if err := b.mm.Context.Err(); err != nil {
-			return err
-		}
+	major := b.z
+	if len(b.before) > 0 {
+		major = b.before[0]
 	}
-	b.notesFound, b.changed = n, changedOf(b.m, n.Changes)
+	s, err := b.mm.states.At(b.mm.Context, b.m, section.From(major.at), b.z.at)
+	if ended := b.mm.Context.Err(); err != nil && ended != nil {
+		return ended
+	}
+	b.mm.states.Pin(s)
+	b.unread = err != nil || s.Unread() // the pack can do without a record
+	b.sections, b.facts = s, b.mm.states.Notes(s)
+	b.changed = changedOf(b.m, b.facts.Changes())
 
 	room, words, err := b.room()
 	if err != nil {
@@ -211,7 +236,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	if all := rooms.all(); all > room { // key lines give way first
 		rooms.lines -= min(all-room, rooms.lines/2)
 	}
-	if b.own != nil {
+	if b.own.Summary != nil {
 		if err := b.checkSummary(); err != nil {
 			return err
 		}
@@ -219,26 +244,26 @@ func (b *zoner) make(rooms zoneRules) error {
 		rooms.said, rooms.own = rooms.said+rooms.own-own, own
 	}
 	rooms = rooms.within(room)
-	told, toldTokens := b.decided(room)
-	room -= int64(toldTokens)
+	decided := b.decided(room)
+	room -= int64(decided.Tokens)
 	b.fold(int(rooms.folds))
 	covered, whole, err := b.covered()
 	if err != nil {
 		return err
 	}
-	b.records = covered
+	b.words.records = covered
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
-	b.again = b.restated(left)
-	for i := range b.again { // their tokens are those of key lines
-		n := min(int64(b.c.CountCached(b.sayingLine(&b.again[i], saidCaps[0]))), rooms.lines)
+	b.words.again = b.restated(left)
+	for i := range b.words.again { // their tokens are those of key lines
+		n := min(int64(b.c.CountCached(b.sayingLine(&b.words.again[i], saidCaps[0]))), rooms.lines)
 		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
 	}
 	// The share of a block pays for the marks that it brings.
 	// The user's words may also use half of the share of key lines.
 	most, marks := rooms.said+words+rooms.lines/2, b.marksFor(InSaid)
 	share := saidTokens{int(most), int(max(most, min(room*rulesShare/1000, room-rooms.own))),
-		int(room + words - b.foldTokens - rooms.own)}
-	b.list, b.missing = b.sayings(left)
+		int(room + words - b.folds.tokens - rooms.own)}
+	b.words.list, b.words.missing = b.sayings(left)
 	said, saidAt := b.said(left, share.less(int(marks)+b.frame()))
 	over := -rooms.said
 	if said.Text != "" {
@@ -258,10 +283,10 @@ func (b *zoner) make(rooms zoneRules) error {
 	if now := b.state(int(rooms.state-b.marksFor(InState)), int(rooms.lines)); now.Text != "" {
 		covered = b.add(now, covered)
 	}
-	room -= b.taken() - int64(toldTokens) // which the block has that begins with them
-	for _, p := range b.notes(room-b.marksFor(InNotes), covered, told) {
-		room -= int64(p.Tokens+b.frame()) + b.marksFor(InNotes)
-		covered = b.add(p, covered)
+	room -= b.taken()
+	if decided.Text != "" {
+		room -= int64(b.frame()) + b.marksFor(InDecided)
+		covered = b.add(decided, covered)
 	}
 	b.fillUp(room, left, rooms, saidAt, covered, whole)
 	b.label()
@@ -277,7 +302,7 @@ func (b *zoner) add(p Part, covered []string) []string {
 
 // taken returns what the blocks and folded records take so far, with their marks and days.
 func (b *zoner) taken() int64 {
-	n := int64(b.markTokens(b.z.blocks...)) + b.foldTokens
+	n := int64(b.markTokens(b.z.blocks...)) + b.folds.tokens
 	for _, p := range b.z.blocks {
 		n += int64(p.Tokens + b.frame())
 	}
@@ -289,7 +314,7 @@ func (b *zoner) taken() int64 {
 func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[int]bool, covered []string, whole map[int]bool) {
 	marks := b.marksFor(InLines) + int64(b.frame())
 	lines := b.keyLines(int(room-marks), covered, whole)
-	if more := room - marks - int64(lines.Tokens); more > lineTokens && b.unsaid > 0 {
+	if more := room - marks - int64(lines.Tokens); more > lineTokens && b.words.unsaid > 0 {
 		taken, shown := b.sayMore(left, more, said)
 		if room, said = room-taken, shown; taken > 0 {
 			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[0].Text), whole)
@@ -299,7 +324,7 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 		at := slices.IndexFunc(b.z.blocks, func(p Part) bool { return p.Zone == InSummary })
 		if at >= 0 {
 			was := b.z.blocks[at]
-			rooms.summary = int64(was.Tokens) + more - b.ownTokens
+			rooms.summary = int64(was.Tokens) + more - b.own.tokens
 			b.z.blocks[at] = b.summary(left, rooms, said)
 			room -= int64(b.z.blocks[at].Tokens - was.Tokens)
 			lines = b.keyLines(int(room-marks), append(covered, b.z.blocks[at].Text), whole)
@@ -310,7 +335,7 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 		room -= int64(lines.Tokens) + marks
 	}
 	if room > minRefold {
-		b.fold(int(room + b.foldTokens))
+		b.fold(int(room + b.folds.tokens))
 	}
 }
 
@@ -318,7 +343,7 @@ func (b *zoner) fillUp(room int64, left ctxabi.Span, rooms zoneRules, said map[i
 // block quotes more messages, it replaces the old block, and sayMore returns the additional tokens
 // and the places of the quoted messages. Otherwise sayMore returns 0 and said, the old places.
 func (b *zoner) sayMore(span ctxabi.Span, more int64, said map[int]bool) (taken int64, shown map[int]bool) {
-	blocks, was, unsaid := b.z.blocks, b.taken(), b.unsaid
+	blocks, was, unsaid := b.z.blocks, b.taken(), b.words.unsaid
 	rest := blocks
 	if len(rest) > 0 && rest[0].Zone == InSaid {
 		rest = rest[1:]
@@ -326,8 +351,8 @@ func (b *zoner) sayMore(span ctxabi.Span, more int64, said map[int]bool) (taken 
 	b.z.blocks = rest
 	all := int(more+was-b.taken()-b.marksFor(InSaid)) - b.frame()
 	p, shown := b.said(span, saidTokens{all, all, all})
-	if b.unsaid >= unsaid {
-		b.z.blocks, b.unsaid = blocks, unsaid
+	if b.words.unsaid >= unsaid {
+		b.z.blocks, b.words.unsaid = blocks, unsaid
 		return 0, said
 	}
 	b.z.blocks = append([]Part{p}, rest...)
@@ -416,6 +441,29 @@ func (b *zoner) group(end int) int {
 	return begin
 }
 
+// foldOne folds the record at a place; readable is false if it cannot be read. A record that stays
+// whole has no line.
+func (b *zoner) foldOne(at int) (p Part, readable bool) {
+	if p, ok := b.folds.lines[at]; ok {
+		return p, true
+	}
+	p = Part{Piece: Piece{Span: ctxabi.Span{From: at, To: at}, Kept: true, Zone: InFolds}}
+	if !b.staysWhole(at) {
+		r, ok := b.excerpt(at)
+		if !ok {
+			return p, false
+		}
+		cut := false
+		if p.Text, cut = record.Fold(b.m, at, r, b.folds.same.of(b.m, at, r)); cut {
+			p.How = ByFold
+		}
+		p.Text = ctxabi.EscapeInline(b.changed.markFolded(at, p.Text))
+		p.Tokens = b.c.CountCached(p.Text)
+	}
+	b.folds.lines[at] = p
+	return p, true
+}
+
 // fold folds records from the boundary backwards, as many groups as there is room for.
 func (b *zoner) fold(room int) {
 	if b.f.Rules.without.Has(section.Folded) {
@@ -424,23 +472,14 @@ func (b *zoner) fold(room int) {
 	var back []Part // newest first
 	marks := b.markTokens(Part{Piece: Piece{Zone: InFolds}})
 	left, last := room-marks, ""
-	same := sameResults{}
 	end := b.z.boundary - 1
 	for end >= b.z.from {
 		begin := max(b.group(end), b.z.from)
 		var group []Part
 		n, readable, day := 0, true, last
 		for at := end; at >= begin && readable; at-- {
-			p := Part{Piece: Piece{Span: ctxabi.Span{From: at, To: at}, Kept: true, Zone: InFolds}}
-			if !b.staysWhole(at) {
-				r, ok := b.excerpt(at)
-				readable = ok
-				cut := false
-				if p.Text, cut = record.Fold(b.m, at, r, same.of(b.m, at, r)); cut {
-					p.How = ByFold
-				}
-				p.Text = ctxabi.EscapeInline(b.changed.markFolded(at, p.Text))
-				p.Tokens = b.c.CountCached(p.Text)
+			var p Part
+			if p, readable = b.foldOne(at); !b.staysWhole(at) {
 				n += p.Tokens + b.frame()
 				if on := b.day(at); on != "" && on != day {
 					day = on
@@ -458,6 +497,6 @@ func (b *zoner) fold(room int) {
 	}
 	if len(back) > 0 {
 		slices.Reverse(back)
-		b.z.From, b.z.folds, b.foldTokens = end+1, back, int64(room-left)
+		b.z.From, b.z.folds, b.folds.tokens = end+1, back, int64(room-left)
 	}
 }

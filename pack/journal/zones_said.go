@@ -7,7 +7,6 @@ import (
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/section"
 )
@@ -27,7 +26,6 @@ const (
 	saidNewest   = 3   // messages that stay before older ones that demand something
 	saidAsked    = 48  // tokens of the question that a short reply answers
 	saidNumbered = 8   // missing messages whose numbers the block lists
-	askedBefore  = 16  // records before a reply among which the question is looked for
 	lineTokens   = 12  // tokens of a line beside the words
 )
 
@@ -46,10 +44,8 @@ type saying struct {
 	must  bool   // required: an earlier block shows a statement that it changed, or lacks its mark
 	line  string // in the block; "": none yet
 
-	wants func() bool // reports whether it demands something; nil for a reply
-	keep  string      // parts that every line contains whole; see keeps
-	words *saidWords  // whose parts these are, unless a change concerns the message; nil: of none
-	order []int       // indices of parts by importance, for shortened lines; nil: not computed yet
+	keep    string           // parts that every line contains whole; see keeps
+	message *section.Message // whose parts these are, unless a change concerns it; nil: of none
 }
 
 // saidTokens contains the limits of the block of the user's words. A line is added only if the
@@ -62,15 +58,15 @@ type saidTokens struct {
 
 func (t saidTokens) less(n int) saidTokens { return saidTokens{t.all - n, t.most - n, t.must - n} }
 
-// said builds the block of the user's words from b.list and b.missing. It returns the places of the
-// quoted messages and sets b.unsaid to the number of the others. The Part is empty if nothing fits.
+// said builds the block of the user's words from b.words. It returns the places of the
+// quoted messages and sets b.words.unsaid to the number of the others. The Part is empty if nothing fits.
 func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]bool) {
 	shown = map[int]bool{}
 	heading := record.BlockHeading + "user's words (" + record.SourcesOf(b.m, span) + ")\n"
 	n := b.c.CountCached(heading)
-	list, missing := b.list, b.missing
-	b.unsaid = len(list) + len(missing)
-	if room = room.less(n); max(room.all, room.most, room.must) <= 0 || b.unsaid == 0 {
+	list, missing := b.words.list, b.words.missing
+	b.words.unsaid = len(list) + len(missing)
+	if room = room.less(n); max(room.all, room.most, room.must) <= 0 || b.words.unsaid == 0 {
 		return Part{}, shown
 	}
 	b.sayingLines(list, missing, room)
@@ -84,14 +80,14 @@ func (b *zoner) said(span ctxabi.Span, room saidTokens) (p Part, shown map[int]b
 			}
 			text += s.line
 			shown[s.at] = true
-			b.unsaid--
+			b.words.unsaid--
 		} else if s.rules != "" {
 			rules++
 		}
 	}
 	more := b.moreLine(list, missing)
-	if b.c.CountCached(text+more) > n+max(room.all, room.most) && b.unsaid > 0 {
-		more = fmt.Sprintf(moreCounted, b.unsaid)
+	if b.c.CountCached(text+more) > n+max(room.all, room.most) && b.words.unsaid > 0 {
+		more = fmt.Sprintf(moreCounted, b.words.unsaid)
 	}
 	if text += more; text == heading {
 		return Part{}, shown
@@ -218,7 +214,7 @@ func (s *saying) rank(k int) int {
 		return 0
 	case k < saidNewest, s.reply:
 		return 1
-	case s.wants():
+	case derived.Demands(s.parts):
 		return 2
 	}
 	return 3
@@ -232,55 +228,64 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 	if b.f.Rules.without.Has(section.Requests) {
 		return nil, nil
 	}
-	known, repeated := map[string]bool{}, []int{}
-	add := func(at int, w *saidWords) {
-		s := saying{at: at, parts: b.changed.marked(at, w.parts), rules: w.rules, cut: w.cut,
-			reply: w.reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.rules, wants: w.wants}
-		if len(b.changed.by[at]) > 0 {
-			keeps := slices.DeleteFunc(slices.Clone(w.parts), func(part string) bool { return !b.keeps(at, part) })
-			s.keep = strings.Join(keeps, " ")
-		}
-		if b.isFolded(at) || b.staysWhole(at) {
-			missing := b.missingRules(s.parts, w.parts)
-			if len(missing) == 0 {
-				return
-			}
-			s.parts = derived.Select(s.parts, func(i int) bool { return missing[i] })
-			s.rules, s.cut = strings.Join(s.parts, " "), true
-			s.keep = s.rules
-		} else if !s.pair {
-			s.words = w
-		}
-		if w.sense == derived.Reply {
-			s.asked = b.askedBefore(at)
-		}
-		if text := strings.Join(s.parts, " ") + "\x00" + s.asked; !known[text] {
-			known[text] = true
-			list = append(list, s)
-		} else {
-			repeated = append(repeated, at)
+	span.From = max(span.From, b.f.Lead.N+1)
+	for at := max(span.From, section.First+1); at <= min(span.To, b.sections.From()); at++ {
+		if record.IsUser(b.m.At(at)) { // the section does not contain it
+			missing = append(missing, at)
 		}
 	}
-
-	window, n := b.window(), b.notesFound // which supply replies before the window
-	at, looked := span.To, 0
-	for ; at >= span.From && at > b.f.Lead.N && looked < saidMost; at-- {
-		e := b.m.At(at)
-		mayReply := at >= window && record.IsResult(e) || n.Replied(record.AddressOf(b.m, at))
-		if !record.IsUser(e) && !mayReply {
+	known, looked := map[string]bool{}, 0
+	for _, w := range slices.Backward(b.sections.Messages()) {
+		if w.At < span.From || w.At > span.To {
 			continue
 		}
-		one, ok := b.mm.digests.of(b.m, at)
-		if b.unread = b.unread || !ok; record.IsUser(e) || one.said != nil {
-			looked++
+		looked++
+		if isOld := looked > saidMost; isOld && w.Rules == "" && !b.changed.pairs(w.At) || !isOld && !w.Says() {
+			if w.Says() {
+				missing = append(missing, w.At)
+			}
+			continue
 		}
-		if one.said.says() {
-			add(at, one.said)
+		s, ok := b.saying(w)
+		switch text := strings.Join(s.parts, " ") + "\x00" + s.asked; {
+		case !ok:
+		case known[text]:
+			missing = append(missing, w.At)
+		default:
+			known[text] = true
+			list = append(list, s)
 		}
 	}
-	missing = append(b.olderSayings(ctxabi.Span{From: max(span.From, b.f.Lead.N+1), To: at}, add), repeated...)
 	slices.Sort(missing)
-	return append(list, b.again...), missing
+	return append(list, b.words.again...), missing
+}
+
+// saying returns what the block may quote of a message; ok is false if the prompt shows all of it
+// elsewhere.
+func (b *zoner) saying(w *section.Message) (s saying, ok bool) {
+	at := w.At
+	s = saying{at: at, parts: b.changed.marked(at, w.Parts), rules: w.Rules, cut: w.Cut,
+		reply: w.Reply, pair: b.changed.pairs(at), must: b.lifts(at), keep: w.Rules}
+	if len(b.changed.by[at]) > 0 {
+		keeps := slices.DeleteFunc(slices.Clone(w.Parts), func(part string) bool { return !b.keeps(at, part) })
+		s.keep = strings.Join(keeps, " ")
+	}
+	if b.isFolded(at) || b.staysWhole(at) {
+		missing := b.missingRules(s.parts, w.Parts)
+		if len(missing) == 0 {
+			return s, false
+		}
+		s.parts = derived.Select(s.parts, func(i int) bool { return missing[i] })
+		s.rules, s.cut = strings.Join(s.parts, " "), true
+		s.keep = s.rules
+	} else if !s.pair {
+		s.message = w
+	}
+	if parts, _ := derived.UserWords(w.Asked); len(parts) > 0 {
+		order := func() []int { return derived.Order(parts, derived.IsRule) }
+		s.asked, _ = derived.Shorten(parts, order, saidAsked, b.c.CountCached)
+	}
+	return s, true
 }
 
 // missingRules returns the indices of the rules among the parts of a message that no record of the
@@ -288,47 +293,11 @@ func (b *zoner) sayings(span ctxabi.Span) (list []saying, missing []int) {
 func (b *zoner) missingRules(marked, parts []string) map[int]bool {
 	missing := map[int]bool{}
 	for i, part := range parts {
-		if derived.IsRule(part) && marked[i] == part && !contains(b.records, part) {
+		if derived.IsRule(part) && marked[i] == part && !contains(b.words.records, part) {
 			missing[i] = true
 		}
 	}
 	return missing
-}
-
-// olderSayings calls add for each message in a span with rules or changes, newest first, and
-// returns the places of the other messages that say something, oldest first. It does not read the
-// middle of a very long history (see finds.GapBefore) and returns the places of all messages there.
-func (b *zoner) olderSayings(span ctxabi.Span, add func(at int, w *saidWords)) (others []int) {
-	gap := finds.GapBefore(b.z.at)
-	for at := span.To; at >= span.From; at-- {
-		switch {
-		case !record.IsUser(b.m.At(at)):
-			continue
-		case at >= gap.From && at <= gap.To:
-			others = append(others, at)
-			continue
-		}
-		w, ok := b.mm.older[at]
-		pair := b.changed.pairs(at)
-		if !ok || pair && len(w.parts) == 0 {
-			r, readable := b.excerpt(at)
-			if !readable {
-				continue
-			}
-			if w = saidBy(r); w.rules == "" && !pair { // later calls need only w.idle
-				w = &saidWords{sense: w.sense, idle: !w.says()}
-			}
-			b.mm.older[at] = w
-		}
-		switch {
-		case w.rules != "" || pair:
-			add(at, w)
-		case !w.idle:
-			others = append(others, at)
-		}
-	}
-	slices.Reverse(others)
-	return others
 }
 
 // contains reports whether one of texts has a sentence, whatever the white space of both.
@@ -342,24 +311,6 @@ func contains(texts []string, sentence string) bool {
 // isFolded reports whether the record at a place stands in a line of its own.
 func (b *zoner) isFolded(at int) bool { return b.z.From > 0 && b.z.From <= at && at < b.z.boundary }
 
-// askedBefore is the question of the assistant that the message at a place answers; "" where there is none.
-func (b *zoner) askedBefore(at int) string {
-	for q := at - 1; q > b.f.Lead.N && at-q <= askedBefore; q-- {
-		switch e := b.m.At(q); {
-		case record.IsUser(e):
-			return ""
-		case e.Role == ctxabi.Assistant:
-			if r, ok := b.excerpt(q); ok && strings.TrimSpace(r.Text) != "" {
-				parts, _ := derived.UserWords(derived.Question(r.Text, AnsweredBytes))
-				order := func() []int { return derived.Order(parts, derived.IsRule) }
-				short, _ := derived.Shorten(parts, order, saidAsked, b.c.CountCached)
-				return short
-			}
-		}
-	}
-	return ""
-}
-
 // sayingLine formats a message as a line of about most tokens. The line is longer if s.keep alone
 // takes more.
 func (b *zoner) sayingLine(s *saying, most int) string {
@@ -367,12 +318,10 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 		most = max(most, b.c.CountCached(s.keep)+lineTokens)
 	}
 	text, cut := derived.Shorten(s.parts, func() []int {
-		if s.order == nil && s.words != nil {
-			s.order = s.words.inOrder()
-		} else if s.order == nil {
-			s.order = derived.Order(s.parts, func(part string) bool { return b.keeps(s.at, part) })
+		if s.message != nil {
+			return s.message.Order()
 		}
-		return s.order
+		return derived.Order(s.parts, func(part string) bool { return b.keeps(s.at, part) })
 	}, most, b.c.CountCached)
 	a := record.AddressOf(b.m, s.at)
 	line := "- [" + a.String() + "] " + record.OneLine(text)
@@ -389,5 +338,5 @@ func (b *zoner) sayingLine(s *saying, most int) string {
 // rule, or the message changed a statement and the part is a sentence that asks for a change.
 func (b *zoner) keeps(at int, part string) bool {
 	asks := func(ask derived.Statement) bool { return strings.HasPrefix(part, begins(ask.Text)) }
-	return derived.IsRule(part) || len(b.changed.by[at]) > 0 && slices.ContainsFunc(b.notesFound.Asks, asks)
+	return derived.IsRule(part) || len(b.changed.by[at]) > 0 && slices.ContainsFunc(b.facts.Asks(), asks)
 }

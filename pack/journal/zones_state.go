@@ -35,13 +35,14 @@ func (mm *Memo) sectionsUpTo(m record.Records, f *Fold, at int) (*section.State,
 	major := at
 	if len(f.past) > 0 {
 		major = f.past[0].Compacted
-		if last := f.past[len(f.past)-1].Compacted; last < at && !mm.states.Reaches(section.From(major), last, at) {
-			if s, err := mm.states.At(m, section.From(major), last); err != nil { // the zones ask for it next
+		last := f.past[len(f.past)-1].Compacted
+		if from := section.From(major); last < at && mm.states.Len(from, at) < last {
+			if s, err := mm.states.At(mm.Context, m, from, last); err != nil { // the zones ask for it next
 				return s, err
 			}
 		}
 	}
-	return mm.states.At(m, section.From(major), at)
+	return mm.states.At(mm.Context, m, section.From(major), at)
 }
 
 // ChangedSince returns the entries of files and runs whose state is newer than the newest one in the
@@ -76,24 +77,18 @@ func (b *zoner) state(room, more int) Part {
 	if room -= b.c.CountCached(heading); room < minState {
 		return Part{}
 	}
-	major, since := b.z, 0
+	since := 0
 	if len(b.before) > 0 {
-		major, since = b.before[0], b.before[len(b.before)-1].at
+		since = b.before[len(b.before)-1].at
 	}
-	s, err := b.mm.states.At(b.m, section.From(major.at), b.z.at)
-	if err != nil {
-		b.unread = true
-		return Part{}
-	}
-
 	in := section.Input{Where: addressIn(b.m), Room: room, More: more, Told: b.before.told(), Since: since,
 		Without: b.f.Rules.without}
 	in.Count = func(text string) int { return b.c.CountCached("- " + text + "\n") }
-	lines := s.Lines(in)
+	lines := b.sections.Lines(in)
 	if len(lines) == 0 {
 		return Part{}
 	}
-	p := Part{Piece: Piece{Span: ctxabi.Span{From: section.From(major.at) + 1, To: b.z.at}, Kept: true, Zone: InState}}
+	p := Part{Piece: Piece{Span: ctxabi.Span{From: b.sections.From() + 1, To: b.z.at}, Kept: true, Zone: InState}}
 	p.Text = heading + "- " + strings.Join(lines, "\n- ") + "\n"
 	p.Tokens = b.c.CountCached(p.Text)
 	return p

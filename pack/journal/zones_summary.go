@@ -1,7 +1,9 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,8 +16,7 @@ import (
 // Limits of the derived sentences. The span is divided into stretches of equal length.
 const (
 	gistTokens   = 80 // tokens per stretch
-	gistLooked   = 3  // records read per stretch before the window of key lines
-	gistScanned  = 64 // records per such stretch from which these are selected
+	gistScanned  = 64 // newest conclusions of a stretch that are considered
 	minWorth     = 3  // least worth of the sentence that represents a stretch, unless it ends a turn
 	endsWorth    = 4  // additional worth of a sentence in the last record of a turn
 	answersWorth = 4  // likewise, of the best sentence of a turn that a quoted question began
@@ -25,22 +26,10 @@ const (
 // derivedHeading precedes the derived sentences.
 const derivedHeading = "Each as of its message:\n"
 
-// gist is what an assistant's record says.
+// gist is a conclusion of the assistant in the history of a compaction.
 type gist struct {
-	at     int
-	ends   bool // a turn: the user's message follows
-	asked  int  // the user's message that began the turn; 0: not known
-	points []derived.Point
-}
-
-// best is the number of the best point.
-func (g *gist) best() (best int) {
-	for i, p := range g.points {
-		if p.Worth > g.points[best].Worth {
-			best = i
-		}
-	}
-	return best
+	section.Conclusion
+	ends bool // a turn: the user's message follows
 }
 
 // summary builds the block of a generation about actions, findings, and decisions in a span: the
@@ -55,7 +44,7 @@ func (b *zoner) summary(span ctxabi.Span, rooms zoneRules, said map[int]bool) Pa
 		room -= heading
 	} else {
 		p.Text, p.Version, p.VersionCut = p.Text+text, b.own.N, cut
-		b.ownTokens = int64(b.c.CountCached(p.Text))
+		b.own.tokens = int64(b.c.CountCached(p.Text))
 		fromLines := int(rooms.lines) * olderFromLines / 1000
 		older := b.older(room*olderShare/1000 + fromLines)
 		p.Text += older
@@ -88,7 +77,7 @@ func (b *zoner) ownBlock(rooms *zoneRules) int64 {
 // and range, then its text, then its check lines. cut is true if the text is truncated. delivered
 // returns "" if there is no version or if not even the frame fits.
 func (b *zoner) delivered(room int) (text string, cut bool) {
-	if b.own == nil || b.own.Text == "" {
+	if b.own.Summary == nil || b.own.Text == "" {
 		return "", false
 	}
 	span := ctxabi.Span{From: 1, To: b.own.To}
@@ -97,7 +86,7 @@ func (b *zoner) delivered(room int) (text string, cut bool) {
 		head += ", of " + record.SourcesOf(b.m, span)
 	}
 	head += ":\n"
-	tail := b.checks
+	tail := b.own.checks
 	limit := min(b.f.Rules.SummaryLimit(), room-b.c.CountCached(head+tail))
 	if limit <= 0 {
 		return "", false
@@ -128,9 +117,9 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 		for i := range list {
 			g := &list[i]
 			others := 0
-			for k, p := range g.points {
-				if i == 0 && k == g.best() && (g.ends || p.Worth >= minWorth) {
-					l.add(g.at, b.leadIn(g, said), p.Text, p.N, l.room)
+			for k, p := range g.Points {
+				if i == 0 && k == g.Best() && (g.ends || p.Worth >= minWorth) {
+					l.add(g.At, b.leadIn(g, said), p.Text, p.N, l.room)
 					continue
 				}
 				worth := p.Worth - others // each further sentence of a record says less
@@ -138,7 +127,7 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 				if g.ends {
 					worth += endsWorth
 				}
-				if k == g.best() && said[g.asked] && b.isQuestion(g.asked) {
+				if k == g.Best() && said[g.Asked] && b.isQuestion(g.Asked) {
 					worth += answersWorth
 				}
 				rest = append(rest, point{g, p.Text, p.N, worth})
@@ -148,7 +137,7 @@ func (b *zoner) derived(span ctxabi.Span, room int, said map[int]bool) []string 
 	slices.SortStableFunc(rest, func(a, b point) int { return b.worth - a.worth })
 	misses := 0
 	for _, p := range rest {
-		if misses < maxMisses && !l.add(p.of.at, b.leadIn(p.of, said), p.text, p.number, l.room) {
+		if misses < maxMisses && !l.add(p.of.At, b.leadIn(p.of, said), p.text, p.number, l.room) {
 			misses++
 		}
 	}
@@ -162,15 +151,15 @@ func dropRestated(stretches [][]gist) {
 	for k, list := range slices.Backward(stretches) {
 		for i, g := range slices.Backward(list) {
 			var own []derived.Subject
-			list[i].points = nil // the cached ones stay as they are
-			for _, p := range g.points {
+			list[i].Points = nil // those of the section stay as they are
+			for _, p := range g.Points {
 				if subjects := derived.Subjects(p.Text); !derived.Restated(subjects, later) {
-					list[i].points, own = append(list[i].points, p), append(own, subjects...)
+					list[i].Points, own = append(list[i].Points, p), append(own, subjects...)
 				}
 			}
 			later = append(later, own...)
 		}
-		stretches[k] = slices.DeleteFunc(list, func(g gist) bool { return len(g.points) == 0 })
+		stretches[k] = slices.DeleteFunc(list, func(g gist) bool { return len(g.Points) == 0 })
 	}
 }
 
@@ -248,8 +237,8 @@ func (l *summaryLines) lines() (out []string) {
 
 // isQuestion reports whether the user's message at a place asks something.
 func (b *zoner) isQuestion(at int) bool {
-	one, ok := b.mm.digests.of(b.m, at)
-	return ok && one.said != nil && strings.ContainsAny(strings.Join(one.said.parts, " "), "?？")
+	w := b.sections.Message(at)
+	return w != nil && strings.ContainsAny(strings.Join(w.Parts, " "), "?？")
 }
 
 // between returns what separates a sentence of a record from those before it in a line.
@@ -274,81 +263,41 @@ func (b *zoner) leadIn(g *gist, said map[int]bool) string {
 	switch {
 	case !g.ends:
 		return ""
-	case g.asked > 0 && (said[g.asked] || b.staysWhole(g.asked)):
-		return "To [" + record.AddressOf(b.m, g.asked).String() + "]: "
+	case g.Asked > 0 && (said[g.Asked] || b.staysWhole(g.Asked)):
+		return "To [" + record.AddressOf(b.m, g.Asked).String() + "]: "
 	}
 	return "Answered: "
 }
 
-// gists are what the assistant's records of a span say, in so many stretches of it, of each the best first: what ends a turn, and what
-// says most. Of records that are older than those that key lines are chosen from, a few of each stretch are read.
+// gists returns the conclusions of a span in stretches of equal length, in each the best first: one
+// that ends a turn, then the most worthy.
 func (b *zoner) gists(span ctxabi.Span, stretches int) [][]gist {
 	n := span.To - span.From + 1
 	if n <= 0 {
 		return nil
 	}
-	out := b.gistPlaces(span, min(stretches, n))
-	for k, places := range out {
-		list := places[:0]
-		for _, g := range places {
-			one, ok := b.mm.digests.of(b.m, g.at)
-			b.unread = b.unread || !ok
-			if len(one.points) > 0 {
-				g.points = one.points
-				list = append(list, g)
-			}
+	out := make([][]gist, min(stretches, n))
+	for _, one := range b.sections.Conclusions() {
+		if at := one.At; at >= span.From && at <= span.To {
+			k := (at - span.From) * len(out) / n
+			ends := at == b.z.at || at < b.z.at && record.IsUser(b.m.At(at+1))
+			out[k] = append(out[k], gist{one, ends})
 		}
-		out[k] = list
+	}
+	for k, list := range out {
+		out[k] = list[max(0, len(list)-gistScanned):]
 	}
 	dropRestated(out)
-	for _, list := range out {
-		slices.SortStableFunc(list, func(a, b gist) int {
-			if a.ends != b.ends {
-				if a.ends {
-					return -1
-				}
-				return 1
-			}
-			if x, y := a.points[a.best()].Worth, b.points[b.best()].Worth; x != y {
-				return y - x
-			}
-			return b.at - a.at
-		})
-	}
-	return out
-}
 
-// gistPlaces are the records of a span that gists reads, without what they say, in their order.
-func (b *zoner) gistPlaces(span ctxabi.Span, stretches int) [][]gist {
-	n := span.To - span.From + 1
-	window := b.window()
-	out := make([][]gist, stretches)
-	asked := 0
-	for k := range out {
-		from, to := span.From+n*k/stretches, span.From+n*(k+1)/stretches-1
-		if from < window {
-			from = max(from, to-gistScanned+1)
-			asked = 0
+	rank := func(g *gist) int {
+		worth := g.Points[g.Best()].Worth
+		if g.ends {
+			worth += math.MaxInt32
 		}
-		looked := 0
-		for at := from; at <= to; at++ {
-			e := b.m.At(at)
-			if record.IsUser(e) {
-				asked = at
-				continue
-			}
-			if e.Role != ctxabi.Assistant {
-				continue
-			}
-			ends := at == b.z.at || at < b.z.at && record.IsUser(b.m.At(at+1))
-			if at < window {
-				if !ends && to-at > 2*gistLooked || looked == gistLooked {
-					continue
-				}
-				looked++
-			}
-			out[k] = append(out[k], gist{at: at, ends: ends, asked: asked})
-		}
+		return worth
+	}
+	for _, list := range out {
+		slices.SortStableFunc(list, func(a, b gist) int { return cmp.Or(rank(&b)-rank(&a), b.At-a.At) })
 	}
 	return out
 }

@@ -2,17 +2,16 @@ package prefix
 
 import (
 	"github.com/ctxfs/ctxfs/compress/toolcall"
+	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/coder"
+	"github.com/ctxfs/ctxfs/pack/record"
 )
 
-// Section is one part of a block that is derived from compacted records. It is a fold over the
+// Section is one part of a prompt that is derived from compacted records. It is a fold over the
 // history: equal records give an equal section.
 type Section interface {
 	// Apply consumes the next record.
 	Apply(r *Record)
-
-	// Lines returns a line for each entry, the most important one first.
-	Lines(in LineInput) []Line
 
 	// Encode writes the section, or replaces it by the one that it reads.
 	Encode(c *coder.Coder)
@@ -21,13 +20,25 @@ type Section interface {
 	Clone() Section
 }
 
-// Record is the part of one record that sections consume.
-type Record struct {
-	At    int             // position in the history; positions only grow
-	Calls []toolcall.Done // the calls that the record answers, in its order
+// LineSection is a section with a line for each entry.
+type LineSection interface {
+	Section
+
+	// Lines returns a line for each entry, the most important one first.
+	Lines(in LineInput) []Line
 }
 
-// LineInput is what the caller of [Section.Lines] decides.
+// Record is one record as sections consume it.
+type Record struct {
+	At      int // position in the history; positions only grow
+	Address record.Address
+	Role    ctxabi.Role
+	User    bool // a message of the user
+	Excerpt record.Excerpt
+	Calls   []toolcall.Done // the calls that the record answers, in its order
+}
+
+// LineInput is what the caller of [LineSection.Lines] decides.
 type LineInput struct {
 	At    int                 // position up to which the section is
 	Where func(at int) string // the address of a position, "12" or "e7"

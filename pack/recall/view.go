@@ -30,7 +30,7 @@ func (q *Query) view() *view {
 	}
 	v.text = haystackOf(b.String())
 
-	for _, t := range q.Memo.DerivedItems(q.History, q.Fold.N) {
+	for _, t := range q.Memo.Notes(q.History, q.Fold.N).Items() {
 		v.done[derived.ItemKey(t.Text)] = t.Done
 	}
 	for line := range strings.Lines(q.Todo) {

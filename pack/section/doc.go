@@ -1,17 +1,21 @@
-// Package section derives blocks of a prompt from compacted records without a model. A section is a
-// fold over the calls and results of a history: the same records give the same lines.
+// Package section derives parts of a prompt from compacted records without a model. A section is a
+// fold over the history: the same records give the same section.
 //
-//	records of a window ─► callsOf ─► State.apply: every section of the table   state.go
-//	States.At ─► continues the longest known prefix                              states.go
-//	State.Lines ─► lines within a token limit, changes of shown lines first      lines.go
-//	States.Save, Restore ─► prefix.Store                                         states.go
+//	record ─► read ─► State.apply: every section of the table                   state.go
+//	States.At ─► continues the longest known prefix by the new records         states.go
+//	State.Messages, Conclusions, Lines, States.Notes ─► package journal         one file each
+//	States.Save, Restore ─► prefix.Store                                        states.go
 //
 // # Where it is decided
 //
-//   - Which sections exist, and their shares: table.go. Adding a section adds a row.
-//   - How far a state looks back: states.go (From). A build after one more record reads that record
-//     only; a window that is needed later is prepared some records at a time (States.Prepare).
-//   - Which lines are shown, and when the short form is used: lines.go (State.Lines).
+//   - Which sections exist, and their shares: table.go. Adding a section adds a row; SetOf names the
+//     sections that a pack does without.
+//   - Which records of a long history a state contains: states.go (First, From). A build after one
+//     more record reads that record only.
+//   - Words of the user: requests.go. Conclusions of the assistant: conclusions.go. Facts, decisions,
+//     references, tasks, and changed statements: notes.go, by the rules of compress/notes.
+//   - Which lines of files and runs are shown, and when the short form is used: lines.go
+//     (State.Lines).
 //
 // # Packages
 //

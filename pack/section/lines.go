@@ -42,7 +42,8 @@ func (s *State) Lines(in Input) (out []string) {
 	var changed []chosen
 	fresh := make([][]prefix.Line, len(s.sections))
 	for i, one := range s.sections {
-		if one == nil || in.Without&(1<<i) != 0 {
+		one, ok := one.(prefix.LineSection)
+		if !ok || in.Without&(1<<i) != 0 {
 			continue
 		}
 		lines := one.Lines(prefix.LineInput{At: s.to, Where: in.Where})

@@ -10,23 +10,23 @@ import (
 	"github.com/ctxfs/ctxfs/pack/section/runs"
 )
 
-// State contains all sections of the records after one position up to another one. A State that
-// [States.At] returned does not change.
+// State contains all sections of a history up to one position: of its first records, and of the
+// records after another position. A State that [States.At] returned does not change.
 type State struct {
 	from, to int
+	unread   bool // a record could not be read
+	pinned   bool // see States.Pin
 	open     toolcall.Open
 	sections []prefix.Section
 }
 
-// newState returns the state of no records after a position.
-func newState(from int) *State {
-	s := &State{from: from, to: from}
+// newState returns the state of no records.
+func newState() *State {
+	s := &State{}
 	for _, spec := range sections {
-		var one prefix.Section
 		if spec.new != nil {
-			one = spec.new()
+			s.sections = append(s.sections, spec.new())
 		}
-		s.sections = append(s.sections, one)
 	}
 	return s
 }
@@ -34,77 +34,95 @@ func newState(from int) *State {
 // clone returns a copy that does not change with the original.
 func (s *State) clone() *State {
 	copied := *s
+	copied.pinned = false
 	copied.sections = make([]prefix.Section, len(s.sections))
 	for i, one := range s.sections {
-		if one != nil {
-			copied.sections[i] = one.Clone()
-		}
+		copied.sections[i] = one.Clone()
 	}
 	return &copied
 }
 
-// apply consumes the next record.
-func (s *State) apply(r toolcall.Record) {
-	s.to = r.At
-	if len(r.Calls) == 0 && len(r.Results) == 0 {
-		return
+// next returns the position of the record that the state consumes next.
+func (s *State) next() int {
+	if s.to == First {
+		return max(s.to, s.from) + 1
 	}
-	open, done := s.open.Next(r)
-	s.open = open
+	return s.to + 1
+}
+
+// apply consumes the next record.
+func (s *State) apply(r *prefix.Record) {
+	s.to = r.At
+	r.Calls = nil
+	if calls := callsOf(r); len(calls.Calls) > 0 || len(calls.Results) > 0 {
+		s.open, r.Calls = s.open.Next(calls)
+	}
 	for _, one := range s.sections {
-		if one == nil {
-			continue
-		}
-		one.Apply(&prefix.Record{At: r.At, Calls: done})
+		one.Apply(r)
 	}
 }
 
 // code writes the state, or replaces it by the one that it reads.
 func (s *State) code(c *coder.Coder) {
 	if c.Reads {
-		*s = *newState(0)
+		*s = *newState()
 	}
 	coder.Number(c, &s.from, &s.to)
 	s.open.Code(c)
 	for _, one := range s.sections {
-		if one != nil {
-			one.Encode(c)
-		}
+		one.Encode(c)
 	}
-	if s.from < 0 || s.to < s.from {
+	if s.from < 0 || s.to < 0 {
 		c.Bad = true
 	}
 }
 
-// Runs returns the section of runs.
-func (s *State) Runs() *runs.State {
+// of returns the section with a type.
+func of[T prefix.Section](s *State) (found T) {
 	for _, one := range s.sections {
-		if found, ok := one.(*runs.State); ok {
-			return found
+		if section, ok := one.(T); ok {
+			return section
 		}
 	}
-	return &runs.State{}
+	return found
 }
 
-// From returns the position after which the state begins.
+// Runs returns the section of runs.
+func (s *State) Runs() *runs.State { return of[*runs.State](s) }
+
+// From returns the position after which the state consumed all records.
 func (s *State) From() int { return s.from }
 
-// callsOf returns the calls and results of the record at a position. It returns ctxabi.ErrIO if the
-// record cannot be read.
-func callsOf(m record.Records, at int) (toolcall.Record, error) {
-	out := toolcall.Record{At: at}
-	if e := m.At(at); e.Len == 0 || record.IsUser(e) {
-		return out, nil
-	}
-	r, err := record.ExcerptOf(m, at)
+// Unread reports whether the state lacks a record that could not be read.
+func (s *State) Unread() bool { return s.unread }
+
+// read returns the record at a position. It returns ctxabi.ErrIO if the record cannot be read. A
+// damaged record is empty.
+func read(m record.Records, at int) (*prefix.Record, error) {
+	e := m.At(at)
+	r := &prefix.Record{At: at, Address: record.AddressOf(m, at), Role: e.Role, User: record.IsUser(e)}
+	x, err := record.ExcerptOf(m, at)
 	if err != nil {
-		return out, err
+		return r, err
 	}
-	out.Calls = r.Calls
-	for _, a := range r.Answers {
+	if r.Excerpt = x; record.IsUnread(m, at) {
+		r.Excerpt = record.Excerpt{Result: x.Result}
+	}
+	return r, nil
+}
+
+// callsOf returns the calls and results of a record.
+func callsOf(r *prefix.Record) toolcall.Record {
+	out := toolcall.Record{At: r.At}
+	if r.User {
+		return out
+	}
+	x := &r.Excerpt
+	out.Calls = x.Calls
+	for _, a := range x.Answers {
 		out.Results = append(out.Results, toolcall.Result{
-			Call: a.Call, Tool: cmp.Or(a.Tool, r.Name), Text: a.Text, Exit: r.Exit, Failed: a.Failed, Cut: len(a.Text) >= record.LongText,
+			Call: a.Call, Tool: cmp.Or(a.Tool, x.Name), Text: a.Text, Exit: x.Exit, Failed: a.Failed, Cut: len(a.Text) >= record.LongText,
 		})
 	}
-	return out, nil
+	return out
 }

@@ -1,9 +1,12 @@
 package section
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 
+	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/internal/coder"
 	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -11,19 +14,30 @@ import (
 
 // Bounds of states.
 const (
-	Window    = 1024 // records that a state looks back at least; it looks back less than twice as many
-	maxStates = 32   // states that are kept in memory
-	saveEvery = 32   // records after which states are stored again
+	First     = 512  // records at the beginning of a history that each state contains
+	Window    = 4096 // records that a state looks back at least, beside the first; it looks back less than three times as many
+	maxStates = 8    // states that are kept in memory, and as many pinned ones
+	saveEvery = 128  // records after which states are stored again
+
+	recordBytes = 256 // memory of the sections for one record, about
 )
 
-// ReadAhead is the number of records that one build reads for states that later builds need.
-const ReadAhead = 16
+// From returns the position after which the states of a generation contain all records, by the
+// position of the record that caused its major compaction. A short history has no gap, and the gap
+// of a long one moves in large steps.
+func From(major int) int {
+	if major <= First+2*Window {
+		return 0
+	}
+	return (major/Window - 1) * Window
+}
 
 // States keeps states between builds. Which ones it has changes only the duration of a build. The
 // zero States is empty and stores nothing.
 type States struct {
 	list  []*State // in the order of their use
 	store *prefix.Store
+	notes noteFold
 }
 
 // StoreIn makes s load and save states in a file, for one version of the renderer.
@@ -31,110 +45,116 @@ func (s *States) StoreIn(file prefix.File, renderer int) {
 	s.store = prefix.NewStore("states", versionOf(renderer), file)
 }
 
-func versionOf(renderer int) string { return fmt.Sprintf("%d renderer %d", version, renderer) }
+func versionOf(renderer int) string {
+	return fmt.Sprintf("%d %d renderer %d", version, derived.FindVersion, renderer)
+}
 
 // Clear removes all states from memory.
-func (s *States) Clear() { s.list = nil }
+func (s *States) Clear() { s.list, s.notes = nil, noteFold{} }
 
-// From returns the position after which the states of a generation begin, by the position of the
-// record that caused its major compaction.
-func From(major int) int { return max(0, major/Window-1) * Window }
-
-// At returns the state of the records after from up to to. It continues the longest known prefix, and
-// some records of the state that begins one window later, so that moving on to that window reads
-// little. It returns ctxabi.ErrIO if a record cannot be read.
-func (s *States) At(m record.Records, from, to int) (*State, error) {
-	best, next := s.newest(from, to), s.newest(from+Window, to)
-	begun := best.to
-	if begun == to {
+// At returns the state at a position, with all records after from. It continues the longest known
+// state, and the one of the next window with it, so that moving on to that window reads nothing. If
+// a record cannot be read, the state lacks it, and At returns ctxabi.ErrIO. At returns the error of
+// ctx if that ends.
+func (s *States) At(ctx context.Context, m record.Records, from, to int) (state *State, err error) {
+	best := s.newest(from, to)
+	if best.to == to {
+		s.use(best)
 		return best, nil
 	}
-	along := next.to == begun || to-begun <= ReadAhead
-	best, next = best.clone(), next.clone()
+	best, next := best.clone(), s.newest(from+Window, to).clone()
 	for best.to < to {
-		r, err := callsOf(m, best.to+1)
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return best, err
 		}
-		if along && next.to == best.to {
+		r, failed := read(m, best.next())
+		if err == nil {
+			err = failed
+		}
+		best.unread = best.unread || failed != nil || record.IsUnread(m, r.At)
+		if next.next() == r.At && r.At > First {
 			next.apply(r)
+			next.unread = best.unread
 		}
-		best.apply(r)
+		if best.apply(r); best.to == First && from == 0 {
+			s.use(best.clone()) // the beginning of each other state
+		}
 	}
-	for range ReadAhead {
-		if next.to >= to {
-			break
-		}
-		r, err := callsOf(m, next.to+1)
-		if err != nil {
-			return best, err
-		}
-		next.apply(r)
+	if err != nil {
+		return best, err
 	}
-	s.keep(next)
-	s.keep(best)
+	if next.to > First {
+		s.use(next)
+	}
+	s.use(best)
 	return best, nil
 }
 
-// Reaches reports whether a state after from is known that ends between first and last.
-func (s *States) Reaches(from, first, last int) bool { return s.newest(from, last).to >= first }
+// Pin keeps a state in memory longer than those that only continue others.
+func (s *States) Pin(one *State) { one.pinned = true }
 
-// Prepare applies some of the records after from up to to that no build has read.
-func (s *States) Prepare(m record.Records, from, to int) {
-	if known := s.newest(from, to); known.to < to {
-		s.At(m, from, min(to, known.to+ReadAhead)) // a later build reports a record that cannot be read
-	}
-}
+// Len returns the position of the longest known state after from up to last.
+func (s *States) Len(from, last int) int { return s.newest(from, last).to }
 
 // newest returns the longest known state after from that does not go beyond to.
 func (s *States) newest(from, to int) *State {
-	var best *State
+	best := newState()
 	for _, known := range s.list {
-		if known.from == from && known.to <= to && (best == nil || known.to >= best.to) {
+		if known.from == from && known.to <= to && known.to >= best.to {
 			best = known
 		}
 	}
-	if best == nil {
-		return newState(from)
+	if best.to == 0 && from > 0 && to > First {
+		if best = s.newest(0, First).clone(); best.to < First {
+			best = newState()
+		}
 	}
+	best.from = from
 	return best
 }
 
-// keep adds a state, and removes old ones.
-func (s *States) keep(one *State) {
-	if one.to == one.from {
-		return
+// use makes a state the one used last. It removes those used longest ago, except the one of the
+// first records.
+func (s *States) use(one *State) {
+	s.list = append(slices.DeleteFunc(s.list, func(known *State) bool {
+		return known.from == one.from && known.to == one.to || known.from < one.from-2*Window && known.to != First
+	}), one)
+	isOld := func(known *State) bool { return known.pinned == one.pinned && known.to != First }
+	for count(s.list, isOld) > maxStates {
+		oldest := slices.IndexFunc(s.list, isOld)
+		s.list = slices.Delete(s.list, oldest, oldest+1)
 	}
-	s.list = append(slices.DeleteFunc(s.list, func(known *State) bool { return known.from < one.from-2*Window }), one)
-	if over := len(s.list) - maxStates; over > 0 {
-		s.list = slices.Delete(s.list, 0, over)
+}
+
+func count(list []*State, is func(*State) bool) (n int) {
+	for _, one := range list {
+		if is(one) {
+			n++
+		}
 	}
+	return n
 }
 
 // Save stores the newest states of records of m if many records came since the last time. It returns
 // an error if they cannot be stored.
 func (s *States) Save(m record.Records) error {
-	at := s.store.At()
 	newest := map[int]*State{} // by the position after which they begin
 	for _, one := range s.list {
-		if known := newest[one.from]; one.to <= m.Len() && (known == nil || one.to > known.to) {
+		if known := newest[one.from]; one.to <= m.Len() && !one.unread && (known == nil || one.to > known.to) {
 			newest[one.from] = one
-			at = max(at, one.to)
 		}
 	}
-	if s.store == nil || at < s.store.At()+saveEvery || record.UnreadSoFar(m) > 0 {
+	list := slices.SortedFunc(maps.Values(newest), func(a, b *State) int { return b.to - a.to })
+	if s.store == nil || len(list) == 0 || list[0].to < s.store.At()+saveEvery {
 		return nil
 	}
-
-	var list []*State
-	for _, one := range newest {
-		list = append(list, one)
-	}
-	slices.SortFunc(list, func(a, b *State) int { return b.from - a.from })
 	list = list[:min(len(list), 2)] // the one in use, and the one of the next window
+	if head := s.newest(0, First); list[len(list)-1].from > 0 && head.to == First {
+		list = append(list, head)
+	}
 	c := &coder.Coder{}
 	coder.Pointers(c, &list, func(one *State) { one.code(c) })
-	return s.store.Save(m, at, c.Data)
+	return s.store.Save(m, list[0].to, c.Data)
 }
 
 // Restore loads the stored states if they belong to a prefix of m.
@@ -144,6 +164,14 @@ func (s *States) Restore(m record.Records) {
 			s.list = list
 		}
 	}
+}
+
+// Size returns the approximate number of bytes of memory that s holds.
+func (s *States) Size() (n int) {
+	for _, one := range s.list {
+		n = max(n, recordBytes*(one.to-one.from))
+	}
+	return n
 }
 
 func decode(data []byte, at int) (list []*State, ok bool) {

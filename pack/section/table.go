@@ -18,27 +18,31 @@ const (
 	Files       = "files"
 	Runs        = "runs"
 	Folded      = "folded"
+
+	notes = "notes" // facts, decisions, and references have sources in recipes instead
 )
 
 // spec is one row of the table of sections.
 type spec struct {
 	name  string
-	share int                   // thousandths of the block of files and runs that its lines may take; the next row may use the rest
-	new   func() prefix.Section // nil: package journal derives the lines
+	share int // thousandths of the block of files and runs that its lines may take; the next row may use the rest
+	new   func() prefix.Section
 }
 
-// sections is the only list of sections. Their lines follow each other in this order.
+// sections is the only list of sections. Their lines follow each other in this order. Package
+// journal derives the last ones from the records themselves.
 var sections = []spec{
-	{name: Requests},
-	{name: Conclusions},
+	{Requests, 0, newRequests},
+	{Conclusions, 0, newConclusions},
 	{Files, 400, files.New},
 	{Runs, 1000, runs.New},
-	{name: Quotes},
-	{name: Folded},
+	{notes, 0, newFindings},
+	{Quotes, 0, nil},
+	{Folded, 0, nil},
 }
 
 // version names the encoding and the rules of all sections. A change of either changes it.
-const version = 5
+const version = 6
 
 // Set is a set of sections. Its values can be compared.
 type Set uint16
@@ -48,7 +52,7 @@ type Set uint16
 func SetOf(names ...string) (s Set, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(sections, func(one spec) bool { return one.name == name })
-		if i < 0 {
+		if i < 0 || name == notes {
 			return 0, fmt.Errorf("%q is not a section; the sections are %s", name, strings.Join(Names(), ", "))
 		}
 		s |= 1 << i
@@ -59,7 +63,9 @@ func SetOf(names ...string) (s Set, err error) {
 // Names returns the names of all sections.
 func Names() (names []string) {
 	for _, one := range sections {
-		names = append(names, one.name)
+		if one.name != notes {
+			names = append(names, one.name)
+		}
 	}
 	return names
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
-	"github.com/ctxfs/ctxfs/pack/finds"
 	"github.com/ctxfs/ctxfs/pack/prefix"
 	"github.com/ctxfs/ctxfs/pack/record"
 	"github.com/ctxfs/ctxfs/pack/source"
@@ -123,7 +122,7 @@ func (d *Dedup) begin() {
 // read goes through the next records.
 func (d *Dedup) read(m record.Records) (Batch, error) {
 	kept := Batch{Batch: prefix.Batch{From: d.places + 1}, Version: batchVersion}
-	for bytes := 0; d.places < m.Len() && bytes < finds.BatchBytes; {
+	for bytes := 0; d.places < m.Len() && bytes < batchBytes; {
 		at := d.places + 1
 		e := m.At(at)
 		bytes += int(e.Len) + 1
@@ -247,3 +246,6 @@ func (d *Dedup) index(users []blob.Blob) *Nodes {
 func SourceOf(r ctxabi.ContentRef) string {
 	return fmt.Sprintf("%s:%d", strings.TrimSuffix(r.Source, ".jsonl"), r.Start)
 }
+
+// batchBytes is how many bytes of records one batch covers, about.
+const batchBytes = 4 << 20
