@@ -18,8 +18,8 @@ const (
 	returns                       // it ends what took the place of an earlier choice
 )
 
-// changeRule is one way to change a statement. says lists phrases, separated by semicolons, in which X
-// stands for what no longer holds, ^ for the beginning of a clause, and ~ for any word.
+// changeRule is one way to change a statement. says lists phrases, separated by semicolons, in
+// which X stands for what no longer holds, ^ for the beginning of a clause, and ~ for any word.
 type changeRule struct {
 	name, language string
 	says           string
@@ -90,7 +90,6 @@ type changePhrase struct {
 	pre    [][]string // of each word its alternatives; see changeRule
 	object bool       // it has an X
 	post   [][]string
-	needs  []string // a text without all of these does not have the phrase
 }
 
 // changePhrases are those of all rules, in their order.
@@ -105,12 +104,6 @@ var changePhrases = sync.OnceValue(func() (all []changePhrase) {
 			says, p.begins = strings.CutPrefix(says, "^")
 			pre, post, object := strings.Cut(says, "X")
 			p.pre, p.object, p.post = alternatives(pre), object, alternatives(post)
-			for _, words := range slices.Concat(p.pre, p.post) {
-				fewer := len(words) < len(p.needs) || len(words) == len(p.needs) && len(words[0]) > len(p.needs[0])
-				if words[0] != "~" && (p.needs == nil || fewer) {
-					p.needs = words
-				}
-			}
 			all = append(all, p)
 		}
 	}
@@ -172,21 +165,14 @@ func changeIn(text, before, next string) *changing {
 	if ch := changeInRuns(text); ch != nil {
 		return ch
 	}
-	var w []noteWord
-	lower := lowerWord(text)
+	w := splitWords(text, nil)
+	if mayNotChange(w) || limitsIt(splitWords(next, nil)) || isQuestion(text) {
+		return nil
+	}
+	markDoubts(w)
 	phrases := changePhrases()
 	for i := range phrases {
 		p := &phrases[i]
-		if !slices.ContainsFunc(p.needs, func(word string) bool { return strings.Contains(lower, word) }) {
-			continue
-		}
-		if w == nil {
-			w = splitWords(text, nil)
-			if mayNotChange(w) || limitsIt(splitWords(next, nil)) || asks(text) {
-				return nil
-			}
-			markDoubts(w)
-		}
 		at, end, from, to, ok := p.find(w)
 		if !ok || strings.Count(text[:w[max(at, end-1)].to], `"`)%2 == 1 {
 			continue
@@ -198,9 +184,6 @@ func changeIn(text, before, next string) *changing {
 	}
 	return nil
 }
-
-// asks reports whether a sentence ends with a question mark.
-func asks(text string) bool { return strings.HasSuffix(strings.TrimRight(text, `.!")*`), "?") }
 
 // mayNotChange reports whether a sentence is a question, a condition, a guess, or an exception.
 func mayNotChange(w []noteWord) bool {
@@ -233,9 +216,7 @@ func (p *changePhrase) changing(w []noteWord, at, end, from, to int) *changing {
 		}
 		outside = append(slices.Clone(w[:start]), w[stop:]...)
 	} else if !slices.ContainsFunc(ch.object, func(t token) bool { return !bare.has(t.stem) }) { // "X is no longer needed"
-		if ch.object = tokensIn(w[start:at]); p.rule.effect == takesBack {
-			ch.object = nil
-		}
+		ch.object = tokensIn(w[start:at])
 	}
 	if len(ch.object) == 0 && p.rule.effect != takesBack {
 		return nil

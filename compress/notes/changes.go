@@ -21,8 +21,7 @@ type Change struct {
 // sentence that a rule of changeRules recognizes and that names exactly one earlier statement. In
 // all other cases both statements stay. The zero value is ready.
 type Changes struct {
-	said  []statementSaid
-	bytes int // of all statements that were added
+	said []statementSaid
 }
 
 // Statement is one statement of a message for [Changes.Add].
@@ -39,13 +38,11 @@ type statementSaid struct {
 	Statement
 	at      Position
 	by      Position // zero: it is in force
-	mask    uint64   // of its tokens
 	changes bool     // it asks for a change
-	ranked  bool     // demands has been computed
-	demands bool
 }
 
-var statementShare = rowShare{500, 8 << 10, 64 << 10}
+// maxSaidStatements is the number of statements that may still be changed.
+const maxSaidStatements = 1024
 
 // maxStatement is the number of bytes of a statement that count.
 const maxStatement = longSentence
@@ -82,28 +79,12 @@ func (c *Changes) Add(at Position, parts []Statement) (changed []Change, ends []
 				ends = append(ends, ch.ends)
 			}
 		}
-		if asks(p.Text) {
+		if isQuestion(p.Text) {
 			continue
 		}
-		for _, t := range tokensOf(p.Text + " " + p.Asked) {
-			row.mask |= t.bit()
-		}
-		c.bytes += len(p.Text)
 		c.said = append(c.said, row)
 	}
-	size := func(s *statementSaid) int { return len(s.Text) + rowFrame }
-	c.said = keep(c.said, statementShare.of(c.bytes), size, func(s *statementSaid) int {
-		if s.changes || s.by != (Position{}) {
-			return 0
-		}
-		if !s.ranked {
-			s.ranked, s.demands = true, demands(s.Text)
-		}
-		if s.demands {
-			return 0
-		}
-		return 1
-	})
+	c.said = newest(c.said, maxSaidStatements, func(s *statementSaid) bool { return s.changes || s.by != (Position{}) })
 	return changed, ends
 }
 
@@ -178,7 +159,7 @@ func (c *Changes) apply(ch *changing, by Position) []Change {
 	for i := from; i < len(c.said); i++ {
 		s := &c.said[i]
 		same := s.at == by && ch.rule.effect != takesBack // a message does not change itself
-		if s.by != (Position{}) || same || !ch.mayEnd(s.mask) || !ch.ends(s.Text+" "+s.Asked) {
+		if s.by != (Position{}) || same || !ch.ends(s.Text+" "+s.Asked) {
 			continue
 		}
 		key := ItemKey(s.Text) + "\x00" + s.Asked
@@ -229,19 +210,6 @@ func (c *Changes) afterLast(ch *changing) int {
 	return len(c.said)
 }
 
-// mayEnd reports whether a statement with a mask may be the one.
-func (ch *changing) mayEnd(mask uint64) bool {
-	if ch.rule.effect == returns || ch.rule.effect == takesBack {
-		return true
-	}
-	for _, t := range ch.object {
-		if mask&t.bit() == 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // ends reports whether the sentence ends the statement text. The text must contain all words of
 // the object and of the scopes that the sentence names. If the object is one word, the text must
 // also contain a second word of the sentence or of the previous one; for a number, its unit or
@@ -285,23 +253,16 @@ func (ch *changing) ends(text string) bool {
 }
 
 // takesBack reports whether the sentence may take a statement back. "Make that 45 instead of 30"
-// needs a number, and the one that it replaces.
+// names the number that it ends, "make that 45" ends another number.
 func (ch *changing) takesBack(tokens []token) bool {
-	var numbers []token
-	for _, t := range ch.object {
-		if t.number() {
-			numbers = append(numbers, t)
-		}
-	}
+	numbers := slices.DeleteFunc(slices.Clone(ch.object), func(t token) bool { return !t.number() })
 	switch {
 	case len(ch.object) == 0:
 		return len(tokens) > 1
-	case len(numbers) == 0:
-		return false
 	case len(numbers) > 1:
-		return hasAll(tokens, numbers[len(numbers)-1:])
+		return hasAll(tokens, last(numbers, 1))
 	}
-	return slices.ContainsFunc(tokens, token.number) && !hasAll(tokens, numbers)
+	return len(numbers) == 1 && slices.ContainsFunc(tokens, token.number) && !hasAll(tokens, numbers)
 }
 
 // returns reports whether a statement took the place of what the sentence returns to: it shares two
@@ -329,7 +290,6 @@ type token struct {
 	denied bool // its clause has a negation
 }
 
-func (t token) bit() uint64  { return 1 << (compress.Hash(t.stem) % 64) }
 func (t token) number() bool { return isNumber(t.stem) }
 
 // weight returns 2 for a compound identifier, such as a path, and 1 for another word.

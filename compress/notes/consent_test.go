@@ -91,7 +91,6 @@ func TestChoiceStaysADecision(t *testing.T) {
 		"We could drop support for 3.8.",
 		"Should we stop supporting 3.8?",
 		"Should we continue to support 3.8?",
-		"I recommend a commit hook for the linter.",
 		"Please confirm that we keep the old API.",
 		"Sollen wir die alte API behalten?",
 		"Soll ich pgx verwenden?",
@@ -144,11 +143,11 @@ func TestOnePermissionEndsNoRule(t *testing.T) {
 		"You may push to main this once.":                {"Never push to main."},
 		"You can push to main again, just this once.":    {"Never push to main."},
 		"You may push to main. Just this once.":          {"Never push to main."},
-		"You may push to main until Friday.":             {"Never push to main.", "You may push to main until Friday."},
-		"You may push to main for now.":                  {"Never push to main.", "You may push to main for now."},
+		"You may push to main until Friday.":             {"Never push to main."},
+		"You may push to main for now.":                  {"Never push to main."},
 		"You may push to main. But only until Friday.":   {"Never push to main."},
 		"You may push to main now.":                      nil,
-		"You can push to main again":                     {"You can push to main again"},
+		"You can push to main again":                     nil,
 		"Yes, you may push to main, but only this time.": {"Never push to main."},
 	} {
 		var got []string

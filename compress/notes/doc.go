@@ -2,32 +2,29 @@
 // [Find] reads one record and returns its findings. A [State] folds findings in the order of the
 // history into rows. Package pack/section stores the findings and folds them.
 //
-//	Record ─► OwnWords: without text that programs inserted     own.go
-//	       ─► prose: sentences and list items                   prose.go, clauses.go
-//	       ─► rules by phrases of phrases.txt ─► Finding        find.go, facts.go, decisions.go
-//	Findings ─► State.Add: replace, accept, bound ─► rows       state.go, rows.go, bound.go
+//	Record ─► OwnWords: without text that programs inserted             own.go
+//	       ─► sentencesOf: sentences, items, printed and pasted lines   reader.go
+//	       ─► phrases of phrases.txt ─► Finding                         find.go
+//	Findings ─► State.Add: rows, newest first                           state.go
 //
 // # Where it is decided
 //
-//   - Statements of a sentence: facts.go (rules, preferences, permissions), values.go and
-//     statements.go (values). Choices and proposals: decisions.go. Yes to a proposal:
-//     acceptance.go. Consent to a single act, which is no rule: consent.go.
-//   - Items to do: todo.go (lists and words), tasks.go (numbered items). Replies to question tools:
-//     replies.go.
-//   - Sentences without a statement (questions, guesses, quotations, code, logs): clauses.go,
-//     prose.go.
-//   - Which statements of the user a later one changes: changes.go, and its rules: change_rules.go,
-//     change_runs.go (scripts without spaces). Nothing else decides that. How many rows stay:
-//     bound.go.
-//   - Changes of files: files.go, touched.go. Statements of events: events.go.
-//   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Sentences
-//     that zones show: said.go. Standing rules: standing.go (IsRule).
-//   - When stored findings are of no use: notes.go (FindVersion).
+//   - Which text is a sentence, and which is code, a quotation, or a paste: reader.go. Lines of
+//     results: quotes.go (Quotes).
+//   - Facts, which are sentences of the user: rules and preferences in rules.go (IsRule), values in
+//     values.go.
+//   - Decisions: decisions.go. Yes to a proposal: decisions.go (acceptance). Consent to a single act,
+//     which is no decision: decisions.go (isChoice). Replies to question tools: replies.go.
+//   - Which statements of the user a later one changes: changes.go, and its rules: changes.txt,
+//     change_rules.go, change_runs.go (scripts without spaces). Nothing else decides that.
+//   - Items to do: todo.go. Changes of files, and documents of the agent: files.go. Events: events.go.
+//   - Whether a message of the user is a request, a reply, or idle: sense.go (SenseOf). Conclusions and
+//     the user's words: said.go. Exact values of a summary: summary_values.go.
+//   - How many rows stay: state.go. When stored findings are of no use: notes.go (FindVersion).
 //
 // Find knows only the one record, so its findings can be stored. Precision comes before recall: a
-// sentence is taken verbatim or not at all. Phrases are mostly English and some German; other
-// languages have no findings. Each rule in a table has an example and a counterexample, which are
-// its tests.
+// sentence is taken verbatim or not at all. All phrases are in phrases.txt; they are mostly
+// English and some German, and rules also have other languages.
 //
 // # Own code
 //
@@ -36,9 +33,9 @@
 //
 // # Files to read first
 //
-//	notes.go  records, findings, and their kinds
-//	find.go   Find: one record
-//	state.go  State: rows from findings
-//	facts.go  rules for facts, as an example of a table
-//	prose.go  sentences of a text
+//	notes.go   records, findings, and their kinds
+//	find.go    Find: one record
+//	reader.go  sentences of a text
+//	rules.go   standing rules, as an example of rules over phrases
+//	state.go   State: rows from findings
 package notes

@@ -8,55 +8,53 @@ import (
 	"unicode/utf8"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Bounds of what is found in one record.
 const (
-	largeOutput  = 4 << 10 // from so many bytes on an output is a ref
-	maxFacts     = 24      // of one record
-	maxDecisions = 8
-	maxProposals = 8
-	failureTail  = 400 // bytes at the end of an output that may say that it failed
+	largeOutput    = 4 << 10 // bytes from which an output is a ref
+	maxFacts       = 24
+	maxDecisions   = 8
+	maxProposals   = 8
+	maxStatements  = 64 // statements of a message that later ones may change
+	maxConclusions = 3  // of one document; of a message 1
+	maxRequest     = 200
+	maxConclusion  = 320 // bytes, with the reason
 )
-
-// asksWhich are phrases that ask without a question mark.
-var asksWhich = phraseSet("asksWhich")
 
 // finder reads one record.
 type finder struct {
 	role      string
+	size      int // bytes of the message
 	out       []Finding
-	facts     int // how many were found
-	decisions int
+	counts    map[FindingKind]int
 	proposals []Finding
 	asks      bool // its last sentence is a question
 	first     bool // nothing was said yet
 	actOn     bool // the text asks which of its options to carry out
-	accepted  bool // it began with a yes
-	text      string
+	yes       int  // index in out of the acceptance; -1: none
+	stated    int  // index in out of the previous sentence's statement; -1: none
+}
 
-	yes        int    // index in out of the acceptance
-	stated     int    // index in out of the previous sentence's statement; -1: none
-	statedText string // the previous sentence
+func newFinder(role string) finder {
+	return finder{role: role, first: true, yes: -1, stated: -1, counts: map[FindingKind]int{}}
 }
 
 // Find returns what one record says that notes are made of: sentences verbatim, with single
-// blanks. It knows that record alone, and returns the same for the same. It reads no facts and
-// no decisions in the output of a tool, which is what stands in some file, not what somebody
-// wants. A system prompt has no findings: it is in every pack as it stands.
+// blanks. It knows that record alone, and returns the same for the same. Outputs of tools have no
+// facts and no decisions. A system prompt has no findings: it is in every pack.
 func Find(s Record) []Finding {
 	if s.Bytes == 0 {
 		s.Bytes = len(s.Text)
 	}
-	f := finder{role: s.Role, first: true, stated: -1}
-	size := s.Bytes
-	for i, c := range s.Calls {
-		size += len(c.Arguments)
-		if i < maxFiles {
-			f.out = append(f.out, fileCall(c)...)
-			f.out = append(f.out, todoCall(c)...)
-			f.out = append(f.out, taskCall(c)...)
+	f := newFinder(s.Role)
+	for _, c := range s.Calls[:min(len(s.Calls), maxFiles)] {
+		files := fileCall(c)
+		f.out = slices.Concat(f.out, files, todoCall(c), taskCall(c))
+		if slices.ContainsFunc(files, func(f Finding) bool { return documentTypes[pathpkg.Ext(f.Path)] }) {
+			f.conclude(sentencesOf(bothEnds(Document(c))), maxConclusions)
 		}
 	}
 	switch {
@@ -67,27 +65,36 @@ func Find(s Record) []Finding {
 		f.replied(s.Replies)
 		f.result(s)
 	case s.Role == "event":
-		switch {
-		case strings.Contains(s.Type, "todo") || strings.Contains(s.Type, "plan"):
-			f.out = append(f.out, todoEvent(s.Text)...)
-		case strings.Contains(s.Type, "artifact"):
-			f.out = append(f.out, artifactEvent(s.Text)...)
-		case statedKind(s.Type) != "":
-			f.out = append(f.out, statedEvent(statedKind(s.Type), s.Text)...)
-		}
-	case s.Role == "user":
+		f.out = append(f.out, eventFindings(s)...)
+	case s.Role == people:
 		f.attached(s)
-		parts, _ := UserWords(s.Text)
-		s.Text = WithoutMemory(withoutOwn(OwnWords(s.Text)))
-		f.read(s.Text)
-		f.statements(parts)
-	case s.Role == "assistant" && !noAnswer(s.Text):
-		f.read(WithoutMemory(s.Text))
-	}
-	if len(f.out) > 0 {
-		f.out[0].Of = size
+		f.message(OwnWords(s.Text))
+	case s.Role == models && !noAnswer(s.Text):
+		list := sentencesOf(bothEnds(WithoutMemory(s.Text)))
+		f.read(list)
+		f.propose()
+		f.conclude(list, 1)
 	}
 	return f.out
+}
+
+// message notes what a user says.
+func (f *finder) message(text string) {
+	list := sentencesOf(text)
+	parts, _ := wordsOf(list)
+	if own := WithoutMemory(text); own != text {
+		text, list = own, sentencesOf(own)
+	}
+	f.size = len(text)
+	if SenseOf(text) != Idle {
+		f.request(list)
+	}
+	f.read(list)
+	for i, part := range parts[:min(len(parts), maxStatements)] {
+		if part != leftOutMark {
+			f.out = append(f.out, Finding{Kind: FoundStatement, Text: compress.Clip(part, maxStatement), N: i})
+		}
+	}
 }
 
 // attached notes a file or directory that a program attached, and any large attachment.
@@ -96,7 +103,7 @@ func (f *finder) attached(s Record) {
 	if !ok {
 		return
 	}
-	state, isFile := map[string]string{"file": fileRead, "directory": fileRead, "change": fileChanged}[kind]
+	state, isFile := map[string]string{"file": toolcall.Reads, "directory": toolcall.Reads, "change": toolcall.Changes}[kind]
 	if isFile && isFileName(name) {
 		f.out = append(f.out, Finding{Kind: FoundFile, Path: pathpkg.Clean(name), State: state})
 	}
@@ -105,216 +112,143 @@ func (f *finder) attached(s Record) {
 	}
 }
 
-// result notes an output that is large, and one that reports a failure.
+// result notes a large output, and a failed call.
 func (f *finder) result(s Record) {
 	if s.Bytes >= largeOutput {
 		f.out = append(f.out, Finding{Kind: FoundOutput, Tool: s.Tool, N: s.Bytes})
 	}
-	tail := s.Text[max(0, len(s.Text)-failureTail):]
-	if !s.Failed && !saysFailed(tail) {
-		return
-	}
-	text := strings.ToValidUTF8(s.Text[max(0, len(s.Text)-4096):], "")
-	state := ""
 	if s.Failed {
-		state = "e"
-	}
-	if line := compress.Clip(compress.Fold(text, 40), 200); line != "" {
-		f.out = append(f.out, Finding{Kind: FoundFailure, Tool: s.Tool, Text: line, State: state})
+		f.out = append(f.out, Finding{Kind: FoundFailure, Tool: s.Tool})
 	}
 }
 
-// saysFailed reports whether the end of an output is about a failure, in the words of shells,
-// compilers and test runners.
-func saysFailed(tail string) bool {
-	for _, mark := range []string{"exited with code ", "exit code: ", "exit status ", "Exit code "} {
-		if i := strings.LastIndex(tail, mark); i >= 0 && i+len(mark) < len(tail) && tail[i+len(mark)] != '0' {
-			return true
+// request notes the first sentence of a message of the user that says something by itself. Code,
+// quotations, headings, and introductions of these count only without a sentence.
+func (f *finder) request(list []sentence) {
+	request := ""
+	for i := range list {
+		s := &list[i]
+		first, _ := utf8.DecodeRuneInString(s.text)
+		plain := s.kind == kindSaid && (unicode.IsLetter(first) || unicode.IsDigit(first)) && isProse(s.text) && !introduces(s.text)
+		if strings.Contains(s.whole, " ") && s.kind != kindPasted && (plain || request == "") {
+			if request = s.whole; plain {
+				break
+			}
 		}
 	}
-	return strings.Contains(tail, "Traceback (most recent call last)") || strings.Contains(tail, "npm ERR!") || strings.Contains(tail, "\nFAIL") || strings.Contains(tail, "command not found")
+	if request != "" {
+		f.out = append(f.out, Finding{Kind: FoundRequest, Text: compress.Clip(request, maxRequest)})
+	}
+}
+
+// conclude notes the best points of a text of the assistant.
+func (f *finder) conclude(list []sentence, limit int) {
+	for _, p := range bestPoints(list, maxConclusion, limit) {
+		f.out = append(f.out, Finding{Kind: FoundConclusion, Text: p.Text})
+	}
+}
+
+// drop removes the findings of a kind.
+func (f *finder) drop(kind FindingKind) {
+	f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == kind })
+}
+
+// add notes a finding, unless there are too many of its kind.
+func (f *finder) add(found Finding, limit int) {
+	if f.counts[found.Kind]++; f.counts[found.Kind] <= limit {
+		f.out = append(f.out, found)
+	}
 }
 
 // read notes what a person or a model says.
-func (f *finder) read(text string) {
-	f.text = text
-	if f.role == "user" {
-		f.request(text)
-	}
+func (f *finder) read(list []sentence) {
 	open, from := false, len(f.out)
-	prose(text, f.say, func(text string, done bool) {
-		state := todoOpen
-		if done {
-			state = todoDone
+	for i := range list {
+		s := &list[i]
+		if s.kind == kindBox {
+			state := todoOpen
+			if s.done {
+				state = todoDone
+			}
+			if it, ok := item(s.text, state); ok && !strings.HasPrefix(s.text, "[!") {
+				open = open || !s.done
+				f.add(it, maxItems)
+			}
+		} else if s.parse() {
+			f.say(s)
 		}
-		if it, ok := item(text, state); ok && f.items() < maxItems {
-			open = open || !done
-			f.out = append(f.out, it)
-		}
-	})
+	}
 	for i := from; i < len(f.out) && !open; i++ {
 		if it := &f.out[i]; it.Kind == FoundTodo && it.State == todoDone {
 			it.State = todoTicked
 		}
 	}
-	if f.role == "assistant" {
-		f.propose()
-		for _, p := range Points(text, maxSaid, 1) {
-			f.out = append(f.out, Finding{Kind: FoundConclusion, Text: p.Text})
-		}
-	}
 }
 
-// maxStatements is the number of statements of a message that later ones may change.
-const maxStatements = 64
-
-// statements notes the parts of a user's message.
-func (f *finder) statements(parts []string) {
-	for i, part := range parts[:min(len(parts), maxStatements)] {
-		if part != leftOutMark {
-			f.out = append(f.out, Finding{Kind: FoundStatement, Text: compress.Clip(part, maxStatement), N: i})
-		}
-	}
-}
-
-// maxSaid is the length of a request or conclusion that is noted, in bytes.
-const maxSaid = 200
-
-// request notes the first sentence of a message of the user, if it says something by itself. Lines
-// that begin with a mark, as of code and lists, count only without another sentence.
-func (f *finder) request(text string) {
-	if SenseOf(text) == Idle {
-		return
-	}
-	parts, _ := UserWords(text)
-	said := ""
-	for _, part := range parts {
-		first, _ := utf8.DecodeRuneInString(part)
-		plain := unicode.IsLetter(first) || unicode.IsDigit(first)
-		if strings.Contains(part, " ") && (plain || said == "") {
-			if said = part; plain {
-				break
-			}
-		}
-	}
-	if said != "" {
-		f.out = append(f.out, Finding{Kind: FoundRequest, Text: compress.Clip(said, maxSaid)})
-	}
-}
-
-// items returns how many items were found.
-func (f *finder) items() (n int) {
-	for i := range f.out {
-		if f.out[i].Kind == FoundTodo {
-			n++
-		}
-	}
-	return n
-}
-
-// say notes one sentence and remembers its statement, which the next sentence may limit.
+// say notes one sentence. A sentence that limits the statement before it, or gives its reason, is
+// added to that statement.
 func (f *finder) say(s *sentence) {
 	before, first := len(f.out), f.first
-	f.find(s)
-	switch {
-	case len(f.out) == before:
-		if f.accepted && !first && !s.question {
-			f.out[f.yes].Text += " " + s.text // "Yes. Only for staging."
-		}
-		f.limit(s)
-		f.stated = -1
-	case f.role == "user" && isOneOf(string(f.out[len(f.out)-1].Kind), string(FoundFact), string(FoundDecision)):
-		f.stated, f.statedText = len(f.out)-1, s.text
-	default:
-		f.stated = -1
+	accepts := f.accept(s)
+	f.first = false
+	joins := !s.question && len(s.words) <= 20 && (f.role == people && limitsIt(s.words) || givesReason(s.text))
+	if f.stated < 0 || !joins || !f.join(f.stated, s.text) {
+		f.find(s, accepts)
+	}
+	f.stated = -1
+	if len(f.out) == before && f.yes >= 0 && !first && !s.question {
+		f.join(f.yes, s.text) // "Yes. Only for staging."
+	}
+	if len(f.out) > before && isOneOf(string(f.out[len(f.out)-1].Kind), string(FoundFact), string(FoundDecision)) {
+		f.stated = len(f.out) - 1
 	}
 }
 
-// find notes one sentence as at most one finding: an item, a rule, a choice, a preference, or a
-// value.
-func (f *finder) find(s *sentence) {
-	accepted := f.accept(s)
+// join adds a sentence to a finding. It returns false if both are too long for one.
+func (f *finder) join(i int, text string) bool {
+	if len(f.out[i].Text)+len(text) >= longSentence {
+		return false
+	}
+	f.out[i].Text += " " + text
+	return true
+}
+
+// find notes one sentence as at most one finding: a rule, a decision, a preference, a value, or a
+// proposal. accepts says that it is the yes of the message.
+func (f *finder) find(s *sentence, accepts bool) {
 	f.asks = s.question || asksWhich.has(s.words)
-	if allowed, ok := f.permission(s); ok {
-		if allowed.Kind != "" {
-			f.out = append(f.out, allowed)
+	isFact := f.role == people && s.states()
+	switch {
+	case isFact && s.constrains():
+		f.add(Finding{Kind: FoundFact, State: factRule, Text: s.text}, maxFacts)
+	case s.decides(f.role):
+		found := Finding{Kind: FoundDecision, Text: s.text}
+		if f.yes >= 0 && (accepts || len(tokensIn(s.words)) < 4) { // "Yes. Please go ahead with it."
+			found.State = saidYes
 		}
-		return
-	}
-	if kept := f.keptItems(s); len(kept) > 0 {
-		f.out = append(f.out, kept[:min(len(kept), max(0, maxItems-f.items()))]...)
-		return
-	}
-	if it, ok := f.todo(s); ok && f.items() < maxItems {
-		f.out = append(f.out, it)
-		return
-	}
-	fact := func(found Finding, ok bool) bool {
-		if ok && f.facts < maxFacts {
-			f.facts++
-			f.out = append(f.out, found)
-		}
-		return ok
-	}
-	if states(s) && fact(f.constraint(s)) {
-		return
-	}
-	if d, ok := f.decision(s); ok && f.decisions < maxDecisions {
-		f.decisions++
-		if f.accepted && (accepted || countWords(d.Key) <= 3) { // "Yes. Please go ahead with it."
-			d.State = saidYes
-		}
-		f.out = append(f.out, d)
-		return
-	}
-	if states(s) && (fact(f.preference(s)) || fact(f.value(s))) {
-		return
-	}
-	if f.role == "assistant" {
+		f.add(found, maxDecisions)
+	case isFact && (s.prefers() && len(tokensIn(s.words)) > 0 || s.hasValue()):
+		f.add(Finding{Kind: FoundFact, Text: s.text}, maxFacts)
+	case f.role == people && s.number && !s.question && len(s.words) > 2:
+		f.add(numberedItem(s.text), maxItems)
+	case f.role == models:
 		f.actOn = f.actOn || s.question && mayI.has(s.words) && acts.has(s.words)
-		if p, ok := f.proposal(s); ok {
+		if p, ok := proposal(s); ok {
 			f.proposals = append(f.proposals, p)
 		}
 	}
 }
 
-// accept notes the yes at the start of a user's message. It reports whether s is that yes.
-func (f *finder) accept(s *sentence) (yes bool) {
-	first := f.first
-	f.first = false
-	label, ok := acceptance(s.words, len(f.text))
-	if !first || f.role != people || !ok {
+// factRule is the state of a fact that is a rule. Rules outlast other facts.
+const factRule = "c"
+
+// constrains reports whether a sentence is a standing rule about something that it names, and no
+// permission.
+func (s *sentence) constrains() bool {
+	isReport := func(w noteWord) bool { return w.text == "only" || w.text == "must" } // "you only ran half of the tests"
+	if allows.has(s.words) || limits.at(s.words, 0) > 0 || !s.orders() && (slices.ContainsFunc(s.words, isReport) || !s.rules()) {
 		return false
 	}
-	f.out = slices.DeleteFunc(f.out, func(old Finding) bool { return old.Kind == FoundRequest }) // a yes asks for nothing
-	f.out = append(f.out, Finding{Kind: FoundAcceptance, Key: label, Text: s.text})
-	f.yes, f.accepted = len(f.out)-1, true
-	return true
+	n := len(tokensIn(s.words))
+	return n > 1 || n > 0 && len(s.words) > 2 && !things.has(s.words)
 }
-
-// saidYes is the state of a decision that stands in the sentence of the yes, or only repeats it.
-const saidYes = "y"
-
-// propose keeps the proposals that a yes may mean: the last ones, and options if the record asks
-// in the end.
-func (f *finder) propose() {
-	options := 0
-	for _, p := range f.proposals {
-		if p.Key != "" {
-			options++
-		}
-	}
-	kept := f.proposals[:0]
-	for _, p := range f.proposals {
-		if p.Key != "" && f.actOn {
-			p.State = proposedAct
-		}
-		if p.Key == "" || options > 1 && options <= maxProposals && f.asks {
-			kept = append(kept, p)
-		}
-	}
-	f.out = append(f.out, last(kept, maxProposals)...)
-}
-
-// last returns the last n rows, or all.
-func last[T any](rows []T, n int) []T { return rows[max(0, len(rows)-n):] }

@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,8 +40,7 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 		{"user", "Change the timeout to 30s please", []string{"Change the timeout to 30s please"}},
 		{"user", "Refunds above 50 euros require a supervisor.", []string{"Refunds above 50 euros require a supervisor."}},
 		{"user", "The importer must never write two rows for one of the records when\nthe second is empty.", []string{"The importer must never write two rows for one of the records when the second is empty."}},
-		{"assistant", "The service listens on port 8443.", []string{"The service listens on port 8443."}},
-		{"assistant", "The root cause is that the token never expires.", []string{"The root cause is that the token never expires."}},
+		{"assistant", "The service listens on port 8443.", nil},
 		{"user", "Bitte niemals direkt auf main pushen.", []string{"Bitte niemals direkt auf main pushen."}},
 
 		{"user", "Should we never push to main?", nil},
@@ -64,7 +64,7 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 		{"assistant", "We must look at the caller.", nil},
 		{"assistant", "Let me check whether the port is 8443.", nil},
 		{"user", "请不要修改这个文件。 ポートは8443です。", nil},
-		{"user", "Ne touchez pas à ce fichier.", nil},
+		{"user", "Ne touchez pas à ce fichier.", []string{"Ne touchez pas à ce fichier."}},
 	} {
 		if got := foundTexts(Find(Record{Role: c.role, Text: c.text}), FoundFact); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q: %q, want %q", c.role, c.text, got, c.want)
@@ -156,8 +156,8 @@ func TestDecisionsAreWhatIsAccepted(t *testing.T) {
 		{"an option by its place", []string{options, "user: B please"}, []string{"user messages:1-2 option B: write it to disk"}},
 		{"by itself", []string{"assistant: I'll use a heap instead of a sort because it is bounded."}, []string{"assistant messages:1 I'll use a heap instead of a sort because it is bounded."}},
 		{"a yes that says more", []string{"assistant: Would you like to proceed with this option?", "user: Yes, let's go with Flight HAT072 departing at 9 am."}, []string{"user messages:2 Yes, let's go with Flight HAT072 departing at 9 am."}},
-		{"an option in a polite sentence", []string{"assistant: 1. **Flight HAT136**: at noon\n2. **Flight HAT039**: at ten\n\nPlease let me know which option you would like to book.", "user: I’d like to go with option 1."}, []string{"user messages:1-2 option 1: **Flight HAT136**: at noon"}},
-		{"the first option", []string{"assistant: 1. Flight HAT136\n2. Flight HAT039\n\nPlease let me know which option you would like to book.", "user: I'll go with the first option, Flight HAT136."}, []string{"user messages:1-2 option 1: Flight HAT136"}},
+		{"an option in a polite sentence", []string{"assistant: 1. **Flight HAT136**: at noon\n2. **Flight HAT039**: at ten\n\nPlease let me know which option you would like to book.", "user: I’d like to go with option 1."}, []string{"user messages:1-2 option 1: **Flight HAT136**: at noon (I’d like to go with option 1.)"}},
+		{"the first option", []string{"assistant: 1. Flight HAT136\n2. Flight HAT039\n\nPlease let me know which option you would like to book.", "user: I'll go with the first option, Flight HAT136."}, []string{"user messages:1-2 option 1: Flight HAT136 (I'll go with the first option, Flight HAT136.)"}},
 		{"an option that nobody listed", []string{"assistant: Which one?", "user: I'd like to go with option 7, please."}, []string{"user messages:2 I'd like to go with option 7, please."}},
 		{"said by name", []string{"user: Decision: retries are done by the client"}, []string{"user messages:1 Decision: retries are done by the client"}},
 
@@ -198,11 +198,9 @@ func TestItemsHaveTheirLastState(t *testing.T) {
 		{"a plan", []string{`call: update_plan {"plan":[{"step":"Port it","status":"pending"}]}`}, "- [ ] Port it (messages:1)\n"},
 		{"a part of a list", []string{`call: todo_write {"merge":true,"todos":[{"content":"A b","status":"pending"}]}`, `call: todo_write {"merge":true,"todos":[{"content":"C d","status":"pending"}]}`}, "- [ ] A b (messages:1)\n- [ ] C d (messages:2)\n"},
 		{"cancelled", []string{`call: todo_write {"merge":true,"todos":[{"content":"A b","status":"pending"}]}`, `call: todo_write {"merge":true,"todos":[{"content":"A b","status":"cancelled"}]}`}, ""},
-		{"words", []string{"user: TODO: bump the version", "user: don't forget to close the ticket"}, "- [ ] bump the version (messages:1)\n- [ ] don't forget to close the ticket (messages:2)\n"},
-		{"later", []string{"user: Later we need to add tests."}, "- [ ] Later we need to add tests. (messages:1)\n"},
-		{"kept in a list", []string{"user: please keep them in the todo list: watching the spool, removing rows."},
-			"- [ ] watching the spool (messages:1)\n- [ ] removing rows (messages:1)\n"},
-		{"a list that is read", []string{"user: What is in the todo list: watching the spool?"}, ""},
+		{"numbered items", []string{"user: Please:\n1. bump the version of the parser\n2. Never push to main.\n3. is it late?\n4. economy"},
+			"- [ ] bump the version of the parser (messages:1)\n"},
+		{"numbered options", []string{"assistant: 1. bump the version of the parser\n2. close the ticket of Ana\n\nWhich one?"}, ""},
 		{"the agent's list", []string{"assistant: I put it on the todo list: watching the spool."}, ""},
 		{"no items", []string{"user: todo lists are boring", "user: did you remember to close the ticket?", "assistant: ```\n- [ ] port\n```"}, ""},
 	} {
@@ -212,10 +210,10 @@ func TestItemsHaveTheirLastState(t *testing.T) {
 	}
 }
 
-// What is said in words is ticked by nobody: it does not stay open for the whole of a long session.
-func TestASpokenItemIsOverSomeRequestsLater(t *testing.T) {
-	turns := []string{"user: we still need to port over user-message-selector.ts", "user: - [ ] close the ticket"}
-	for range spokenLasts {
+// Nobody ticks the items of a numbered list: they do not stay open for the whole of a long session.
+func TestNumberedItemIsOverSomeRequestsLater(t *testing.T) {
+	turns := []string{"user: 1. port over user-message-selector.ts", "user: - [ ] close the ticket"}
+	for range lasts {
 		turns = append(turns, "user: Have a look at the colours, too.", "assistant: I did.")
 	}
 	if got := talk(turns[:len(turns)-3]...).Todo(); !strings.Contains(got, "port over") {
@@ -223,6 +221,45 @@ func TestASpokenItemIsOverSomeRequestsLater(t *testing.T) {
 	}
 	if got, want := talk(turns...).Todo(), "- [ ] close the ticket (messages:2)\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A request is a sentence of the user, and no blank line, heading, example, or element before it.
+func TestRequestIsNoExample(t *testing.T) {
+	for text, want := range map[string]string{
+		"\n\n# Bug\n\nConsider this:\n\n```python\nx = 1\n```\n\nThe parser crashes. Please fix it.": "The parser crashes.",
+		"```\nexample of it\n```\n\nFix the tests.":                                                  "Fix the tests.",
+		"<uploaded_files>\n/repo of Ana\n</uploaded_files>\nI've uploaded a repository.":             "I've uploaded a repository.",
+		"> quoted words of Ana\n\n- [ ] Fix the tests.\n\nGo on with the first item of these.":       "Go on with the first item of these.",
+		"# Only a heading": "# Only a heading",
+	} {
+		if got := foundTexts(Find(Record{Role: "user", Text: text}), FoundRequest); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// The agent's documents are its words. A conclusion and a decision have their reason.
+func TestDocumentsConclude(t *testing.T) {
+	table := "# Notes\n\n| host | port |\n| --- | --- |\n| alpha-1 | 8443 |\n| beta-2 | 9001 |\n"
+	for _, c := range []struct {
+		tool, arguments string
+		want            []string
+	}{
+		{"write_file", fmt.Sprintf(`{"path":"NOTES.md","content":%q}`, table), []string{"| host | port | | alpha-1 | 8443 |", "| host | port | | beta-2 | 9001 |"}},
+		{"bash", `{"command":"cat > out/report.md <<'EOF'\nRedis was removed. The reason is that two writers hold the lock.\nEOF"}`,
+			[]string{"Redis was removed. The reason is that two writers hold the lock."}},
+		{"write_file", `{"path":"a.go","content":"The cache was removed because it is slow."}`, nil},
+		{"edit", `{"path":"NOTES.md","old":"x","new":"The cache was removed because it is slow."}`, nil},
+	} {
+		found := Find(Record{Role: "assistant", Calls: []Call{{Name: c.tool, Arguments: c.arguments}}})
+		if got := foundTexts(found, FoundConclusion); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.arguments, got, c.want)
+		}
+	}
+	const text = "I went with a heap for the queue. The reason is that it is bounded. It is late."
+	if got := foundTexts(Find(Record{Role: "assistant", Text: text}), FoundDecision); len(got) != 1 || got[0] != text[:len(text)-len(" It is late.")] {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -268,7 +305,7 @@ func TestRefsAreFilesAndLargeOutputs(t *testing.T) {
 		got = append(got, r.ID+" "+r.Kind+" "+r.Path+" "+r.Summary+" "+r.Source)
 	}
 	want := []string{
-		"r1 file a.go changed 2 times, last read messages:4",
+		"r1 file a.go changed messages:4",
 		"r9 tool_output context/line/9.txt 10 KiB of bash messages:9",
 		"re3 tool_output context/line/e3.txt 5 KiB events:3",
 		"re4 artifact report.pdf written events:4",
@@ -290,11 +327,11 @@ func TestExplicitChangesRemoveFacts(t *testing.T) {
 		{"a number", []string{"user: the total must never exceed 500 dollars", "user: the total must never exceed 800 dollars"}, []string{"f1", "f2"}},
 		{"the same again", []string{"user: never push to main", "user: NEVER push to main!"}, []string{"f2"}},
 		{"other constraints", []string{"user: never push to main", "user: never push to release"}, []string{"f1", "f2"}},
-		{"a permission", []string{"user: never push to main", "user: you can push to main again"}, []string{"f2"}},
+		{"a permission", []string{"user: never push to main", "user: you can push to main again"}, nil},
 		{"a preference turned round", []string{"user: use tabs, not spaces", "user: use spaces, not tabs"}, []string{"f1", "f2"}},
 		{"the user corrects the assistant", []string{"assistant: The port is 8443.", "user: the port is 9443 now, no longer 8443"}, []string{"f2"}},
 		{"no longer used", []string{"user: we use zap for logging", "user: we no longer use zap"}, []string{"f2"}},
-		{"the assistant does not overrule", []string{"user: the port is 8443", "assistant: The port is 9443."}, []string{"f1", "f2"}},
+		{"the assistant does not overrule", []string{"user: the port is 8443", "assistant: The port is 9443."}, []string{"f1"}},
 		{"several of a record", []string{"user: never push to main\nthe port is 8443"}, []string{"f1", "f1.2"}},
 	} {
 		var got []string
@@ -323,10 +360,8 @@ func TestSummaryKeepsTheFirstRequestAndTheNewest(t *testing.T) {
 	if lines[0] != "- Asked: Make the token refresh retry. (messages:1)" {
 		t.Errorf("first line: %q", lines[0])
 	}
-	for _, want := range []string{"- Decided: let's use zap for logging (messages:102)\n", "- Failed: FAIL: TestRefresh exit status 1 (messages:103)\n"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %q in %q", want, got)
-		}
+	if want := "- Decided: let's use zap for logging (messages:102)\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in %q", want, got)
 	}
 	if n.Summary(3, count) != "" {
 		t.Error("a summary without room")

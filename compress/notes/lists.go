@@ -15,18 +15,21 @@ var phrasesFile string
 // phraseLists returns the sets of phrasesFile by their names.
 var phraseLists = sync.OnceValue(func() map[string][]string { return readLists(phrasesFile) })
 
+// exception marks the phrases of a set that do not count.
+const exception = "!"
+
 // readLists returns the sets of a file of phrases, of each its phrases with single blanks. The
 // file is a part of the program: readLists panics where it is none.
 func readLists(file string) map[string][]string {
 	lists := map[string][]string{}
-	name := ""
+	name, prefix := "", ""
 	for line := range strings.Lines(file) {
 		line = strings.TrimSpace(line)
 		switch {
 		case line == "" || line[0] == '#':
 			continue
 		case line[0] == '[' && line[len(line)-1] == ']':
-			name = line[1 : len(line)-1]
+			name, prefix = line[1:len(line)-1], ""
 			if lists[name] != nil {
 				panic("notes: two sets of phrases " + name)
 			}
@@ -34,10 +37,13 @@ func readLists(file string) map[string][]string {
 			continue
 		case name == "":
 			panic("notes: phrases before the first set: " + line)
+		case line == exception:
+			prefix = exception
+			continue
 		}
 		for phrase := range strings.SplitSeq(line, ",") {
 			if words := strings.Fields(phrase); len(words) > 0 {
-				lists[name] = append(lists[name], strings.Join(words, " "))
+				lists[name] = append(lists[name], prefix+strings.Join(words, " "))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ type Answer struct {
 
 // FindVersion is raised with whatever makes Find return other findings for the same record, or
 // [State] read them in another way. Findings of another version are of no use.
-const FindVersion = 13
+const FindVersion = 14
 
 // FindingKind is what a finding is. Kinds are letters, since findings are kept on disk.
 type FindingKind string
@@ -48,7 +48,7 @@ const (
 	FoundReply      FindingKind = "w" // Text is a tool's question and the user's answer; Key has the words of the question
 	FoundRequest    FindingKind = "q" // Text is the first sentence of a request
 	FoundConclusion FindingKind = "c" // Text is a sentence that concludes
-	FoundFailure    FindingKind = "x" // Text is the line that says what failed
+	FoundFailure    FindingKind = "x" // a call of Tool failed
 )
 
 // Finding is one thing that a record says. It is JSON with short keys; what they mean goes with
@@ -56,12 +56,11 @@ const (
 type Finding struct {
 	Kind  FindingKind `json:"k"`
 	Text  string      `json:"t,omitempty"`
-	Key   string      `json:"s,omitempty"` // what it is about: stemmed words in their order; of an item its number
+	Key   string      `json:"s,omitempty"` // of a reply the words of its question; of an item its number; of a proposal its label
 	Path  string      `json:"p,omitempty"` // of an item: the call that created it; of an event's statement: the source it names
 	State string      `json:"w,omitempty"`
 	Tool  string      `json:"l,omitempty"`
 	N     int         `json:"n,omitempty"` // bytes of an output; of an item for how many requests it counts, 0: for ever; of a statement its index
-	Of    int         `json:"b,omitempty"` // of a record's first finding: the bytes of the record
 }
 
 // Position is where a record stands: line Line, from 1, of messages.jsonl or of events.jsonl.

@@ -11,14 +11,7 @@ import (
 // works, reminders, what a local command printed. It stands in elements, behind lines that say so.
 
 // ownElements are elements that a user did not write.
-var ownElements = map[string]bool{
-	"environment_context": true, "user_instructions": true, "INSTRUCTIONS": true, "permissions instructions": true, "collaboration_mode": true, "personality_spec": true,
-	"apps_instructions": true, "plugins_instructions": true, "skills_instructions": true, "skill": true, "turn_aborted": true, "subagent_notification": true, "user_shell_command": true, "model_switch": true,
-	"system-reminder": true, "command-name": true, "command-message": true, "command-contents": true, "local-command-caveat": true, "local-command-stdout": true, "local-command-stderr": true,
-	"bash-input": true, "bash-stdout": true, "bash-stderr": true, "task-notification": true, "ide_opened_file": true, "ide_selection": true, "ide_diagnostics": true,
-	"session_context": true, "hook_context": true, "environment_details": true, "session-start-hook": true, "user-prompt-submit-hook": true, "additional_context": true, "untrusted_context": true,
-	"state_snapshot": true,
-}
+var ownElements = wordSet("ownElements")
 
 // ownLines are how lines, or with their last one whole messages, begin that a user did not write.
 var (
@@ -28,50 +21,65 @@ var (
 		"Your memory is files in /", "# Memory of /"}
 )
 
-// OwnWords returns what a user says in a message, without what the program that runs the agent
-// put before it; "" for a message that is all the program's.
+// OwnWords returns a message of a user without what programs insert: instructions, reminders,
+// outputs of local commands, and files that the user names. It returns "" if nothing else remains.
 func OwnWords(text string) string {
 	if _, _, ok := ctxabi.ParseAttached(text); ok {
 		return ""
 	}
-	text = withoutTold(text)
-	if strings.IndexByte("<#AC[TY", first(strings.TrimLeft(text, " \t\r\n"))) < 0 {
-		return text
-	}
-next:
+	text = withoutFiles(withoutTold(text))
 	for {
-		text = strings.TrimLeft(text, " \t\r\n")
-		for _, start := range ownTexts {
-			if strings.HasPrefix(text, start) {
-				return ""
-			}
+		rest, ok := cutOwn(strings.TrimLeft(text, " \t\r\n"))
+		if !ok {
+			break
 		}
-		for _, start := range ownLines {
-			if strings.HasPrefix(text, start) {
-				_, text, _ = strings.Cut(text, "\n")
-				continue next
-			}
-		}
-		if inner, rest, ok := element(text, "command-args"); ok {
-			text = inner + rest
-			continue
-		}
-		end := strings.IndexByte(text[:min(len(text), 64)], '>')
-		if end < 2 || text[0] != '<' {
+		text = strings.TrimLeft(rest, " \t\r\n")
+	}
+	for at := 0; ; {
+		i := strings.Index(text[at:], "\n<")
+		if i < 0 {
 			return text
 		}
-		name := text[1:end]
-		if !ownElements[name] {
-			if name, _, _ = strings.Cut(name, " "); !ownElements[name] {
-				return text
-			}
+		at += i + 1
+		if rest, ok := cutElement(text[at:]); ok {
+			text = text[:at] + rest
+			at--
 		}
-		_, rest, ok := element(text, text[1:end])
-		if !ok {
-			return "" // its end is cut off
-		}
-		text = rest
 	}
+}
+
+// cutOwn removes what a program inserted at the beginning of a message.
+func cutOwn(text string) (rest string, ok bool) {
+	for _, start := range ownTexts {
+		if strings.HasPrefix(text, start) {
+			return "", true
+		}
+	}
+	for _, start := range ownLines {
+		if strings.HasPrefix(text, start) {
+			_, rest, _ = strings.Cut(text, "\n")
+			return rest, true
+		}
+	}
+	if inner, rest, ok := element(text, "command-args"); ok {
+		return inner + rest, true
+	}
+	return cutElement(text)
+}
+
+// cutElement removes the element that a program inserted at the beginning of a text. An element
+// without an end takes the whole text.
+func cutElement(text string) (rest string, ok bool) {
+	end := strings.IndexByte(text[:min(len(text), 64)], '>')
+	if end < 2 || text[0] != '<' {
+		return text, false
+	}
+	name, _, _ := strings.Cut(text[1:end], " ")
+	if !ownElements.has(strings.ToLower(name)) {
+		return text, false
+	}
+	_, rest, _ = element(text, text[1:end])
+	return rest, true
 }
 
 // withoutTold removes what a hook told the conversation of its memory. A mark counts at the
@@ -91,15 +99,16 @@ func withoutTold(text string) string {
 	}
 }
 
-// filesBegin and filesEnd are the lines around files that a user names with @ in Gemini CLI, which puts them behind the
-// user's words; opencode puts readCalled and the file there.
+// filesBegin and filesEnd are the lines around files that a user names with @ in Gemini CLI, which
+// puts them behind the user's words; opencode puts readCalled and the file there.
 const (
 	filesBegin = "--- Content from referenced files ---"
 	filesEnd   = "--- End of content ---"
 	readCalled = "\nCalled the Read tool with the following input: {"
 )
 
-// withoutFiles takes the files that a user named off a text. A file may have the line that ends them: the last one counts.
+// withoutFiles takes the files that a user named off a text. A file may have the line that ends
+// them: the last one counts.
 func withoutFiles(text string) string {
 	text, _, _ = strings.Cut(text, readCalled)
 	said, files, ok := strings.Cut(text, filesBegin)
@@ -110,32 +119,6 @@ func withoutFiles(text string) string {
 		return said + files[end+1+len(filesEnd):]
 	}
 	return said
-}
-
-// withoutOwn takes what programs put behind what a user says off a text: files, and elements.
-func withoutOwn(text string) string {
-	text = withoutFiles(text)
-	for at := 0; ; {
-		i := strings.Index(text[at:], "\n<")
-		if i < 0 {
-			return text
-		}
-		at += i + 1
-		end := strings.IndexByte(text[at:min(len(text), at+64)], '>')
-		if end < 2 {
-			continue
-		}
-		name, _, _ := strings.Cut(text[at+1:at+end], " ")
-		if !ownElements[text[at+1:at+end]] && !ownElements[name] {
-			continue
-		}
-		_, rest, ok := element(text[at:], text[at+1:at+end])
-		if !ok {
-			rest = ""
-		}
-		text = text[:at] + rest
-		at = max(0, at-1)
-	}
 }
 
 // element takes the element off a text that begins with its start tag; ok is false if its end is
@@ -153,14 +136,6 @@ func element(text, tag string) (inner, rest string, ok bool) {
 	return "", "", false
 }
 
-// first returns the first byte of a text, and one that ownLines may begin with for "".
-func first(text string) byte {
-	if text == "" {
-		return 'T'
-	}
-	return text[0]
-}
-
 // noAnswer reports whether a record of the assistant is none: what a program says in its place.
 func noAnswer(text string) bool {
 	switch strings.TrimSpace(text) {
@@ -170,12 +145,12 @@ func noAnswer(text string) bool {
 	return false
 }
 
-// remembered is the end of a line of a workspace's memory, or of the notes of a session as hooks show them: the record
-// that it is from, and mostly the session.
+// remembered is the end of a line of a workspace's memory, or of the notes of a session as hooks
+// show them: the record that it is from, and mostly the session.
 var remembered = lazy.Regexp(`\((([^\s()/]+/[^\s()/]+ )?(messages|events):[0-9]+|[^\s()/]+/[^\s()/]+ context/[^()\n]+)\)[ \t]*$`)
 
-// WithoutMemory returns a text without the lines that are quoted from the memory of a workspace, with those that
-// belong to them: they were said in another session.
+// WithoutMemory returns a text without the lines that are quoted from the memory of a workspace,
+// with those that belong to them: they were said in another session.
 func WithoutMemory(text string) string {
 	if !strings.Contains(text, "messages:") && !strings.Contains(text, "events:") && !strings.Contains(text, " context/") {
 		return text

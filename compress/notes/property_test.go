@@ -32,7 +32,7 @@ func checkFindings(t interface{ Fatalf(string, ...any) }, text string, found []F
 				t.Fatalf("item %q is not said in %q", f.Text, text)
 			}
 		}
-		if len(f.Text) > longSentence || len(f.Key) > 24*50 {
+		if len(f.Text) > longSentence {
 			t.Fatalf("%d bytes of text, %d of key", len(f.Text), len(f.Key))
 		}
 	}
@@ -83,7 +83,7 @@ func FuzzFind(f *testing.F) {
 // noteLines are what random histories are made of.
 var noteLines = []string{
 	"never push to %s", "the %s port is 8443", "the %s port is 9443", "we use %s", "we no longer use %s", "let's go with %s", "I'll use %s instead of a map because it is bounded.",
-	"- [ ] port %s", "- [x] port %s", "Should I replace %s by something else?", "yes", "no", "you can push to %s again", "TODO: look at %s", "the issue is in %s", "all files in %s must have a header", "Option A: %s\nOption B: not\nWhich?", "B please",
+	"- [ ] port %s", "- [x] port %s", "Should I replace %s by something else?", "yes", "no", "you can push to %s again", "1. have a look at %s", "the issue is in %s", "all files in %s must have a header", "Option A: %s\nOption B: not\nWhich?", "B please",
 }
 
 // history draws records; names come from few, so that they meet.
@@ -139,8 +139,8 @@ func checkPorts(t *rapid.T, records []Record, n *State) {
 			}
 		}
 		var held []string
-		for i := range n.facts {
-			if f := &n.facts[i]; !f.own && strings.HasPrefix(f.Text, "the "+name+" port is") {
+		for _, f := range n.Facts() {
+			if strings.HasPrefix(f.Text, "the "+name+" port is") {
 				held = append(held, f.Text)
 			}
 		}
@@ -212,7 +212,7 @@ func TestNotesAreBounded(t *testing.T) {
 	size := 0
 	for i := 1; i <= 6000; i++ {
 		name := fmt.Sprintf("service%d", i)
-		s := Record{Role: "user", Text: fmt.Sprintf("Never touch %s.\nThe port of %s is %d.\nlet's use %s for that\nTODO: look at %s\n", name, name, 1000+i, name, name) + strings.Repeat("some more words that say nothing at all\n", 8)}
+		s := Record{Role: "user", Text: fmt.Sprintf("Never touch %s.\nThe port of %s is %d.\nlet's use %s for that\n1. have a look at %s\n", name, name, 1000+i, name, name) + strings.Repeat("some more words that say nothing at all\n", 8)}
 		n.Add(Position{Line: 2*i - 1}, s.Role, Find(s))
 		c := Record{Role: "assistant", Calls: []Call{{Name: "write", Arguments: `{"path":"` + name + `.go","content":"` + strings.Repeat("x", 300) + `"}`}}}
 		n.Add(Position{Line: 2 * i}, c.Role, Find(c))

@@ -30,15 +30,15 @@ const (
 // for a message, and "" for a result or the arguments of a call. A message that is a JSON value has
 // no units. The result is never nil.
 func Quotes(text, role string) []compress.Unit {
-	if role != anybody && isRecord(text) {
+	if role != "" && isRecord(text) {
 		return []compress.Unit{}
 	}
-	r := quoteReader{text: text, role: role, lines: compress.MarkdownLines(text), units: []compress.Unit{},
+	q := quoter{text: text, role: role, list: split(text, role != ""), units: []compress.Unit{},
 		escaped: !strings.Contains(text, "\n")}
-	for at := 0; at < len(r.lines); {
-		at = r.addBlock(at)
+	for i := 0; i < len(q.list); {
+		i = q.add(i)
 	}
-	return r.units
+	return q.units
 }
 
 // isRecord reports whether a text looks like a single JSON object or list, with or without a fence.
@@ -53,11 +53,11 @@ func isRecord(text string) bool {
 	return bracketed && strings.Contains(text, `":`)
 }
 
-// quoteReader collects the units of a text.
-type quoteReader struct {
+// quoter makes units of sentences.
+type quoter struct {
 	text    string
 	role    string
-	lines   []compress.MarkdownLine
+	list    []sentence
 	units   []compress.Unit
 	escaped bool // the text is one line, which may contain line ends as \n
 
@@ -66,170 +66,96 @@ type quoteReader struct {
 	lead    int // introduction of the current list or table
 	header  int // header of the current table
 	parent  int // item above the current nested list
+	last    int // previous sentence of the paragraph
 
 	indent int // columns of parent
-
-	last int // 1 + the index of the previous sentence; 0 at the start of a paragraph, after an announcement
 }
 
-func (r *quoteReader) line(at int) string {
-	return strings.TrimSpace(r.text[r.lines[at].From:r.lines[at].To])
-}
-
-// add trims a unit, appends it, and returns 1 + its index. It returns 0 if the unit is blank.
-func (r *quoteReader) add(u compress.Unit) int {
-	s := r.text[u.From:u.To]
+// unit trims a unit, appends it, and returns 1 + its index. It returns 0 if the unit is blank.
+func (q *quoter) unit(u compress.Unit) int {
+	s := q.text[u.From:u.To]
 	u.From += len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
 	u.To -= len(s) - len(strings.TrimRightFunc(s, unicode.IsSpace))
 	if u.From >= u.To {
 		return 0
 	}
-	r.units = append(r.units, u)
-	return len(r.units)
+	q.units = append(q.units, u)
+	return len(q.units)
 }
 
-// addBlock adds the units of the block that starts at line at, and returns the line after the
-// block.
-func (r *quoteReader) addBlock(at int) int {
-	l, line := &r.lines[at], r.line(at)
-	if line != "" && line[0] != '|' {
-		r.header = 0
+// add adds the unit of a sentence, of a line, or of the item that begins with it, and returns the
+// sentence behind it.
+func (q *quoter) add(i int) (end int) {
+	s := &q.list[i]
+	u := compress.Unit{From: s.from, To: s.to}
+	isRow := s.whole[0] == '|' && !s.item
+	if !isRow {
+		q.header = 0
 	}
-
 	switch {
-	case l.Blank:
-		return at + 1
-	case l.Code:
-		if compress.FenceMark(line) == "" {
-			r.addPrinted(at)
+	case s.kind == kindHeading || isTitle(s):
+		u.Lead = true
+		q.heading = q.unit(u)
+		q.lead, q.parent, q.last = q.heading, 0, 0
+	case isRow:
+		q.addRow(i, u)
+	case s.item:
+		for end = i + 1; end < len(q.list) && q.list[end].item && !q.list[end].first; end++ {
+			u.To = q.list[end].to
 		}
-		return at + 1
-	case l.Level > 0 || r.isTitle(at):
-		r.heading = r.add(compress.Unit{From: l.From, To: l.To, Lead: true})
-		r.lead, r.parent = r.heading, 0
-		return at + 1
-	case line[0] == '|':
-		r.addRow(at)
-		return at + 1
-	case l.Item:
-		return r.addItem(at)
+		q.addItem(s, end, u)
+		return end
+	case s.kind == kindSaid:
+		if s.first {
+			q.lead, q.parent, q.last = q.heading, 0, 0
+		}
+		q.addSentence(s, u)
+	default:
+		q.addPrinted(s)
 	}
-	return r.addParagraph(at)
+	return i + 1
 }
 
-// isTitle reports whether a line is a heading in the form of a bold paragraph.
-func (r *quoteReader) isTitle(at int) bool {
-	line := r.line(at)
-	if len(line) < 5 || !strings.HasPrefix(line, "**") || strings.Index(line[2:], "**") != len(line)-4 {
-		return false
-	}
-	return (at == 0 || r.lines[at-1].Blank) && (at+1 == len(r.lines) || r.lines[at+1].Blank || r.lines[at+1].Item)
+// isTitle reports whether a sentence is a heading in the form of a bold paragraph.
+func isTitle(s *sentence) bool {
+	return s.kind == kindSaid && !s.item && s.first && s.last && len(s.whole) >= 5 && strings.HasPrefix(s.whole, "**") &&
+		strings.Index(s.whole[2:], "**") == len(s.whole)-4
 }
 
 // introduces reports whether a line ends with a colon, ignoring emphasis.
 func introduces(line string) bool { return strings.HasSuffix(strings.TrimRight(line, "*_ "), ":") }
 
 // addRow adds a table row. The row above a separator row becomes the header of the rows below it.
-func (r *quoteReader) addRow(at int) {
-	l, line := &r.lines[at], r.line(at)
-	if strings.Trim(line, "|-: \t") == "" {
-		return
-	}
-	if r.header > 0 {
-		r.add(compress.Unit{From: l.From, To: l.To, Under: r.header})
-		return
-	}
-	isHeader := at+1 < len(r.lines) && strings.HasPrefix(r.line(at+1), "|") &&
-		strings.Trim(r.line(at+1), "|-: \t") == ""
-	if n := r.add(compress.Unit{From: l.From, To: l.To, Under: r.lead, Lead: isHeader}); isHeader {
-		r.header = n
+func (q *quoter) addRow(i int, u compress.Unit) {
+	isLine := func(row string) bool { return strings.Trim(row, "|-: \t") == "" }
+	switch {
+	case isLine(q.list[i].whole):
+	case q.header > 0:
+		u.Under = q.header
+		q.unit(u)
+	default:
+		u.Under, u.Lead = q.lead, i+1 < len(q.list) && q.list[i+1].whole[0] == '|' && isLine(q.list[i+1].whole)
+		if n := q.unit(u); u.Lead {
+			q.header = n
+		}
 	}
 }
 
-// addItem adds a list item with its continuation lines, and returns the line after the item.
-func (r *quoteReader) addItem(at int) int {
-	l := &r.lines[at]
-	end := at + 1
-	for ; end < len(r.lines); end++ {
-		next := &r.lines[end]
-		if next.Blank || next.Code || next.Item || next.Level > 0 || r.line(end)[0] == '|' {
-			break
-		}
-		if next.Indent <= l.Indent && (r.lines[end-1].To-r.lines[end-1].From < minWrapped ||
-			EndsSentence(r.line(end-1))) {
-			break
-		}
+// addItem adds a list item. The sentence behind it has the index end.
+func (q *quoter) addItem(s *sentence, end int, u compress.Unit) {
+	if q.parent > 0 && s.indent <= q.indent {
+		q.parent = 0
 	}
-
-	if r.parent > 0 && l.Indent <= r.indent {
-		r.parent = 0
-	}
-	u := compress.Unit{From: l.From, To: r.lines[end-1].To, Under: r.lead}
-	body := r.text[u.From:u.To]
+	body := q.text[u.From:u.To]
 	u.Plain = wordShare(body) < minItemWords || codeShare(body) >= minCodeWords
-	if r.parent > 0 {
-		u.Under = r.parent
+	if u.Under = q.lead; q.parent > 0 {
+		u.Under = q.parent
 	}
-	u.Lead = introduces(r.line(end - 1))
-	if n := r.add(u); u.Lead || isNested(r.lines, end, l.Indent) {
-		r.parent, r.indent = n, l.Indent
+	u.Lead = introduces(strings.TrimSpace(body))
+	nested := end < len(q.list) && q.list[end].item && q.list[end].indent > s.indent+1
+	if n := q.unit(u); u.Lead || nested {
+		q.parent, q.indent = n, s.indent
 	}
-	return end
-}
-
-// isNested reports whether a line is an item of a list below an item with this indent.
-func isNested(lines []compress.MarkdownLine, at, indent int) bool {
-	return at < len(lines) && lines[at].Item && lines[at].Indent > indent+1
-}
-
-// addParagraph adds the sentences of a paragraph, or its lines if it is not prose, and returns the
-// line after it. A blank line, heading, list item, table, or code fence ends the paragraph.
-func (r *quoteReader) addParagraph(at int) (end int) {
-	from := at
-	for end = at + 1; end < len(r.lines); end++ {
-		l := &r.lines[end]
-		if l.Blank || l.Code || l.Item || l.Level > 0 || r.line(end)[0] == '|' {
-			break
-		}
-	}
-	r.lead, r.parent, r.last = r.heading, 0, 0
-	if !r.isProse(from, end) {
-		for ; at < end; at++ {
-			r.addPrinted(at)
-		}
-		return end
-	}
-
-	wrapped := r.isWrapped(from, end)
-	for at < end {
-		to := at + 1
-		for to < end && wrapped && mayContinue(r.line(to-1), r.line(to)) {
-			to++
-		}
-		r.addSentences(r.lines[at].From, r.lines[to-1].To)
-		at = to
-	}
-	return end
-}
-
-// isProse reports whether lines[from:to] are sentences rather than code, a log, or key-value pairs.
-func (r *quoteReader) isProse(from, to int) bool {
-	printed, code, deeper := 0, false, false
-	for at := from; at < to; at++ {
-		line := r.line(at)
-		first, _, _ := strings.Cut(line, " ")
-		colon := strings.IndexByte(first, ':') // file.go:12, as in the output of grep
-		marks := codeShare(line)
-		if isLog(line) || line[0] == '<' || marks >= minCodeWords || colon > 0 && colon+1 < len(first) {
-			printed++
-		}
-		code, deeper = code || marks > 0, deeper || r.lines[at].Indent > r.lines[from].Indent
-	}
-	if printed*4 > to-from || code && deeper || compress.IsNoise(r.line(from)) {
-		return false
-	}
-	text := r.text[r.lines[from].From:r.lines[to-1].To]
-	return wordShare(text) >= minProseWords && keyLines(r.text, r.lines[from:to]) < 2
 }
 
 // codeShare returns the percentage of words in line that look like code. Inline code in backticks
@@ -251,19 +177,6 @@ func codeShare(line string) int {
 		}
 	}
 	return code * 100 / max(1, all)
-}
-
-// isWrapped reports whether sentences of lines[from:to] may span several lines. If most lines start
-// in upper case, each line is a statement of its own.
-func (r *quoteReader) isWrapped(from, to int) bool {
-	lower := 0
-	for at := from + 1; at < to; at++ {
-		first, _ := utf8.DecodeRuneInString(strings.TrimLeft(r.line(at), "> `*_\"'("))
-		if unicode.IsLetter(first) && !unicode.IsUpper(first) {
-			lower++
-		}
-	}
-	return lower*100 >= (to-from-1)*minLowerLines
 }
 
 // wordShare returns the percentage of words in text that consist of letters, hyphens, and
@@ -305,69 +218,50 @@ func EndsSentence(line string) bool {
 	return last == ':' || unicode.Is(unicode.STerm, last)
 }
 
-// addSentences adds the sentences of text[from:to]. Announcements of a model, such as "Let me
-// look.", become leads.
-func (r *quoteReader) addSentences(from, to int) {
-	flat := []byte(r.text[from:to]) // line ends become blanks at the same offsets
-	for i, c := range flat {
-		if c < ' ' || c == '>' && i > 0 && r.text[from+i-1] == '\n' {
-			flat[i] = ' '
+// addSentence adds a sentence. Announcements of a model, such as "Let me look.", become leads. A
+// sentence about a repair joins the one before it.
+func (q *quoter) addSentence(s *sentence, u compress.Unit) {
+	leads := s.last && introduces(s.whole)
+	idle := q.role == models && worthOf(s.whole) <= 0
+	if q.last > 0 && !q.units[q.last-1].Lead && isRepair(s.whole) {
+		before := &q.units[q.last-1]
+		if before.Lead = u.To-before.From > longSentence; !before.Lead {
+			before.To = u.From + len(strings.TrimRightFunc(q.text[u.From:u.To], unicode.IsSpace)) // not quoted without its repair
+			return
 		}
 	}
-	body := strings.TrimRight(string(flat), " ")
-	for end := len(body); body != ""; {
-		one, rest := cutSentence(body)
-		leads := rest == "" && introduces(one)
-		idle := r.role == models && worthOf(one) <= 0
-		u := compress.Unit{From: from + end - len(body), To: from + end - len(rest)}
-		body = rest
-		if r.last > 0 && !r.units[r.last-1].Lead && isRepair(one) {
-			before := &r.units[r.last-1]
-			if before.Lead = u.To-before.From > longSentence; !before.Lead {
-				before.To = from + end - len(body) // not quoted without its repair
-				continue
-			}
-		}
-		u.Under, u.Lead = r.heading, leads || idle
-		if r.last > 0 && RefersBack(one) {
-			u.Under = r.last
-		}
-		r.last = r.add(u)
-		if leads && r.last > 0 {
-			r.lead = r.last
-		}
-		if idle {
-			r.last = 0
-		}
+	u.Under, u.Lead = q.heading, leads || idle
+	if q.last > 0 && RefersBack(s.whole) {
+		u.Under = q.last
+	}
+	q.last = q.unit(u)
+	if leads && q.last > 0 {
+		q.lead = q.last
+	}
+	if idle {
+		q.last = 0
 	}
 }
 
-// backWords are the first words of sentences that depend on the previous sentence.
-var backWords = compress.WordSet(`it its they them he she that those but however instead otherwise then nor except only
-	therefore thus hence daher deshalb
-	aber sondern jedoch das sie es er dies pero sino eso esto ello mas porém isso isto ele ela mais cela ce il elle`)
-
-// backRuns are the prefixes of such sentences in Japanese, Chinese, and Korean.
-var backRuns = []string{
-	"しかし", "でも", "ただし", "それ", "これ", "その", "だが",
-	"但", "不过", "然而", "它", "这", "那", "他", "她",
-	"하지만", "그러나", "그것", "이것", "다만",
-}
+var (
+	backWords = wordSet("backWords")
+	backVerbs = wordSet("backVerbs")
+	backRuns  = textSet("backRuns")
+)
 
 // RefersBack reports whether a sentence begins with a word that refers to the previous sentence.
 func RefersBack(s string) bool {
 	s = strings.TrimLeft(s, "*_\"'(>- ")
 	first, rest, _ := strings.Cut(strings.ToLower(s), " ")
 	first = strings.TrimRight(first, ",:")
-	if backWords[first] || strings.HasPrefix(first, "it'") || strings.HasPrefix(first, "it’") {
+	if backWords.has(first) || strings.HasPrefix(first, "it'") || strings.HasPrefix(first, "it’") {
 		return true
 	}
 	if first == "this" || first == "these" {
 		next, _, _ := strings.Cut(rest, " ")
-		return isOneOf(next, "is", "was", "are", "were", "means", "will", "would", "should", "can", "could", "may",
-			"must", "does", "has", "ensures", "allows", "makes", "also", "only")
+		return backVerbs.has(next)
 	}
-	return slices.ContainsFunc(backRuns, func(run string) bool { return strings.HasPrefix(s, run) })
+	return slices.ContainsFunc(backRuns(), func(run string) bool { return strings.HasPrefix(s, run) })
 }
 
 // isRepair reports whether a sentence tells of the repair or the removal of something.
@@ -384,19 +278,18 @@ func isRepair(s string) bool {
 
 // addPrinted adds a line of code or output unless it is noise. EachLine splits long and escaped
 // lines into several units.
-func (r *quoteReader) addPrinted(at int) {
-	l := &r.lines[at]
-	whole := r.text[l.From:l.To]
-	from := l.From
+func (q *quoter) addPrinted(s *sentence) {
+	from := s.from
 	add := func(line string) {
-		from += strings.Index(r.text[from:l.To], line)
+		from += strings.Index(q.text[from:s.to], line)
 		u := compress.Unit{From: from, To: from + len(line), Plain: true, Lead: isField(line)}
 		from = u.To
 		if !compress.IsNoise(line) {
-			r.add(u)
+			q.unit(u)
 		}
 	}
-	if line := r.line(at); !r.escaped && len(line) < maxPrintedLine && !strings.Contains(line, "\r") {
+	whole := q.text[s.from:s.to]
+	if line := strings.TrimSpace(whole); !q.escaped && len(line) < maxPrintedLine && !strings.Contains(line, "\r") {
 		add(line)
 		return
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ctxfs/ctxfs/compress"
-	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // UserAnswer is the user's answer to one question of a program's own question tool.
@@ -28,40 +27,35 @@ func (r UserAnswer) String() string { return r.Question + " → " + r.Answer }
 // replied notes each reply of the user, the choice it makes, and the facts it states.
 func (f *finder) replied(replies []UserAnswer) {
 	for _, r := range replies[:min(len(replies), maxProposals)] {
-		words := splitWords(r.Question, nil)
-		found := Finding{Kind: FoundReply, Text: compress.Clip(r.String(), maxStated), Key: content(words, true)}
-		if f.consented(words, r) {
+		question := splitWords(r.Question, nil)
+		found := Finding{Kind: FoundReply, Text: compress.Clip(r.String(), maxStatement), Key: ItemKey(r.Question)}
+		if isConsent(question, splitWords(r.Answer, nil)) {
 			found.State = proposedAct
 		}
 		f.out = append(f.out, found)
-		g := finder{role: people, stated: -1}
-		prose(r.Answer, g.say, func(string, bool) {})
-		for _, fact := range g.out {
-			if fact.Kind == FoundFact {
-				f.out = append(f.out, fact)
-			}
-		}
+		g := newFinder(people)
+		g.read(sentencesOf(r.Answer))
+		f.out = append(f.out, slices.DeleteFunc(g.out, func(fact Finding) bool { return fact.Kind != FoundFact })...)
 	}
 }
 
-// consented reports whether a reply only permits a single act.
-func (f *finder) consented(question []noteWord, r UserAnswer) bool {
-	answer := splitWords(r.Answer, nil)
+var whichWords = wordSet("whichWords")
+
+// isConsent reports whether an answer only permits a single act.
+func isConsent(question, answer []noteWord) bool {
 	at := 0
 	for at < len(answer) && (answer[at].mark || yeses.at(answer, at) > 0) {
 		at++
 	}
-	if proposesAct(answer, at) && !standing.has(answer) {
-		return true
+	which := slices.ContainsFunc(question, func(w noteWord) bool { return whichWords.has(w.text) })
+	switch {
+	case acts.at(answer, at) > 0:
+		return !isChoice(answer, false)
+	case which:
+		return mayI.has(question) && acts.has(question) || acts.has(question) && !isChoice(question, true)
 	}
-	choice := slices.ContainsFunc(question, func(w noteWord) bool {
-		return isOneOf(w.text, "which", "what", "how", "where", "when", "who", "or", "welche", "welcher", "welches", "was", "wie", "wo", "oder")
-	})
-	if !choice {
-		return asksConsent(&sentence{text: r.Question, words: question, question: true})
-	}
-	i, n := mayI.in(question)
-	return i >= 0 && proposesAct(question, i+n)
+	yesOrNo := at > 0 || len(answer) > 0 && isOneOf(answer[0].text, "no", "nope", "nein")
+	return yesOrNo && !isChoice(question, false)
 }
 
 // reply adds a reply of the user. Unless it only permits a single act, it is a decision.
@@ -70,7 +64,9 @@ func (n *State) reply(f *Finding, r *adding) {
 	said := Statement{Text: f.Text, Part: r.replies}
 	if r.replies++; f.State != proposedAct {
 		said.Question = f.Key
-		n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: r.at.Source(), By: people}, at: r.at, said: f.Text})
+		as := adding{at: r.at, role: people, ids: r.ids}
+		n.addRow(&as, &Finding{Kind: FoundDecision, Text: f.Text}, "")
+		r.ids = as.ids
 	}
 	r.said = append(r.said, said)
 }

@@ -14,158 +14,34 @@ var (
 	outcomeWords = wordSet("outcomes")
 	repairWords  = wordSet("repairs")
 	reasonWords  = wordSet("reasons")
+	becauseWords = wordSet("becauses")
 )
 
-// Bounds of what is taken for a paste.
+// Marks of omitted text.
 const (
-	shortFence  = 160 // bytes of a fence that may be a part of what is said
-	pastedLines = 3   // printed lines in a row
-	leftOutMark = "[…]"
-	gapMark     = "…" // replaces omitted parts
+	leftOutMark = "[…]" // pasted content
+	gapMark     = "…"   // other parts
 )
 
 // UserWords returns what a user says in a message, sentence by sentence and item by item, each in
-// one line with single blanks. What programs put into the message is left out (see [OwnWords]);
-// "[…]" stands for what is pasted: fenced blocks, logs, quoted files. cut reports whether there is
-// something of that kind.
-func UserWords(text string) (parts []string, cut bool) {
-	text = strings.TrimSpace(withoutOwn(OwnWords(text)))
-	w := wordsReader{text: text, lines: compress.MarkdownLines(text)}
-	for at := 0; at < len(w.lines); {
-		if w.lines[at].Blank {
-			at++
-			continue
-		}
-		if end := w.pastedAt(at); end > at {
-			w.paste()
-			at = end
-			continue
-		}
-		if w.lines[at].Code {
-			at = w.code(at)
-			continue
-		}
-		at = w.sentences(at)
-	}
-	return w.parts, w.cut
-}
+// one line with single blanks. It omits what programs put into the message (see [OwnWords]), and
+// replaces pasted content by "[…]": long fences, logs, tables, quoted files. cut reports whether
+// there is any.
+func UserWords(text string) (parts []string, cut bool) { return wordsOf(sentencesOf(OwnWords(text))) }
 
-// wordsReader reads a message of a user.
-type wordsReader struct {
-	text  string
-	lines []compress.MarkdownLine
-	parts []string
-	cut   bool
-}
-
-func (w *wordsReader) line(at int) string {
-	return strings.TrimSpace(w.text[w.lines[at].From:w.lines[at].To])
-}
-
-// paste notes that something is left out here.
-func (w *wordsReader) paste() {
-	w.cut = true
-	if n := len(w.parts); n == 0 || w.parts[n-1] != leftOutMark {
-		w.parts = append(w.parts, leftOutMark)
-	}
-}
-
-// pastedAt returns the line behind what is pasted from a line on; the line itself if nothing is.
-func (w *wordsReader) pastedAt(at int) (end int) {
-	lines := w.lines
-	if lines[at].Code {
-		if end = fenceEnd(lines, at, w.line); lines[end-1].To-lines[at].From > shortFence {
-			return end
+// wordsOf is UserWords of the sentences of a message.
+func wordsOf(list []sentence) (parts []string, cut bool) {
+	for i := range list {
+		part := list[i].whole
+		if list[i].kind == kindPasted {
+			part, cut = leftOutMark, true
 		}
-		return at
-	}
-	if name := opens(w.line(at)); name != "" {
-		for end = at; end < len(lines) && !strings.Contains(w.line(end), "</"+name); end++ {
-		}
-		if end < len(lines) && lines[end].To-lines[at].From > shortFence {
-			return end + 1
+		if n := len(parts); part != leftOutMark || n == 0 || parts[n-1] != leftOutMark {
+			parts = append(parts, part)
 		}
 	}
-	if end = w.numberedAt(at); end > at {
-		return end
-	}
-	for end = at; end < len(lines) && !lines[end].Blank && !lines[end].Code && (isPrinted(w.line(end)) || end > at && lines[end].Indent >= 4); end++ {
-	}
-	if run := keyLines(w.text, lines[at:]); end-at < pastedLines && run >= pasteLines {
-		end = at + run
-	}
-	if end-at >= pastedLines {
-		return end
-	}
-	return at
+	return parts, cut
 }
-
-// numberedAt returns the line behind the paragraph that begins at a line if it is copied from a
-// diff or a listing with numbers (" + 12  text"), with lines that a terminal wrapped; the line
-// itself if it is not.
-func (w *wordsReader) numberedAt(at int) (end int) {
-	numbered := 0
-	for end = at; end < len(w.lines) && !w.lines[end].Blank; end++ {
-		if isNumbered(w.line(end)) {
-			numbered++
-		}
-	}
-	if numbered < pastedLines {
-		return at
-	}
-	return end
-}
-
-// isNumbered reports whether a line has a sign of a diff and a number before its text.
-func isNumbered(line string) bool {
-	rest := strings.TrimLeft(line, "+-|> ")
-	digits := strings.TrimLeft(rest, "0123456789")
-	return len(rest) < len(line) && len(digits) < len(rest) && (digits == "" || digits[0] == ' ' || digits[0] == '\t')
-}
-
-// code adds the lines of the short fence that begins at a line, and returns the line behind it.
-func (w *wordsReader) code(at int) (end int) {
-	end = fenceEnd(w.lines, at, w.line)
-	for k := at; k < end; k++ {
-		if s := w.line(k); !strings.HasPrefix(s, "```") && s != "" {
-			w.parts = append(w.parts, strings.Join(strings.Fields(s), " "))
-		}
-	}
-	return end
-}
-
-// sentences adds the sentences of the paragraph or item that begins at a line, and returns the line
-// behind it.
-func (w *wordsReader) sentences(at int) (end int) {
-	lines, body := w.lines, w.line(at)
-	for at+1 < len(lines) && goesOn(body) && !lines[at+1].Blank && !lines[at+1].Code && !lines[at+1].Item && lines[at+1].Level == 0 {
-		at++
-		body += " " + w.line(at)
-	}
-	for body != "" {
-		var one string
-		one, body = cutSentence(body)
-		if one = strings.Join(strings.Fields(one), " "); one != "" {
-			w.parts = append(w.parts, one)
-		}
-	}
-	return at + 1
-}
-
-// fenceEnd returns the line behind the fence that begins at a line.
-func fenceEnd(lines []compress.MarkdownLine, at int, line func(int) string) int {
-	end := at + 1
-	for end < len(lines) && lines[end].Code {
-		if s := line(end); strings.HasPrefix(s, "```") && strings.Trim(s, "`") == "" {
-			return end + 1
-		}
-		end++
-	}
-	return end
-}
-
-// isPrinted reports whether a line looks like a program's output, code, or a quotation.
-func isPrinted(line string) bool { return isQuoted(line) || isLog(line) || !isProse(line) }
 
 // Order returns the indices of parts by descending importance: parts that first accepts, the first
 // part, demands, the last part, other parts, and omission marks. Equal ranks keep their order.
@@ -249,8 +125,11 @@ func demands(s string) bool {
 	return isQuestion(s) || IsRule(s) || changeIn(s, "", "") != nil
 }
 
-// isQuestion reports whether a sentence ends in a question mark.
-func isQuestion(s string) bool { return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") }
+// isQuestion reports whether a sentence ends in a question mark, ignoring quotes and brackets.
+func isQuestion(s string) bool {
+	s = strings.TrimRight(s, `.!")*`)
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？")
+}
 
 // Point is a passage of a message that says what was done, found or decided, or why.
 type Point struct {
@@ -263,7 +142,12 @@ type Point struct {
 // each of at most n bytes. A point is a sentence with those that refer back to it, or a list with
 // its introduction. "…" marks omitted text.
 func Points(text string, n, limit int) []Point {
-	points := slices.DeleteFunc(pointsOf(text, n), func(p Point) bool { return p.Worth <= 0 })
+	return bestPoints(sentencesOf(bothEnds(text)), n, limit)
+}
+
+// bestPoints is Points of the sentences of a message.
+func bestPoints(list []sentence, n, limit int) []Point {
+	points := slices.DeleteFunc(pointsOf(list, n), func(p Point) bool { return p.Worth <= 0 })
 	if len(points) <= limit {
 		return points
 	}
@@ -287,12 +171,17 @@ const joinedWorth = 3
 // maxPoints is how many sentences of a message are looked at.
 const maxPoints = 64
 
-func pointsOf(text string, n int) []Point {
-	if len(text) > proseRead {
-		text = strings.ToValidUTF8(text[:proseRead/2], "") + "\n\n# …\n\n" + strings.ToValidUTF8(text[len(text)-proseRead/2:], "")
-	}
+// pointsOf returns the points of a message, also those of no worth.
+func pointsOf(list []sentence, n int) []Point {
 	r := pointReader{most: n, indent: -1}
-	r.read(text)
+	for i := 0; i < len(list) && len(r.points) < maxPoints; i++ {
+		var next *sentence
+		if i+1 < len(list) {
+			next = &list[i+1]
+		}
+		r.read(&list[i], next)
+	}
+	r.endList()
 	return r.points
 }
 
@@ -305,83 +194,68 @@ type pointReader struct {
 	lead   string // the introduction of a list, and its items so far; "": no list
 	indent int    // of the item that introduces the list; -1: a paragraph does
 	cut    bool   // a part of the list is omitted
+	header string // the first row of the current table
 }
 
-// read adds the points of a text.
-func (r *pointReader) read(text string) {
-	lines := compress.MarkdownLines(text)
-	line := func(at int) string {
-		return strings.Join(strings.Fields(text[lines[at].From:lines[at].To]), " ")
-	}
-	for at := 0; at < len(lines) && len(r.points) < maxPoints; at++ {
-		l, s := &lines[at], line(at)
-		if l.Blank {
-			continue
-		}
-		if isDiff := l.Item && s[0] == '+'; l.Code || l.Level > 0 || isQuoted(s) || isDiff || !l.Item && isLog(s) {
-			if r.cut = true; isDiff {
-				r.lead = "" // its items are lines of the diff
-			} else if l.Level > 0 {
-				r.endList()
-			}
-			r.n++
-			continue
-		}
-		for ; goesOn(s) && at+1 < len(lines) && !endsParagraph(&lines[at+1], line(at+1)); at++ {
-			s += " " + line(at+1)
-		}
-		if !l.Item || l.Indent <= r.indent {
-			r.endList()
-		}
-		leads := isNested(lines, at+1, l.Indent)
-		if !l.Item {
-			leads = at+1 < len(lines) && lines[at+1].Item && !EndsSentence(s)
-		}
-		r.line(unmark(s), l, leads)
-	}
-	r.endList()
-}
-
-// endsParagraph reports whether a line does not continue the paragraph or item before it.
-func endsParagraph(l *compress.MarkdownLine, s string) bool {
-	return l.Blank || l.Code || l.Item || l.Level > 0 || isQuoted(s) || isLog(s)
-}
-
-// line reads a line of prose, or an item of a list. leads reports whether a nested list follows.
-func (r *pointReader) line(s string, l *compress.MarkdownLine, leads bool) {
-	if l.Item && l.Bullet {
-		s = unmark(strings.TrimSpace(s[1:])) // with the label of an option
-	} else if l.Item {
-		_, s = cutMark(s, false)
-		s = unmark(s)
-	}
-	if r.lead != "" {
-		r.item(s)
+// read reads one sentence.
+func (r *pointReader) read(s, next *sentence) {
+	if s.kind != kindSaid && s.kind != kindBox {
+		r.omit(s)
 		return
 	}
-	for body, first := s, true; body != ""; first = false {
-		var one string
-		one, body = cutSentence(body)
-		switch {
-		case body == "" && (leads || introduces(one)):
-			r.lead, r.indent, r.cut = asItem(one), -1, false
-			if l.Item {
-				r.indent = l.Indent
-			}
-		case isProse(one):
-			r.add(unmark(one), !first || !l.Item)
-		default:
-			r.n++
+	text := s.text
+	if s.first && s.item && !s.number {
+		text = strings.TrimSpace(s.whole[1:]) // with the label of an option
+	}
+	text, r.header = unmark(text), ""
+	if s.first && (!s.item || s.indent <= r.indent) {
+		r.endList()
+	}
+	leads := s.last && next != nil && next.item && next.first
+	leads = leads && (s.item && next.indent > s.indent+1 || !s.item && !EndsSentence(text))
+	switch {
+	case r.lead != "":
+		text = asItem(text)
+		if r.cut = r.cut || len(r.lead)+1+len(text) > r.most; !r.cut {
+			r.lead += " " + text
 		}
+	case s.last && (leads || introduces(text)):
+		r.lead, r.indent, r.cut = asItem(text), -1, false
+		if s.item {
+			r.indent = s.indent
+		}
+	case isProse(text):
+		r.add(text, !s.first || !s.item)
+	default:
+		r.n++
 	}
 }
 
-// item adds an item to the current list.
-func (r *pointReader) item(s string) {
-	s = asItem(s)
-	if r.cut = r.cut || len(r.lead)+1+len(s) > r.most; !r.cut {
-		r.lead += " " + s
+// omit reads a line that nobody says. A row of a table is a point with its header.
+func (r *pointReader) omit(s *sentence) {
+	r.cut = true
+	if strings.HasPrefix(s.whole, "+") {
+		r.lead = "" // its items are lines of the diff
+	} else if s.kind == kindHeading {
+		r.endList()
 	}
+	switch {
+	case !strings.HasPrefix(s.whole, "|"):
+		r.header = ""
+	case r.header == "":
+		r.header = s.whole
+	case strings.Trim(s.whole, "|-: ") != "":
+		if row := r.header + " " + s.whole; len(row) <= r.most {
+			r.points = append(r.points, Point{row, worthOf(row), r.n})
+		}
+	}
+	r.n++
+}
+
+// givesReason reports whether a sentence gives the reason of the one before it.
+func givesReason(s string) bool {
+	words := strings.Fields(strings.ToLower(s))
+	return slices.ContainsFunc(words[:min(3, len(words))], func(w string) bool { return becauseWords.has(strings.Trim(w, ",:'")) })
 }
 
 // asItem returns an item with punctuation at its end.
@@ -415,7 +289,7 @@ func (r *pointReader) add(s string, joins bool) {
 	last, repairs := len(r.points)-1, isRepair(s)
 	adjacent := joins && last >= 0 && r.points[last].N == r.n-1 && r.points[last].Worth > 0
 	switch {
-	case adjacent && (repairs || RefersBack(s) && worthOf(s) >= joinedWorth) && len(r.points[last].Text)+1+len(s) <= r.most:
+	case adjacent && (repairs || givesReason(s) || RefersBack(s) && worthOf(s) >= joinedWorth) && len(r.points[last].Text)+1+len(s) <= r.most:
 		p := &r.points[last]
 		p.Text, p.Worth = p.Text+" "+s, max(p.Worth, worthOf(s))
 		return

@@ -113,13 +113,13 @@ func TestFileOf(t *testing.T) {
 	} {
 		name, arguments, _ := strings.Cut(args, " ")
 		if path, use := FileOf(Call{Name: name, Arguments: arguments}); path != want.path || use != want.use {
-			t.Errorf("%s: %q %d", args, path, use)
+			t.Errorf("%s: %q %q", args, path, use)
 		}
 	}
 }
 
-// Gemini CLI and opencode put the files that a user names with @ behind the user's words, in the same message. What they say the user did
-// not say, also where a file has the line that ends them.
+// Gemini CLI and opencode put the files that a user names with @ behind the user's words, in the
+// same message. What they say the user did not say, also where a file has the line that ends them.
 func TestAFileThatIsReferencedIsNotTheUsersWords(t *testing.T) {
 	const begin, end = "\n--- Content from referenced files ---\nContent from @README.md:\n", "\n--- End of content ---"
 	for text, want := range map[string]string{

@@ -138,29 +138,15 @@ func Question(text string, n int) string {
 	return found + end
 }
 
-// phatic are answers, or sentences of answers, that say nothing of the work: they greet, offer help
-// or confirm.
-var phatic = lazy.Regexp(`^(hi|hello|hey|ok(ay)?|sure|done|yes|no|got it|understood|great|perfect|thanks?|thank you|you'?re welcome|ready|i'?m ready|glad|happy to|of course|noted|will do|what (can|would|should|do) |how (can|may|could) i |let me know|is there anything|feel free|how'?s it)\b`)
-
 // Substantial reports whether an answer of the assistant is worth remembering: it says more than a
-// greeting, an acknowledgement, an offer, or what a program puts where an answer is missing. One
-// word about an outcome is enough: "Pushed."
+// greeting, an acknowledgement, or what a program puts where an answer is missing. One word about
+// an outcome is enough: "Pushed."
 func Substantial(text string) bool {
-	text = strings.TrimSpace(text)
-	if text == "" || noAnswer(text) || strings.HasPrefix(text, "API Error") || SenseOf(text) != Request {
+	if noAnswer(text) || strings.HasPrefix(text, "API Error") || SenseOf(text) != Request {
 		return false
 	}
-	words, outcome := 0, false
-	for _, sentence := range strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), func(r rune) bool { return strings.ContainsRune(".!?\n", r) }) {
-		sentence = strings.TrimSpace(sentence)
-		said := strings.Fields(sentence)
-		if phatic().MatchString(sentence) && len(said) <= 8 {
-			continue
-		}
-		words += len(said)
-		outcome = outcome || slices.ContainsFunc(said, outcomeWords.has)
-	}
-	return words >= 3 || outcome
+	return slices.ContainsFunc(sentencesOf(text), func(s sentence) bool { return s.kind != kindSaid || worthOf(s.text) > 0 }) ||
+		slices.ContainsFunc(strings.Fields(strings.ToLower(text)), func(w string) bool { return outcomeWords.has(strings.Trim(w, ".!")) })
 }
 
 // WithoutQuestion removes the questions and requests for confirmation at the end of an assistant's

@@ -5,58 +5,37 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// State folds the findings of records, in the order of the timeline, into rows. It is bounded,
-// whatever comes: each kind of rows has a part of the history's size, and a bound above that.
-// The zero value is ready. A State must not be used by several goroutines at once.
+// State folds the findings of records, in the order of the timeline, into rows. Rows of each kind
+// have a bounded size. The zero value is ready. A State must not be used by several goroutines at
+// once.
 type State struct {
-	bytes     int // of the records with findings
-	adds      int // how many of those
-	asked     int // requests of the user
-	facts     []factRow
-	decisions []decisionRow
-	refs      []refRow
-	items     []todoRow
-	said      []saidRow
-	replies   []Replied
+	adds  int // records with findings
+	asked int // requests of the user
+
+	rows    map[FindingKind][]row // facts, decisions, requests, conclusions
+	items   []todoRow
+	refs    []refRow
+	replies []Replied
+	changes Changes
+
 	proposals []Finding // of the last record of the assistant
-	proposed  Position  // where that stands
+	proposed  Position  // of that record
 	answered  int       // the last of the results that follow it
-	called    []undoRef // what the last record of the assistant did to files, to take back what failed
-	changes   Changes
+	called    Position  // of the last record with calls that name files
 }
 
-type factRow struct {
-	ctxabi.FactRow
-	at       Position
-	own      bool // said by the assistant
-	specific bool // it names something
-}
-
-type decisionRow struct {
-	ctxabi.DecisionRow
-	at    Position
-	said  string // the statement that decided
-	order int
-}
-
-type todoRow struct {
-	text, key, state string
-	list             string // the tool whose list it is of; "" of text
-	call, number     string // of a numbered item: what made it, and its number in the list that goes on
-	named            bool   // it got a number once
-	until            int    // the request with which it is over; 0: none
-	at               Position
-}
-
-type saidRow struct {
-	kind  FindingKind
-	text  string
-	at    Position
-	order int // of its record among those with findings
+// row is one sentence: a row of facts.jsonl or decisions.jsonl, or a line of the summary.
+type row struct {
+	id, text   string
+	key        string // its words; see ItemKey
+	source, by string
+	at         Position
+	said       string // the words of the user that it rests on
+	order      int    // of its record among those with findings
+	rule       bool
 }
 
 // Replies returns the user's replies to question tools, oldest first.
@@ -67,6 +46,22 @@ func (n *State) Changes() []Change { return n.changes.All() }
 
 // Asks returns the statements of the user that ask for a change, oldest first.
 func (n *State) Asks() []Statement { return n.changes.Asks() }
+
+// Facts returns the rows of facts.jsonl, oldest first.
+func (n *State) Facts() (out []ctxabi.FactRow) {
+	for _, r := range n.rows[FoundFact] {
+		out = append(out, ctxabi.FactRow{ID: r.id, Text: r.text, Source: r.source})
+	}
+	return out
+}
+
+// Decisions returns the rows of decisions.jsonl, oldest first.
+func (n *State) Decisions() (out []ctxabi.DecisionRow) {
+	for _, r := range n.rows[FoundDecision] {
+		out = append(out, ctxabi.DecisionRow{ID: r.id, Decision: r.text, Source: r.source, By: r.by})
+	}
+	return out
+}
 
 // Add takes the findings of the record at a position. Positions come in the order of the timeline;
 // of records without findings only results of tools count.
@@ -79,17 +74,14 @@ func (n *State) Add(at Position, role string, found []Finding) {
 	}
 	n.adds++
 	if role == models {
-		n.proposals, n.proposed, n.answered, n.called = nil, at, at.Line, nil
+		n.proposals, n.proposed, n.answered, n.called = nil, at, at.Line, Position{}
 	}
 	r := adding{at: at, role: role}
-	var kinds kindSet
 	for i := range found {
-		n.bytes += found[i].Of
-		kinds.add(found[i].Kind)
 		n.addOne(&r, &found[i])
 	}
 	n.change(&r)
-	n.bound(kinds)
+	n.bound()
 }
 
 // adding is the record whose findings are being added.
@@ -97,7 +89,7 @@ type adding struct {
 	at       Position
 	role     string
 	ids      [26]int // by letter from a: how many rows of the record have an id with it
-	list     string  // the tool whose list the items that follow are of; "" of text
+	list     string  // the tool whose list the items that follow belong to; "" of text
 	accepted bool    // it said yes to something
 	asked    string  // the proposal that it said yes to
 	said     []Statement
@@ -113,16 +105,20 @@ func (r *adding) id(letter string) string {
 
 func (n *State) addOne(r *adding, f *Finding) {
 	switch f.Kind {
-	case FoundFact:
-		n.addFact(f, r)
+	case FoundFact, FoundConclusion:
+		n.addRow(r, f, "")
+	case FoundDecision:
+		if !r.accepted || f.State != saidYes {
+			n.addRow(r, f, "")
+		}
+	case FoundRequest:
+		n.asked++
+		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
+		n.addRow(r, f, "")
 	case FoundStatement:
 		r.said = append(r.said, Statement{Text: f.Text, Part: f.N})
 	case FoundAcceptance:
 		r.accepted = n.accept(f, r)
-	case FoundDecision:
-		if !r.accepted || f.State != saidYes {
-			n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: f.Text, Source: cmp.Or(f.Path, r.at.Source()), By: r.role}, at: r.at, said: f.Text})
-		}
 	case FoundReply:
 		n.reply(f, r)
 	case FoundProposal:
@@ -133,67 +129,47 @@ func (n *State) addOne(r *adding, f *Finding) {
 		n.addFile(f, r.id("r"), r.at)
 	case FoundOutput:
 		n.addOutput(f, r.id("r"), r.at)
-	case FoundRequest:
-		n.asked++
-		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.until > 0 && t.until < n.asked && t.state == todoOpen })
-		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
-	case FoundConclusion:
-		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
 	case FoundFailure:
-		n.forgetFailure()
-		n.said = append(n.said, saidRow{f.Kind, f.Text, r.at, n.adds})
 		n.takeBack(f)
 	}
 }
 
-// addTodo adds an item, or the head of a list, to the items.
-func (n *State) addTodo(f *Finding, r *adding) {
-	switch {
-	case f.State == todoList:
-		r.list = f.Tool
-		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.list == r.list && (r.list != taskList || t.number != "") })
-	case r.list == taskList || f.Path != "" || f.Key != "" || f.State == taskMade:
-		n.addTask(f, r.list == taskList, r.at)
-	default:
-		n.addItem(f, r.list, r.at)
+// addRow adds a sentence in the place of one of the same kind with the same words. The assistant
+// replaces no decision of the user. said is the user's sentence, if it differs.
+func (n *State) addRow(r *adding, f *Finding, said string) {
+	if n.rows == nil {
+		n.rows = map[FindingKind][]row{}
 	}
-}
-
-// addFact adds a fact in the place of one with the same words.
-func (n *State) addFact(f *Finding, r *adding) {
-	row := factRow{FactRow: ctxabi.FactRow{ID: r.id("f"), Text: f.Text, Source: cmp.Or(f.Path, r.at.Source())}, at: r.at, own: r.role == models, specific: tellsMuch(f.Text)}
-	n.facts = slices.DeleteFunc(n.facts, func(old factRow) bool {
-		return (old.own || !row.own) && ItemKey(old.Text) == ItemKey(row.Text)
+	key := ItemKey(f.Text)
+	new := row{id: r.id(string(f.Kind)), text: f.Text, key: key, source: cmp.Or(f.Path, r.at.Source()), by: r.role, at: r.at,
+		said: cmp.Or(said, f.Text), order: n.adds, rule: f.State == factRule}
+	rows := slices.DeleteFunc(n.rows[f.Kind], func(old row) bool {
+		return old.key == key && (new.by != models || old.by != people)
 	})
-	n.facts = append(n.facts, row)
+	n.rows[f.Kind] = append(rows, new)
 }
 
-// tellsMuch reports whether a text has an identifier.
-func tellsMuch(text string) (much bool) {
-	compress.EachWord(text, func(_ string, kind compress.WordKind) { much = much || kind == compress.IdentifierWord })
-	return much
-}
-
-// change removes the rows of statements that the record changes, and rows of the assistant that
-// state the same.
+// change removes the rows of statements that the record changes, and decisions of the assistant
+// that state the same.
 func (n *State) change(r *adding) {
 	if len(r.said) == 0 {
 		return
 	}
 	r.said[0].Asked = r.asked
 	changed, ends := n.changes.Add(r.at, r.said)
+	if len(changed)+len(ends) == 0 {
+		return
+	}
 	gone := func(at Position, text string) bool {
 		return slices.ContainsFunc(changed, func(c Change) bool { return c.At == at && sameStatement(c.Text, text) })
 	}
-	ended := func(text string) bool {
-		return slices.ContainsFunc(ends, func(ends func(string) bool) bool { return ends(text) })
+	for kind, rows := range n.rows {
+		n.rows[kind] = slices.DeleteFunc(rows, func(old row) bool {
+			ended := kind == FoundDecision && old.by == models && slices.ContainsFunc(ends, func(ends func(string) bool) bool { return ends(old.text) })
+			return ended || kind != FoundConclusion && gone(old.at, old.said)
+		})
 	}
-	n.facts = slices.DeleteFunc(n.facts, func(f factRow) bool { return gone(f.at, f.Text) || f.own && ended(f.Text) })
-	n.decisions = slices.DeleteFunc(n.decisions, func(d decisionRow) bool {
-		return gone(d.at, d.said) || d.By == models && ended(d.Decision)
-	})
 	n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return gone(t.at, t.text) })
-	n.said = slices.DeleteFunc(n.said, func(s saidRow) bool { return s.kind == FoundRequest && gone(s.at, s.text) })
 }
 
 // sameStatement reports whether one of two texts of a message contains the other.
@@ -203,97 +179,123 @@ func sameStatement(a, b string) bool {
 }
 
 // accept makes a decision of what was proposed in the record before, results of tools aside. It
-// reports whether there was such a thing.
+// reports whether it did.
 func (n *State) accept(f *Finding, r *adding) bool {
-	at := r.at
-	if at.Event || n.proposed.Event || n.answered+1 != at.Line {
+	if r.at.Event || n.proposed.Event || n.answered+1 != r.at.Line {
 		return false
 	}
 	var chosen *Finding
-	labels := 0
+	options := false
 	for i := range n.proposals {
 		p := &n.proposals[i]
-		if p.Key != "" {
-			labels++
-		}
-		if f.Key == p.Key && (chosen == nil || f.Key == "" && p.State != proposedBare || chosen.State == proposedBare) {
+		options = options || p.Key != ""
+		if f.Key == p.Key {
 			chosen = p
 		}
 	}
-	if chosen != nil {
-		r.asked = chosen.Text
-	}
-	if chosen == nil || chosen.State == proposedBare || chosen.State == proposedAct || f.Key == "" && labels > 1 && chosen.Key == "" && !strings.HasSuffix(chosen.Text, "?") {
+	if chosen == nil {
 		return false
 	}
-	span := ctxabi.Span{From: n.proposed.Line, To: at.Line}
-	n.decide(decisionRow{DecisionRow: ctxabi.DecisionRow{ID: r.id("d"), Decision: answered(f, chosen), Source: "messages:" + span.String(), By: people}, at: at, said: f.Text})
+	r.asked = chosen.Text
+	if chosen.State == proposedAct || options && f.Key == "" && !isQuestion(chosen.Text) {
+		return false
+	}
+	row := Finding{Kind: FoundDecision, Text: "yes: " + chosen.Text,
+		Path: "messages:" + ctxabi.Span{From: n.proposed.Line, To: r.at.Line}.String()}
+	if f.Key != "" {
+		row.Text = "option " + strings.ToUpper(f.Key) + ": " + chosen.Text
+	}
+	if w := splitWords(f.Text, nil); limits.has(w) || onces.has(w) || SenseOf(f.Text) == Request { // it adds a scope, a deadline, or another request
+		row.Text += " (" + f.Text + ")"
+	}
+	n.addRow(r, &row, f.Text)
 	n.proposals = nil
 	return true
 }
 
-// answered returns what a yes is to, "yes: Shall I use zap?", "option 2: write it to disk", and
-// what it adds to that.
-func answered(yes, to *Finding) string {
-	text := "yes: " + to.Text
-	if yes.Key != "" {
-		text = "option " + strings.ToUpper(yes.Key) + ": " + to.Text
+// newestRows is the number of newest rows that the summary has before older ones.
+const newestRows = 8
+
+// Summary returns what was asked, concluded, and decided, in Markdown, a line each with its
+// source, in at most so many tokens by count: the first request, the newest rows, and an even
+// selection of the others. It returns "" if there is nothing.
+func (n *State) Summary(tokens int, count func(string) int) string {
+	type line struct {
+		text  string
+		order int
 	}
-	if adds(yes.Text, to.Text) {
-		text += " (" + yes.Text + ")"
+	var lines []line
+	for _, kind := range []FindingKind{FoundRequest, FoundConclusion, FoundDecision} {
+		for _, r := range n.rows[kind] {
+			if kind == FoundConclusion && slices.ContainsFunc(n.rows[FoundDecision], func(d row) bool { return d.at == r.at && d.text == r.text }) {
+				continue
+			}
+			lines = append(lines, line{"- " + summaryNames[kind] + ": " + r.text + " (" + r.at.Source() + ")\n", r.order})
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int { return a.order - b.order })
+	first := slices.IndexFunc(lines, func(l line) bool { return strings.HasPrefix(l.text, "- "+summaryNames[FoundRequest]) })
+	kept := make([]bool, len(lines))
+	take := func(i int) bool {
+		if cost := count(lines[i].text); !kept[i] && cost <= tokens {
+			tokens -= cost
+			kept[i] = true
+		}
+		return kept[i]
+	}
+	if first >= 0 {
+		take(first)
+	}
+	for i := len(lines) - 1; i >= max(0, len(lines)-newestRows) && take(i); i-- {
+	}
+	for step := 1 << 10; step > 0; step /= 2 { // evenly over the rest
+		for i := len(lines) - 1; i >= 0; i -= step {
+			take(i)
+		}
+	}
+	text := ""
+	for i := range lines {
+		if kept[i] {
+			text += lines[i].text
+		}
 	}
 	return text
 }
 
-// adds reports whether a yes adds to the question: a scope, a deadline, or another request.
-func adds(yes, asked string) bool {
-	w := splitWords(yes, nil)
-	if limits.has(w) || onces.has(w) {
-		return true
-	}
-	known := content(splitWords(asked, nil), true)
-	for i := 0; i < len(w); i++ {
-		if n := max(yeses.at(w, i), choosing.at(w, i)); n > 0 {
-			i += n - 1
+var summaryNames = map[FindingKind]string{FoundRequest: "Asked", FoundConclusion: "Concluded", FoundDecision: "Decided"}
+
+// Rows of each kind that stay.
+const (
+	maxRows  = 256
+	maxSaid  = 128 // decisions, requests, and conclusions, of each
+	maxTasks = 128
+)
+
+// bound removes rows beyond the limits. Facts that are rules, decisions of the user, the first
+// request, open items, and changed files outlast others.
+func (n *State) bound() {
+	for kind, rows := range n.rows {
+		if len(rows) == 0 {
 			continue
 		}
-		if word := content(w[i:i+1], true); word != "" && !replyWords.has(w[i].text) && !idleWords.has(w[i].text) && !hasWord(known, word) {
-			return true
+		limit, first := maxSaid, rows[0].id
+		if kind == FoundFact {
+			limit = maxRows
 		}
+		n.rows[kind] = newest(rows, limit, func(r *row) bool {
+			return r.rule || kind == FoundRequest && r.id == first || kind == FoundDecision && r.by != models
+		})
 	}
-	return false
+	n.refs = newest(n.refs, maxRows, func(r *refRow) bool { return r.Kind == ctxabi.RefArtifact || r.changed() })
+	n.items = newest(n.items, maxTasks, func(t *todoRow) bool { return t.state != todoDone })
 }
 
-// decide adds a decision in the place of one with the same words.
-func (n *State) decide(row decisionRow) {
-	n.decisions = slices.DeleteFunc(n.decisions, func(old decisionRow) bool {
-		return ItemKey(old.Decision) == ItemKey(row.Decision) && (row.By != models || old.By != people)
-	})
-	row.order = n.adds
-	n.decisions = append(n.decisions, row)
-}
-
-// addItem notes the newest state of an item.
-func (n *State) addItem(f *Finding, list string, at Position) {
-	row := todoRow{text: f.Text, key: ItemKey(f.Text), state: f.State, list: list, at: at}
-	if f.N > 0 {
-		row.until = n.asked + f.N
+// newest removes the oldest rows until there are at most limit, those that outlast others last. It
+// returns the others, in the memory of rows.
+func newest[T any](rows []T, limit int, outlasts func(*T) bool) []T {
+	for len(rows) > limit {
+		i := slices.IndexFunc(rows, func(r T) bool { return !outlasts(&r) })
+		rows = slices.Delete(rows, max(0, i), max(0, i)+1)
 	}
-	i := slices.IndexFunc(n.items, func(t todoRow) bool { return t.key == row.key })
-	if row.state == todoTicked {
-		if row.state = todoDone; i < 0 {
-			return
-		}
-	}
-	if i >= 0 {
-		if old := &n.items[i]; row.list == "" || old.list == taskList {
-			row.list, row.call, row.number, row.named = old.list, old.call, old.number, old.named
-		}
-		n.items[i] = row
-	} else {
-		n.items = append(n.items, row)
-	}
-	if row.state == todoGone {
-		n.items = slices.DeleteFunc(n.items, func(t todoRow) bool { return t.key == row.key })
-	}
+	return rows
 }

@@ -2,7 +2,6 @@ package notes
 
 import (
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,15 +27,8 @@ var summaryValue = lazy.Regexp("(?i)" + strings.Join([]string{
 	`\b[0-9a-f]{7,64}\b`,
 }, "|"))
 
-// inlineCode returns the code spans of a line: the text between each backquote and the next one.
-func inlineCode(line string) (spans []string) {
-	for i, s := range strings.Split(line, "`") {
-		if i%2 == 1 && len(s) >= 3 && len(s) <= 200 {
-			spans = append(spans, s)
-		}
-	}
-	return spans
-}
+// inlineCode matches the code spans of a line.
+var inlineCode = lazy.Regexp("`[^`\n]{3,200}`")
 
 // Value is a literal in a summary that the summarized messages must contain as well: a path, URL,
 // hash, id, number, host, command, or mail address.
@@ -60,11 +52,9 @@ func Values(text string) (values []Value) {
 			values = append(values, Value{s, outside})
 		}
 	}
-	for line := range strings.Lines(text) {
-		for _, code := range inlineCode(line) {
-			if code = strings.TrimSpace(code); strings.ContainsAny(code, " \t") && !strings.Contains(code, "…") {
-				add(code, true)
-			}
+	for _, code := range inlineCode().FindAllString(text, -1) {
+		if code = strings.TrimSpace(strings.Trim(code, "`")); strings.ContainsAny(code, " \t") && !strings.Contains(code, "…") {
+			add(code, true)
 		}
 	}
 
@@ -80,7 +70,7 @@ func Values(text string) (values []Value) {
 			if isHost(s) || digitsIn(s) >= 3 {
 				add(s, isHost(s))
 			}
-		case isDay(s):
+		case len(s) == len("2006-01-02") && strings.Count(s, "-") == 2: // a date
 		case digitsIn(s) >= 3 || len(s) >= 8 && digitsIn(s) > 1:
 			add(s, false)
 		}
@@ -103,12 +93,6 @@ func isPath(s string) bool {
 	last := s[strings.LastIndexByte(s, '/')+1:]
 	return !strings.HasPrefix(s, ctxabi.ContextDir+"/") &&
 		(strings.ContainsRune("/.~", rune(s[0])) || strings.Count(s, "/") > 1 || strings.Contains(last, "."))
-}
-
-// isDay reports whether s is a date such as 2026-03-02.
-func isDay(s string) bool {
-	_, err := time.Parse(time.DateOnly, s)
-	return err == nil
 }
 
 // isHost reports whether a dotted name is an IPv4 address or a host name of at least three

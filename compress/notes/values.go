@@ -1,6 +1,10 @@
 package notes
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ctxfs/ctxfs/compress"
+)
 
 var (
 	copulas  = phraseSet("copulas")
@@ -11,105 +15,113 @@ var (
 	unlikely = phraseSet("unlikely")
 	noValues = phraseSet("noValues")
 	keyIdle  = phraseSet("keyIdle")
-	causes   = phraseSet("causes")
 )
 
-// valueRule is one way to state a value. The rules are tried in their order.
-type valueRule struct {
-	name, by string
-	// subject returns the words for what has the value. known is false where the rule says nothing
-	// of a sentence; stated is false where it says that the sentence states no value.
-	subject       func(s *sentence, role string) (words []noteWord, stated, known bool)
-	example, idle string
-}
-
-var valueRules = []valueRule{
-	{name: "a cause", by: anybody, subject: causeFound, example: "The root cause is that the token never expires.", idle: "I wonder why the root cause is not in the log"},
-	{name: "a label", by: people, subject: labelled, example: "API base URL: https://api.example.org/v2", idle: "note: 12"},
-	{name: "a statement", by: anybody, subject: statedOf, example: "The service listens on port 8443.", idle: "(default is 8443)"},
-	{name: "an order to set it", by: people, subject: movedTo, example: "Change the timeout to 30s please", idle: "change the colour to green please"},
-	{name: "what we have", by: people, subject: owned, example: "we're on go1.24", idle: "we have trouble"},
-}
-
-// value returns a value that somebody names, and of the assistant also a cause that it found; ok
-// is false if a sentence states none.
-func (f *finder) value(s *sentence) (found Finding, ok bool) {
-	subject, ok := f.valueOf(s)
-	if !ok {
-		return Finding{}, false
+// hasValue reports whether a sentence names something and its value: "the port is 8443", "port:
+// 8443", "change the timeout to 30s", "we have 12 shards".
+func (s *sentence) hasValue() bool {
+	w := s.words
+	if isLabelled(w) {
+		return true
 	}
-	key := content(subject, false)
-	return Finding{Kind: FoundFact, State: factValue, Text: s.text, Key: key}, key != ""
-}
-
-// valueOf returns the words for what has the value that a sentence states; ok is false if it
-// states none.
-func (f *finder) valueOf(s *sentence) (subject []noteWord, ok bool) {
-	for i := range valueRules {
-		r := &valueRules[i]
-		if r.by != anybody && r.by != f.role {
+	for i := range w {
+		if w[i].doubt {
 			continue
 		}
-		if words, stated, known := r.subject(s, f.role); known {
-			return words, stated
+		n := owns.at(w, i)
+		if n > 0 && (clauseStart(w, i) || w[i].text == "has" || w[i].text == "have") && isValue(w[i+1:min(i+n+2, len(w))]) {
+			return true
+		}
+		n = moves.at(w, i)
+		if n > 0 && clauseStart(w, i) && i+n < len(w) && w[i+n].valuable && names.has(w[i+1:i+n]) {
+			return true
+		}
+		n = max(copulas.at(w, i), placed.at(w, i))
+		from := subjectOf(w, i)
+		if n == 0 || from == i || i+n == len(w) || from > 0 && w[from-1].text == "(" { // "(default is 1)"
+			continue
+		}
+		if isStated(w[from:i], w[i:i+n], w[i+n:]) {
+			return true
 		}
 	}
-	return nil, false
+	return false
 }
 
-// causeFound is the rule for "the root cause is …".
-func causeFound(s *sentence, _ string) (subject []noteWord, stated, known bool) {
-	w := s.words
-	at, n := causes.in(w)
-	if at < 0 || len(w) <= at+n+2 {
-		return nil, false, false
-	}
-	return w[at : at+2], !unsaidBefore.has(w[:at]), true
-}
-
-// labelled is the rule for "port: 8443", with at most five words before the colon.
-func labelled(s *sentence, _ string) (subject []noteWord, stated, known bool) {
-	w := s.words
-	if len(w) < 3 || w[0].mark {
-		return nil, false, false
-	}
-	k := 1
+// isLabelled reports whether a sentence is a label of at most five words, a colon, and a value.
+func isLabelled(w []noteWord) bool {
+	k := 0
 	for k < len(w) && k <= 5 && !w[k].mark {
 		k++
 	}
-	if k == len(w) || k > 5 || w[k].text != ":" || keyIdle.at(w, 0) > 0 {
-		return nil, false, false
+	if k == 0 || k+1 >= len(w) || k > 5 || w[k].text != ":" || keyIdle.at(w, 0) > 0 {
+		return false
 	}
-	label, value := w[:k], w[k+1:]
-	if len(value) == 0 || len(value) > 12 || noValues.has(value[:1]) || strings.IndexByte("[<", value[0].raw[0]) >= 0 {
-		return nil, false, false
+	value := w[k+1:]
+	if len(value) > 12 || noValues.has(value[:1]) || strings.IndexByte("[<", value[0].raw[0]) >= 0 {
+		return false
 	}
 	alone := value[0].valuable && len(value) <= 3
-	known = alone || (value[0].valuable || len(value) <= 4) && names.has(label)
-	return label, true, known
+	return alone || (value[0].valuable || len(value) <= 4) && names.has(w[:k])
 }
 
-// movedTo is the rule for "change the timeout to 30s".
-func movedTo(s *sentence, _ string) (subject []noteWord, stated, known bool) {
-	w := s.words
-	at, n := moves.in(w)
-	if at < 0 || !clauseStart(w, at) || at+n >= len(w) || !w[at+n].valuable || !names.has(w[at+1:at+n]) {
-		return nil, false, false
+// isStated reports whether a clause with a subject, a word that links, and the rest states a value
+// that stays.
+func isStated(subject, link, value []noteWord) bool {
+	named := names.has(subject)
+	switch {
+	case len(subject) > 8, vague.at(subject, 0) > 0, subject[0].text == "to", noValues.at(value, 0) > 0,
+		unlikely.has(subject[len(subject)-1:]):
+		return false
+	case placed.at(link, 0) == len(link):
+		return isPlaced(subject, link, value)
+	case named:
+		return isValue(value[:min(2, len(value))]) || len(value) <= 4 && value[0].capital ||
+			len(value) <= 6 && isOneOf(link[len(link)-1].text, "named", "called") || isDate(value[:min(5, len(value))])
 	}
-	return w[at+1 : at+n-1], true, true
+	ours := subject[0].text == "our" || subject[0].text == "my"
+	return len(value) == 1 && value[0].valuable && len(subject) <= 5 && !unlikely.has(subject) || ours && isPlaceName(value[0].raw)
 }
 
-// owned is the rule for "we have 12 shards".
-func owned(s *sentence, _ string) (subject []noteWord, stated, known bool) {
-	w := s.words
-	at, n := owns.in(w)
-	if at < 0 || !clauseStart(w, at) && w[at].text != "has" && w[at].text != "have" || w[at].doubt {
-		return nil, false, false
+// isPlaced is isStated for a link that says where something is: "the binaries are stored in /opt".
+func isPlaced(subject, link, value []noteWord) bool {
+	creates := isOneOf(link[len(link)-1].text, "named", "called")
+	isPort := value[0].text == "port" && isValue(value[:min(2, len(value))])
+	if unlikely.has(subject) || !value[0].valuable && !isPort ||
+		creates && !compress.IsStopWord(subject[0].text) { // "create a file named …"
+		return false
 	}
-	for k := at + 1; k < min(at+n+2, len(w)); k++ {
-		if w[k].valuable {
-			return w[at:min(at+n+1, len(w))], at+n <= len(w) && w[at].text != "it's" || k == at+2, true
+	isVerb := !isOneOf(link[0].text, "in", "is", "are") && !creates
+	named := names.has(subject)
+	return isVerb || isPlaceName(value[0].raw) && (named || len(subject) <= 3) || named && link[0].text != "in"
+}
+
+// isValue reports whether something that is looked up again stands before the first mark: code, a
+// number, an identifier, a path.
+func isValue(words []noteWord) bool {
+	for i := range words {
+		if words[i].mark {
+			return false
+		}
+		if words[i].valuable {
+			return true
 		}
 	}
-	return nil, false, false
+	return false
+}
+
+var days = wordSet("days")
+
+func isDate(words []noteWord) bool {
+	for i := range words {
+		if days.has(words[i].text) {
+			return true
+		}
+	}
+	return false
+}
+
+// isPlaceName reports whether a word is a path, a URL, a mail address or code.
+func isPlaceName(w string) bool {
+	return strings.ContainsAny(w, "/@`") || strings.Contains(w, "::") || strings.IndexByte(compress.TrimWord(w), '.') > 0
 }

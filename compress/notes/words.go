@@ -25,8 +25,8 @@ type noteWord struct {
 // maxWords is how many words of a sentence are looked at.
 const maxWords = 120
 
-// splitWords returns the words of a sentence, at most maxWords, in the room of words. What stands in
-// backticks, or in quotation marks, is one word.
+// splitWords returns the words of a sentence, at most maxWords, in the room of words. What stands
+// in backticks, or in quotation marks, is one word.
 func splitWords(s string, words []noteWord) []noteWord {
 	words = words[:0]
 	for at := 0; at < len(s) && len(words) < maxWords; {
@@ -105,7 +105,8 @@ func lowerWord(w string) string {
 type phrases struct {
 	name string
 	bit  uint64
-	of   map[string][][]string // made with firstWords: no word has the bit before
+	of   map[string][][][]string // by the first word, of each further word its alternatives; made with firstWords
+	not  map[string][][][]string // exceptions
 }
 
 // phraseSets are all sets, by the numbers of their bits.
@@ -115,11 +116,15 @@ var phraseSets []*phrases
 var firstWords = sync.OnceValue(func() map[string]uint64 {
 	first := map[string]uint64{}
 	for _, p := range phraseSets {
-		p.of = map[string][][]string{}
+		p.of, p.not = map[string][][][]string{}, map[string][][][]string{}
 		for _, phrase := range listOf(p.name) {
-			words := strings.Fields(phrase)
-			for w := range strings.SplitSeq(words[0], "|") {
-				p.of[w] = append(p.of[w], words[1:])
+			phrase, isException := strings.CutPrefix(phrase, exception)
+			into, words := p.of, alternatives(phrase)
+			if isException {
+				into = p.not
+			}
+			for _, w := range words[0] {
+				into[w] = append(into[w], words[1:])
 				first[w] |= p.bit
 			}
 		}
@@ -137,42 +142,28 @@ func phraseSet(name string) *phrases {
 	return p
 }
 
-// at returns how many words the longest phrase of the set takes at word i; 0 without one.
+// at returns how many words the longest phrase of the set takes at word i; 0 without one, and for
+// an exception.
 func (p *phrases) at(words []noteWord, i int) (n int) {
+	if p.excepts(words, i) {
+		return 0
+	}
+	return p.longest(p.of, words, i)
+}
+
+// excepts reports whether an exception of the set begins at word i.
+func (p *phrases) excepts(words []noteWord, i int) bool { return p.longest(p.not, words, i) > 0 }
+
+func (p *phrases) longest(of map[string][][][]string, words []noteWord, i int) (n int) {
 	if i < 0 || i >= len(words) || words[i].sets&p.bit == 0 {
 		return 0
 	}
-next:
-	for _, rest := range p.of[words[i].text] {
-		if len(rest) < n || i+len(rest) >= len(words) {
-			continue
+	for _, rest := range of[words[i].text] {
+		if len(rest) >= n && (len(rest) == 0 || phraseAt(rest, words, i+1) > 0) {
+			n = len(rest) + 1
 		}
-		for k, want := range rest {
-			if w := &words[i+1+k]; want != w.text && (want != "~" || w.mark) && !(strings.Contains(want, "|") && slices.Contains(strings.Split(want, "|"), w.text)) {
-				continue next
-			}
-		}
-		n = len(rest) + 1
 	}
 	return n
-}
-
-// anyOf returns the bits of sets.
-func anyOf(sets ...*phrases) (bits uint64) {
-	for _, p := range sets {
-		bits |= p.bit
-	}
-	return bits
-}
-
-// hasAny reports whether a phrase of one of these sets may begin somewhere in the sentence.
-func (s *sentence) hasAny(bits uint64) bool {
-	for i := range s.words {
-		if s.words[i].sets&bits != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // in returns where the first phrase of the set stands, and how many words it takes; -1 without
@@ -189,39 +180,6 @@ func (p *phrases) in(words []noteWord) (at, n int) {
 // has reports whether a phrase of the set stands somewhere among words.
 func (p *phrases) has(words []noteWord) bool { at, _ := p.in(words); return at >= 0 }
 
-// content returns the stems of the words that say what a sentence is about, in their order,
-// without stop words, negations and what rules are made of. With numbers it has those of digits
-// alone, too.
-func content(words []noteWord, numbers bool) string {
-	var out []string
-	var buf []byte
-	for i := range words {
-		w := &words[i]
-		text := w.text
-		if w.mark || text == "\"" || text == "`" {
-			text = strings.ToLower(strings.Trim(w.raw, "\"`"))
-			if w.mark || text == "" {
-				continue
-			}
-		}
-		if compress.IsStopWord(text) || fillers.has(text) || len(text) < 2 || strings.Contains(text, "'") {
-			continue
-		}
-		if !numbers && isNumber(text) {
-			continue
-		}
-		buf = append(buf[:0], text...)
-		stemmed := string(compress.Stem(buf))
-		if len(stemmed) > 48 {
-			stemmed = stemmed[:48]
-		}
-		if stemmed = strings.ToValidUTF8(stemmed, ""); !slices.Contains(out, stemmed) && len(out) < 24 {
-			out = append(out, strings.ReplaceAll(stemmed, " ", "_"))
-		}
-	}
-	return strings.Join(out, " ")
-}
-
 // isNumber reports whether a word is digits and what stands between and around them.
 func isNumber(w string) bool {
 	for _, c := range w {
@@ -232,34 +190,8 @@ func isNumber(w string) bool {
 	return true
 }
 
-// fillers are words beside the stop words that say nothing of what a rule is about.
-var fillers = wordSet("fillers")
-
 // isOneOf reports whether a word is one of some.
 func isOneOf(word string, of ...string) bool { return slices.Contains(of, word) }
-
-// hasWord reports whether a key has a word.
-func hasWord(key, word string) bool {
-	for at := 0; at+len(word) <= len(key); {
-		i := strings.Index(key[at:], word)
-		if i < 0 {
-			return false
-		}
-		from, end := at+i, at+i+len(word)
-		if (from == 0 || key[from-1] == ' ') && (end == len(key) || key[end] == ' ') {
-			return true
-		}
-		at = end
-	}
-	return false
-}
-
-func countWords(key string) int {
-	if key == "" {
-		return 0
-	}
-	return strings.Count(key, " ") + 1
-}
 
 // ItemKey returns what two items share that are the same, written another way: the words in
 // lower case.
