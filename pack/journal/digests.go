@@ -97,11 +97,6 @@ func (d *digests) read(m record.Records, at int) (*digest, bool) {
 	}
 	for _, c := range r.Calls {
 		one.parts = append(one.parts, d.call(c))
-		text := derived.Document(derived.Call{Name: c.Name, Arguments: c.Arguments})
-		for _, p := range derived.Points(text, pointBytes, maxPoints) {
-			p.N += len(one.parts) << 16 // not adjacent to points of other texts
-			one.points = append(one.points, p)
-		}
 	}
 	d.keep(at, one)
 	return one, true
