@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -126,7 +127,7 @@ func (y *layout) fit(b *block, limit int) {
 	}
 	raw := b.raw
 	if b.source.Type == recipe.TypeTodo {
-		if folded, ok := todoFolded(b); ok {
+		if folded := blocks.FoldTodo(raw, cmp.Or(b.path, ctxabi.TodoFile)); len(folded) < len(raw) {
 			raw = folded
 			b.notes = append(slices.Clip(b.notes), "finished items are folded")
 		}
@@ -248,14 +249,4 @@ func fairShare(b *block, next []*block, left int) int {
 		}
 	}
 	return max(left-later, left/n)
-}
-
-// todoFolded is a todo list in as few lines as it has open items, where that is shorter.
-func todoFolded(b *block) (string, bool) {
-	path := b.path
-	if path == "" {
-		path = ctxabi.TodoFile
-	}
-	folded := blocks.FoldTodo(b.raw, path)
-	return folded, len(folded) < len(b.raw)
 }

@@ -236,12 +236,6 @@ func derivedProgress(items []derived.Item) (done, all int, next string) {
 // quoteWeight is how many tokens of the last request the footer repeats.
 const quoteWeight = 80
 
-// quote is what the footer repeats of one record.
-type quote struct {
-	line int
-	text string
-}
-
 // lastRequest quotes the last user record that says something, with the question that it answers if
 // it says nothing without it. It returns "" if the pack has a journal and less than an eighth of the
 // limit follows the record there.
@@ -264,9 +258,6 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 	if hasJournal && since < int64(far) {
 		return "", nil
 	}
-	if mm.quoted.line == f.Last.Line {
-		return mm.quoted.text, nil
-	}
 	text := strings.TrimSpace(a.Text)
 	if text != "" {
 		at := record.AddressOf(m, a.Line)
@@ -280,7 +271,6 @@ func (mm *Memo) lastRequest(m record.Records, f *journal.Fold, l limits, hasJour
 			text += fmt.Sprintf("The assistant had asked in message %s:\n> %s\n", record.AddressOf(m, a.To), quotation(derived.Question(a.Answers, room)))
 		}
 	}
-	mm.quoted = quote{f.Last.Line, text}
 	return text, nil
 }
 

@@ -10,9 +10,7 @@ import (
 // changes what a build is, only how long it takes.
 type Memo struct {
 	*recall.Memo
-	quoted  quote
 	Corpora *blocks.Corpora
-	parsed  *parsedTools // of the last build
 
 	messages, tools int // that the last build knew
 	last            drafted
@@ -29,7 +27,6 @@ func NewMemo() *Memo {
 func (mm *Memo) follow(in *Input) {
 	if len(in.Tools) > mm.tools && int(in.Tools[mm.tools].After) < mm.messages {
 		mm.Clear()
-		mm.quoted = quote{}
 	}
 	mm.messages, mm.tools = in.Messages.Len(), len(in.Tools)
 }

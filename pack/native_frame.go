@@ -232,7 +232,7 @@ func (d *draft) frameNative(s *native.Script) (err error) {
 	for k := range d.recipe.Sources {
 		if d.recipe.Sources[k].Type == recipe.TypeTools && d.Wanted[k] {
 			for _, f := range d.usable(k) {
-				n.Tools = d.memo.toolSet(&f)
+				n.Tools = native.ParseTools(f.Data)
 			}
 		}
 	}

@@ -213,7 +213,7 @@ func TestMarksFollowHistoryAndLive(t *testing.T) {
 func TestCallOfLiveResultIsRestored(t *testing.T) {
 	l := logOf(`{"role":"user","content":"Build it in the background."}`,
 		`{"role":"assistant","content":"","reasoning_content":"It takes long.","tool_calls":[{"id":"slow","name":"build",`+
-			`"arguments":"{\"log\":\"`+strings.Repeat("x", 700)+`\",\"target\":\"all\"}"}]}`)
+			`"arguments":"{\"log\":\"`+strings.Repeat("step ", 200)+`\",\"target\":\"all\"}"}]}`)
 	for i := range 60 {
 		l.Append(message("user", fmt.Sprintf("Request %d: %s", i, weighing(60))))
 		l.Append(message("assistant", fmt.Sprintf("Answer %d: %s", i, weighing(60))))
@@ -231,7 +231,7 @@ func TestCallOfLiveResultIsRestored(t *testing.T) {
 		if !restored || strings.Contains(text, "for a call that is not shown") {
 			t.Errorf("%s: %s", f, clip(text[max(0, len(text)-2000):]))
 		}
-		if strings.Contains(text, strings.Repeat("x", 200)) || !strings.Contains(text, "context/line/2.txt") {
+		if strings.Contains(text, strings.Repeat("step ", 100)) || !strings.Contains(text, "context/line/2.txt") {
 			t.Errorf("%s: the arguments are not shortened", f)
 		}
 		if f == native.OpenAI && !strings.Contains(text, `"reasoning_content":"It takes long."`) {

@@ -10,6 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/internal/tokens"
 	"github.com/ctxfs/ctxfs/pack/blocks"
 	"github.com/ctxfs/ctxfs/pack/journal"
+	"github.com/ctxfs/ctxfs/pack/native"
 	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
@@ -97,7 +98,7 @@ func (y *layout) reserveTools() {
 			continue
 		}
 		for _, f := range y.usable(k) {
-			y.toolTokens = y.memo.toolTokens(&f, y.counter)
+			y.toolTokens = native.ParseTools(f.Data).Tokens(y.counter)
 		}
 		if l := &y.limits; l.limit > 0 && l.room > 0 {
 			more := max(0, y.toolTokens-capOf(s, l.limit))

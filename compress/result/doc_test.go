@@ -48,7 +48,7 @@ func TestDocumentShowsGoldenFiles(t *testing.T) {
 			t.Errorf("kind %s is not explained", kind)
 		}
 	}
-	if len(seen) < 8 {
+	if len(seen) < 6 {
 		t.Errorf("only %d texts are shown", len(seen))
 	}
 }

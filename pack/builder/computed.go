@@ -258,7 +258,7 @@ func (b *Builder) environment(g *source.Gathered, words *source.Variables) []str
 	here := path.Join(words.Home, words.Rel)
 	maps.Copy(env, map[string]string{
 		"DELTA_RUN_ID": g.Ref.Session, "DELTA_AGENT_HOME": words.Home, "DELTA_CWD": words.Cwd,
-		"CTX_SESSION": here, "CTX_AGENT": g.Ref.Agent, "CTX_BUDGET": strconv.Itoa(g.Budget),
+		"CTX_SESSION": here, "CTX_AGENT": g.Ref.Agent, "CTX_BUDGET": strconv.Itoa(g.Budget()),
 	})
 	list := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {

@@ -42,10 +42,10 @@ type projectRow struct {
 	Text    string `json:"text,omitempty"` // "" also where an earlier row has the same hash
 }
 
-// entryProject is what is remembered of these rows.
+// entryProject holds these rows.
 type entryProject struct {
 	mu   sync.Mutex                   // held while the rows are read
-	rows atomic.Pointer[[]projectRow] // nil: not read yet; without the texts of old ones; a list never changes
+	rows atomic.Pointer[[]projectRow] // nil: not read yet; a list never changes
 	size atomic.Int64
 }
 
@@ -56,27 +56,29 @@ func (p *entryProject) all(x *session.Session) []projectRow {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.rows.Load() == nil {
-		var rows []projectRow
-		x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
-			var r projectRow
-			if json.Unmarshal(line, &r) == nil && (sumOf(r.Text) == r.SHA256 || r.Text == "" && isKept(rows, r.SHA256)) {
-				rows = append(rows, r)
-				forgetText(rows, len(rows)-1-keptTexts)
-			}
-			return true
-		})
-		p.set(rows)
+		p.set(readProject(x))
 	}
 	return *p.rows.Load()
 }
 
-// keptTexts is of how many rows, the newest, the texts are remembered.
-const keptTexts = 2
-
-func forgetText(rows []projectRow, at int) {
-	if at >= 0 {
-		rows[at].Text = ""
-	}
+// readProject reads the rows of session x. It skips a row without its text.
+func readProject(x *session.Session) (rows []projectRow) {
+	texts := map[string]string{} // by hash
+	x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
+		var r projectRow
+		if json.Unmarshal(line, &r) != nil {
+			return true
+		}
+		if sumOf(r.Text) == r.SHA256 {
+			texts[r.SHA256] = r.Text
+		}
+		if text, ok := texts[r.SHA256]; ok {
+			r.Text = text
+			rows = append(rows, r)
+		}
+		return true
+	})
+	return rows
 }
 
 func isKept(rows []projectRow, sum string) bool {
@@ -92,36 +94,16 @@ func (p *entryProject) set(rows []projectRow) {
 	p.rows.Store(&rows)
 }
 
-// keep adds a row. One that cannot be kept on the disk counts as long as this process runs.
+// keep adds a row. One that cannot be stored counts as long as this process runs.
 func (p *entryProject) keep(x *session.Session, r projectRow) {
-	rows := slices.Clone(p.all(x))
-	stored := r
+	rows, stored := p.all(x), r
 	if isKept(rows, r.SHA256) {
 		stored.Text = ""
 	}
-	line, err := json.Marshal(stored)
-	if err == nil {
-		err = x.AppendDerived(session.ProjectFile, line)
+	if line, err := json.Marshal(stored); err == nil {
+		x.AppendDerived(session.ProjectFile, line)
 	}
-	if rows = append(rows, r); err == nil {
-		forgetText(rows, len(rows)-1-keptTexts)
-	}
-	p.set(rows)
-}
-
-// textOf returns the text of a row.
-func textOf(x *session.Session, r *projectRow) (text string) {
-	if sumOf(r.Text) == r.SHA256 {
-		return r.Text
-	}
-	x.EachDerivedLine(session.ProjectFile, func(line []byte) bool {
-		var kept projectRow
-		if json.Unmarshal(line, &kept) == nil && kept.SHA256 == r.SHA256 && sumOf(kept.Text) == r.SHA256 {
-			text = kept.Text
-		}
-		return text == ""
-	})
-	return text
+	p.set(append(slices.Clone(rows), r))
 }
 
 func sumOf(text string) string {
@@ -145,9 +127,7 @@ func (p *entryProject) at(x *session.Session, dir string, messages int) *project
 	if first < 0 {
 		return nil
 	}
-	r := rows[first]
-	r.Text = textOf(x, &r)
-	return &r
+	return &rows[first]
 }
 
 // projectOf returns the workspace whose memory packs of in show, or "".

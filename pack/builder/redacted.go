@@ -7,7 +7,6 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/internal/lazy"
 	"github.com/ctxfs/ctxfs/internal/redact"
-	"github.com/ctxfs/ctxfs/pack/source"
 	"github.com/ctxfs/ctxfs/session"
 	"github.com/ctxfs/ctxfs/session/archive"
 	"github.com/ctxfs/ctxfs/session/disk"
@@ -19,13 +18,26 @@ func Shown(r *redact.Redactor) func(x *session.Session, line int, raw []byte) ([
 		return nil
 	}
 	return func(x *session.Session, line int, raw []byte) ([]byte, error) {
-		t, err := source.WholeTimeline(x)
+		h, _, err := wholeHistory(x)
 		if err != nil {
 			return nil, err
 		}
-		h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: archive.IsDamage}
 		return r.Ledger(x.ID()).Record(h, false, line, raw)
 	}
+}
+
+// wholeHistory returns both logs of a session as they are stored, and their lengths. It returns an
+// error if a part of them cannot be read.
+func wholeHistory(x *session.Session) (h redact.History, upTo [2]int, err error) {
+	t, err := x.Timeline()
+	if err == nil {
+		err = t.EventsErr
+	}
+	if err != nil {
+		return h, upTo, err
+	}
+	h = redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: archive.IsDamage}
+	return h, [2]int{t.Messages.Len(), t.Events.Len()}, nil
 }
 
 // Redacts reports whether what is derived of sessions is shown without secrets.
@@ -39,12 +51,11 @@ func (b *Builder) Redacted(x *session.Session, data []byte) ([]byte, error) {
 	if r == nil || len(data) == 0 {
 		return data, nil
 	}
-	t, err := source.WholeTimeline(x)
+	h, upTo, err := wholeHistory(x)
 	if err != nil {
 		return nil, err
 	}
-	h := redact.History{Messages: t.Messages, Events: t.Events, Before: t.Before, Damaged: archive.IsDamage}
-	known, err := r.Ledger(x.ID()).Known(h, [2]int{t.Messages.Len(), t.Events.Len()})
+	known, err := r.Ledger(x.ID()).Known(h, upTo)
 	if err != nil {
 		return nil, err
 	}

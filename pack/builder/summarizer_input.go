@@ -40,13 +40,12 @@ func summaryInput(ctx context.Context, m record.Records, before *journal.Summary
 	}
 	const gap = 128 // for the line of what is left out
 	next := first
-	var overflow string // the record at next, read already
 	for ; next <= to; next++ {
 		text, err := summaryRecord(ctx, m, next)
 		if err != nil {
 			return nil, err
 		}
-		if overflow = text; head.Len()+len(text) > most/4 {
+		if head.Len()+len(text) > most/4 {
 			break
 		}
 		head.WriteString(text)
@@ -55,12 +54,9 @@ func summaryInput(ctx context.Context, m record.Records, before *journal.Summary
 	room := most - head.Len() - gap
 	end := to
 	for ; end >= next && room > 0; end-- {
-		text := overflow
-		if end > next {
-			var err error
-			if text, err = summaryRecord(ctx, m, end); err != nil {
-				return nil, err
-			}
+		text, err := summaryRecord(ctx, m, end)
+		if err != nil {
+			return nil, err
 		}
 		if len(text) > room {
 			break

@@ -100,32 +100,17 @@ func checkRecipe(arg string) (Report, error) {
 	return report, nil
 }
 
-// undefined lists the variables that nothing defines: not the recipe and, for that
-// of a session, not its context/env.
-func (f RecipeFile) undefined(r *recipe.Recipe) (list recipe.Problems, err error) {
-	defined := map[string]bool{recipe.VarAgentHome: true, recipe.VarCWD: true, recipe.VarSession: true, recipe.VarRecipeDir: true}
-	for _, v := range r.Env {
-		defined[v.Name] = true
+// undefined lists the variables that neither the recipe nor, for a recipe of a session, its
+// context/env defines.
+func (f RecipeFile) undefined(r *recipe.Recipe) (recipe.Problems, error) {
+	if !f.inSession() {
+		return r.Undefined(nil), nil
 	}
-	if f.inSession() {
-		data, err := os.ReadFile(filepath.Join(f.Home, path.Dir(path.Dir(f.Entry)), ctxabi.EnvFile))
-		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
-			return nil, err
-		}
-		vars, _ := ctxabi.ParseEnv(data) // what is wrong with it was refused when it was written
-		for _, v := range vars {
-			defined[v.Name] = true
-		}
+	env, err := os.ReadFile(filepath.Join(f.Home, path.Dir(path.Dir(f.Entry)), ctxabi.EnvFile))
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		return nil, err
 	}
-	for _, t := range r.Templates() {
-		for _, name := range recipe.Variables(t.Text) {
-			if !defined[name] {
-				list = append(list, recipe.Problem{Origin: t.Origin,
-					Text: fmt.Sprintf("${%s} is not defined here; define it in env of the recipe or in context/env of a session", name)})
-			}
-		}
-	}
-	return list, nil
+	return r.Undefined(env), nil
 }
 
 // Problems converts the mistakes of a recipe for the output: with the file names of the user.

@@ -25,8 +25,8 @@ func (c *chooser) pair(t *turn) {
 			c.showEnd(call)
 		}
 	case e.Flags&ctxabi.HasCalls != 0:
-		if len(t.text)-t.said > 2*shortTurn {
-			return // it writes a file, and the result says little
+		if t.writes {
+			return // the result says little
 		}
 		for at := t.at + 1; at <= min(c.Fold.N, t.at+resultAfter); at++ {
 			if r := c.History.At(at); record.IsResult(r) && int(r.CallOf) == t.at {

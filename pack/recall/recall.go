@@ -30,7 +30,6 @@ const (
 	leastRecords  = 16  // best records that are read
 	mostRecords   = 160 // likewise, for a large room
 	passageTokens = 40  // estimated tokens of a passage; one more record is read for each that has room
-	besideRecords = 32  // best records whose neighbors are read, too
 	leastTokens   = 12  // of a passage
 
 	searchStep = 8 // records that an agent appends between two searches
@@ -116,20 +115,16 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	if last := q.Memo.ranking; last != nil && last.query == r.query && last.n == n && last.most == most {
 		return last, nil
 	}
-	f, err := q.Memo.Terms.find(q.Memo.Context, q.History, n, termsOf(r.query), most)
+	terms, best, err := q.Memo.Terms.find(q.Memo.Context, q.History, n, termsOf(r.query), most)
 	if err != nil {
 		return nil, err
 	}
-	for i, at := range f.places {
-		near := 0
-		if i < besideRecords {
-			near = 1
-		}
-		for at := max(1, at-near); at <= min(n, at+near); at++ {
+	for _, found := range best {
+		for at := max(1, found-1); at <= min(n, found+1); at++ {
 			r.turn(q.History, at)
 		}
 	}
-	r.rank(f.terms)
+	r.rank(terms)
 	q.Memo.ranking = r
 	for _, t := range r.turns {
 		if t.speaker == "" { // unreadable, so that the next pack tries again

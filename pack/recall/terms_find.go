@@ -25,20 +25,15 @@ type asked struct {
 	worth  float64 // its weight, which falls with having
 }
 
-// found is the result of a search in a prefix of the history.
-type found struct {
-	terms  []asked // those that occur
-	places []int   // the best records, best first; of equal ones the newest is better
-}
-
-// find returns the most best of the first n records of m. It returns the error of ctx when that
+// find returns the terms that occur in the first n records of m, and the places of the most best of
+// these records, best first, of equal ones the newest first. It returns the error of ctx when that
 // ends.
-func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked, most int) (found, error) {
+func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked, most int) (having []asked, places []int, err error) {
 	select {
 	case x.busy <- struct{}{}:
 		defer func() { <-x.busy }()
 	case <-ctx.Done():
-		return found{}, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	before := x.read
 	defer func() {
@@ -48,11 +43,10 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	}()
 	for again := false; ; again = true {
 		if err := x.upTo(ctx, m, n, x.workers); err != nil {
-			return found{}, err
+			return nil, nil, err
 		}
-		f, err := x.findIn(n, terms, most)
-		if err == nil {
-			return f, nil
+		if having, places, err = x.findIn(n, terms, most); err == nil {
+			return having, places, nil
 		}
 		if !again {
 			x.forget(1) // a block is gone, perhaps merged by another index
@@ -63,15 +57,14 @@ func (x *Terms) find(ctx context.Context, m record.Records, n int, terms []asked
 	}
 }
 
-// findIn returns the most best of the first n records, which are indexed; x.busy is held. It
-// returns an error if a block is not stored any more.
-func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
+// findIn is find for indexed records; x.busy is held. It returns an error if a block is not stored any
+// more.
+func (x *Terms) findIn(n int, terms []asked, most int) (having []asked, places []int, err error) {
 	lists, err := x.lists(terms, n)
 	if err != nil {
-		return found{}, err
+		return nil, nil, err
 	}
 	slices.SortStableFunc(lists, func(a, b termList) int { return cmp.Compare(a.having, b.having) })
-	f := found{}
 	sum := max(1, x.sum(n))
 	read := 0
 	var chosen []termList
@@ -80,8 +73,8 @@ func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 			continue
 		}
 		l.worth = compress.Worth(n, l.having)
-		f.terms = append(f.terms, l.asked)
-		if read += l.having; len(f.terms) == 1 || read <= maxPostings {
+		having = append(having, l.asked)
+		if read += l.having; len(having) == 1 || read <= maxPostings {
 			chosen = append(chosen, l)
 		}
 	}
@@ -90,11 +83,7 @@ func (x *Terms) findIn(n int, terms []asked, most int) (found, error) {
 		worth := int64(float64(l.worth * 1024))
 		scores[at] += int32(gainOf(worth, int64(min(count, maxCount)), int64(length), int64(n), sum))
 	})
-	if err != nil {
-		return found{}, err
-	}
-	f.places = best(scores, most)
-	return f, nil
+	return having, best(scores, most), err
 }
 
 // gainOf is BM25 in whole numbers: what a term of some worth adds to a record of so many terms that

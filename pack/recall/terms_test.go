@@ -89,11 +89,11 @@ func TestTermsAnswerForAPrefix(t *testing.T) {
 		if upTo < n {
 			m = l.MemLog.Prefix(upTo)
 		}
-		f, err := x.find(context.Background(), m, upTo, termsOf(question), 20)
+		terms, places, err := x.find(context.Background(), m, upTo, termsOf(question), 20)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(f.terms, f.places)
+		return fmt.Sprint(terms, places)
 	}
 	inMemory := NewTerms(nil, 1)
 	ask(inMemory, n, "ship1")
@@ -137,11 +137,11 @@ func TestTermsAreMadeAgain(t *testing.T) {
 	l := wordy(2*BlockRecords + 100)
 	want := func(x *Terms) []int {
 		t.Helper()
-		f, err := x.find(context.Background(), l, l.Len(), termsOf("ship12 to port33"), 10)
+		_, places, err := x.find(context.Background(), l, l.Len(), termsOf("ship12 to port33"), 10)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return f.places
+		return places
 	}
 	fresh := want(NewTerms(nil, 1))
 	kept := newShelf()
@@ -172,12 +172,12 @@ func TestTermsEndWithTheContext(t *testing.T) {
 	x := NewTerms(nil, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := x.find(ctx, l, l.Len(), termsOf("ship1"), 10); !errors.Is(err, context.Canceled) {
+	if _, _, err := x.find(ctx, l, l.Len(), termsOf("ship1"), 10); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	f, err := x.find(context.Background(), l, l.Len(), termsOf("ship1"), 10)
-	if err != nil || len(f.places) != 10 {
-		t.Errorf("%v, %v", f.places, err)
+	_, places, err := x.find(context.Background(), l, l.Len(), termsOf("ship1"), 10)
+	if err != nil || len(places) != 10 {
+		t.Errorf("%v, %v", places, err)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestTermsGrowWithTheHistory(t *testing.T) {
 	}
 
 	at := newShelf() // an index of all records at once has the same blocks
-	if _, err := NewTerms(at.store, 1).find(context.Background(), l.MemLog, n, termsOf("ship1"), 10); err != nil {
+	if _, _, err := NewTerms(at.store, 1).find(context.Background(), l.MemLog, n, termsOf("ship1"), 10); err != nil {
 		t.Fatal(err)
 	}
 	if !maps.EqualFunc(kept.blocks, at.blocks, bytes.Equal) {
@@ -226,9 +226,9 @@ func TestTermsGrowWithTheHistory(t *testing.T) {
 	}
 	l.Append(packtest.Message("user", "ship12 to port33"))
 	l.Reads = 0
-	f, err := again.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
-	if err != nil || f.places[0] != n+1 || l.Reads != 1 || awaited.Load() != 1 {
-		t.Errorf("%v %v; %d records read, %d awaited", f.places, err, l.Reads, awaited.Load())
+	_, places, err := again.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
+	if err != nil || places[0] != n+1 || l.Reads != 1 || awaited.Load() != 1 {
+		t.Errorf("%v %v; %d records read, %d awaited", places, err, l.Reads, awaited.Load())
 	}
 }
 
@@ -249,9 +249,9 @@ func TestBlocksMergedByAnotherIndex(t *testing.T) {
 	}
 
 	l.Reads = 0
-	f, err := x.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
-	if err != nil || f.places[0] != n+1 || l.Reads > 1 {
-		t.Errorf("%v %v; %d records read", f.places, err, l.Reads)
+	_, places, err := x.find(context.Background(), l, n+1, termsOf("ship12 to port33"), 10)
+	if err != nil || places[0] != n+1 || l.Reads > 1 {
+		t.Errorf("%v %v; %d records read", places, err, l.Reads)
 	}
 }
 
@@ -285,7 +285,7 @@ func TestMemoCountsItsTerms(t *testing.T) {
 	mm, x := NewMemo(journal.NewMemo()), NewTerms(nil, 1)
 	l := wordy(500)
 	own := mm.Size()
-	if _, err := mm.Terms.find(context.Background(), l, 500, termsOf("ship1"), 10); err != nil {
+	if _, _, err := mm.Terms.find(context.Background(), l, 500, termsOf("ship1"), 10); err != nil {
 		t.Fatal(err)
 	}
 	if mm.Size() <= own {

@@ -13,6 +13,7 @@ type turn struct {
 	text    string // "" if the record cannot be read
 	whole   bool   // text is the whole record
 	said    int    // bytes of text before the arguments of its calls
+	writes  bool   // it calls a tool that changes a file
 	units   []unit
 	best    float64 // score of its best unit
 
@@ -40,6 +41,9 @@ func readTurn(m record.Records, at int) *turn {
 	t.said = len(t.text)
 	if len(r.Calls) > 0 {
 		t.said = min(t.said, len(r.Text))
+	}
+	for _, call := range r.Calls {
+		t.writes = t.writes || compress.KindOf(call.Name) >= compress.EditingTool
 	}
 	for _, p := range unitsOf(t.text) {
 		t.units = append(t.units, unit{Passage: p, turn: t})

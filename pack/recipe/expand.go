@@ -81,16 +81,3 @@ func Expand(template string, lookup func(name string) (string, bool)) (string, e
 	}
 	return b.String(), nil
 }
-
-// Variables lists the names of the variables in a template, in order, each once.
-func Variables(template string) (names []string) {
-	tokens, _ := split(template)
-	seen := map[string]bool{}
-	for _, t := range tokens {
-		if t.variable && !seen[t.text] {
-			seen[t.text] = true
-			names = append(names, t.text)
-		}
-	}
-	return names
-}

@@ -42,10 +42,8 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("the schema refuses what is shown: %v", err)
 		}
 		r.Warnings()
-		for _, v := range r.Templates() {
-			if v.Origin.Line == 0 && v.Source >= 0 {
-				t.Errorf("%+v is nowhere", v)
-			}
+		for _, p := range r.Undefined(nil) {
+			inside(t, h, p.Origin)
 		}
 	})
 }

@@ -39,23 +39,18 @@ func (p Problems) Unwrap() (errs []error) {
 	return errs
 }
 
-// nearest returns the candidate that word was meant to be, or "".
-func nearest(word string, candidates []string) (best string) {
-	least := (min(len(word), 24)+2)/3 + 1
+// didYouMean returns a hint at the candidate that word was meant to be, or "".
+func didYouMean(word string, candidates []string) string {
+	best, least := "", (min(len(word), 24)+2)/3+1
 	for _, c := range candidates {
 		if d := distance(word, c); d < least {
 			best, least = c, d
 		}
 	}
-	return best
-}
-
-// didYouMean returns a hint at the candidate that word was meant to be, or "".
-func didYouMean(word string, candidates []string) string {
-	if near := nearest(word, candidates); near != "" {
-		return fmt.Sprintf(" did you mean %q?", near)
+	if best == "" {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(" did you mean %q?", best)
 }
 
 // distance is the number of edits (Levenshtein) between two words.

@@ -96,11 +96,8 @@ func (r *reader) unknown(id *yaml.Node, imported []group) {
 			ids = append(ids, key)
 		}
 	}
-	hint := ""
-	if near := nearest(follow(id).Value, ids); near != "" {
-		hint = fmt.Sprintf(" did you mean %q?", near)
-	}
-	r.bad(id, "no imported source has the id %.60q;%s they have: %s; a source of its own needs a type", follow(id).Value, hint, strings.Join(ids, ", "))
+	r.bad(id, "no imported source has the id %.60q;%s they have: %s; a source of its own needs a type", follow(id).Value,
+		didYouMean(follow(id).Value, ids), strings.Join(ids, ", "))
 }
 
 // source reads one source.

@@ -190,23 +190,5 @@ func quoted(s string) string {
 	if plainText().MatchString(s) && !slices.Contains(notPlain, strings.ToLower(s)) {
 		return s
 	}
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, c := range s {
-		switch {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(c)
-		case c == '\n':
-			b.WriteString(`\n`)
-		case c == '\t':
-			b.WriteString(`\t`)
-		case c == ' ' || unicode.IsGraphic(c) && !unicode.IsSpace(c):
-			b.WriteRune(c)
-		default:
-			fmt.Fprintf(&b, `\U%08X`, c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
+	return strconv.Quote(s) // YAML has all escapes of Go
 }

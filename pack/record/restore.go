@@ -9,7 +9,7 @@ import (
 )
 
 // restoredTokens is the limit of the arguments of a restored call.
-const restoredTokens = 150
+const restoredTokens = 100
 
 // RestoredCalls returns the calls with the given ids of the record at an address, and the thinking
 // before them, for a prompt that shows a result without its call. Long arguments are shortened. Nil

@@ -28,29 +28,23 @@ func (g *Gathered) lookAtChildren(x *session.Session, last *Gathered, v *mask) (
 	if g.children, err = x.Children(); err != nil {
 		return err
 	}
-	if last != nil && len(last.results) == len(g.children) && slices.Equal(g.children, last.children) {
-		g.results = last.results
+	if last != nil && len(last.in.Children) == len(g.children) && slices.Equal(g.children, last.children) {
+		g.in.Children = last.in.Children
 		return nil
 	}
-	type dated struct {
-		blocks.ChildResult
-		at time.Time
-	}
-	var all []dated
+	changed := map[string]time.Time{} // by name
 	for i := range g.children {
 		c := &g.children[i]
 		r, err := resultOf(x, c, v)
 		if err != nil {
 			return err
 		}
-		all = append(all, dated{r, c.Changed})
+		changed[r.Name] = c.Changed
+		g.in.Children = append(g.in.Children, r)
 	}
-	slices.SortStableFunc(all, func(a, b dated) int {
-		return cmp.Or(a.Rank()-b.Rank(), b.at.Compare(a.at), strings.Compare(a.Name, b.Name))
+	slices.SortStableFunc(g.in.Children, func(a, b blocks.ChildResult) int {
+		return cmp.Or(a.Rank()-b.Rank(), changed[b.Name].Compare(changed[a.Name]), strings.Compare(a.Name, b.Name))
 	})
-	for _, r := range all {
-		g.results = append(g.results, r.ChildResult)
-	}
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (s *sources) all() error {
 	s.g.versions = versionsOf(s.x)
 	for at := range s.recipe.Sources {
 		src := &s.recipe.Sources[at]
-		s.g.locations = append(s.g.locations, s.location(cmp.Or(src.Path, blocks.BuiltinPaths[src.Type]), src.Origin))
+		s.g.in.Locations = append(s.g.in.Locations, s.location(cmp.Or(src.Path, blocks.BuiltinPaths[src.Type]), src.Origin))
 		if err := s.source(at, src); err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 		return s.stored(at, id, loc.rel)
 	}
 	if loc.path != "" {
-		s.asks = append(s.asks, outsideFile{path: loc.path, file: len(s.g.files)})
-		s.g.files = append(s.g.files, blocks.File{At: at, ID: id, Path: loc.path})
+		s.asks = append(s.asks, outsideFile{path: loc.path, file: len(s.g.in.Files)})
+		s.g.in.Files = append(s.g.in.Files, blocks.File{At: at, ID: id, Path: loc.path})
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (s *sources) file(at int, id, text string, o recipe.Origin) *content {
 func (s *sources) viewed(at int, src *recipe.Source, where string) {
 	name := s.location(where, src.Origin)
 	if ctxabi.IsView(name) || session.IsNote(name) {
-		s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: name, Reason: reasonView})
+		s.g.in.Files = append(s.g.in.Files, blocks.File{At: at, ID: src.Block, Path: name, Reason: reasonView})
 	}
 }
 
@@ -159,7 +159,7 @@ func (s *sources) stored(at int, id, rel string) *content {
 		}
 	}
 	if !c.absent {
-		s.g.files = append(s.g.files, blocks.File{At: at, ID: id, Path: name, Data: c.data, Reason: c.reason, Life: life, Sum: &c.sum})
+		s.g.in.Files = append(s.g.in.Files, blocks.File{At: at, ID: id, Path: name, Data: c.data, Reason: c.reason, Life: life, Sum: &c.sum})
 	}
 	return c
 }
@@ -167,7 +167,7 @@ func (s *sources) stored(at int, id, rel string) *content {
 // handedOver adds what the parent of the session wrote for it, where nobody wrote a handoff in the session itself.
 func (s *sources) handedOver(at int, src *recipe.Source) {
 	_, file, _ := strings.Cut(s.handoverPath, "/"+ctxabi.AgentDir+"/")
-	s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: path.Join("../../..", file), Data: s.handover})
+	s.g.in.Files = append(s.g.in.Files, blocks.File{At: at, ID: src.Block, Path: path.Join("../../..", file), Data: s.handover})
 }
 
 // folder finds the directory of a source; ok is false when there is none to look into.
@@ -185,7 +185,7 @@ func (s *sources) folder(at int, src *recipe.Source, where string) (rel string, 
 	default:
 		return "", false
 	}
-	s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: cmp.Or(loc.path, fromSession(s.rel, rel)), Reason: reason})
+	s.g.in.Files = append(s.g.in.Files, blocks.File{At: at, ID: src.Block, Path: cmp.Or(loc.path, fromSession(s.rel, rel)), Reason: reason})
 	return "", false
 }
 
@@ -220,7 +220,7 @@ func (s *sources) unlistedPins() {
 	list := s.h.list(rel)
 	for _, name := range list.names {
 		if ctxabi.IsPin(name) && !list.subs[name] {
-			s.g.notes = append(s.g.notes, fmt.Sprintf("the pins in %s are in no pack: the recipe %s has no source of type %s", ctxabi.PinnedDir, s.recipe.Name, recipe.TypePinned))
+			s.g.in.Notes = append(s.g.in.Notes, fmt.Sprintf("the pins in %s are in no pack: the recipe %s has no source of type %s", ctxabi.PinnedDir, s.recipe.Name, recipe.TypePinned))
 			return
 		}
 	}
@@ -271,7 +271,7 @@ func (s *sources) directory(at int, src *recipe.Source, where string) {
 		s.stored(at, src.Block+"/"+strings.TrimPrefix(name, rel+"/"), name)
 	}
 	left := func(format string, args ...any) {
-		s.g.files = append(s.g.files, blocks.File{At: at, ID: src.Block, Path: fromSession(s.rel, rel), Reason: fmt.Sprintf(format, args...)})
+		s.g.in.Files = append(s.g.in.Files, blocks.File{At: at, ID: src.Block, Path: fromSession(s.rel, rel), Reason: fmt.Sprintf(format, args...)})
 	}
 	if others > 0 {
 		left("%d of its files are not text (%s)", others, first)
@@ -292,10 +292,10 @@ func (s *sources) sections() {
 		}
 		for _, sec := range st.Sections {
 			if sec.Path != "" {
-				if s.g.sections == nil {
-					s.g.sections = map[string]string{}
+				if s.g.in.Sections == nil {
+					s.g.in.Sections = map[string]string{}
 				}
-				s.g.sections[sec.Name] = s.location(sec.Path, st.Origin)
+				s.g.in.Sections[sec.Name] = s.location(sec.Path, st.Origin)
 				s.file(blocks.OfSection, sec.Name, sec.Path, st.Origin)
 			}
 		}
@@ -305,10 +305,10 @@ func (s *sources) sections() {
 func (s *sources) exists(text string, o recipe.Origin) {
 	switch loc := s.g.Words.locate(text, o); {
 	case loc.inHome:
-		s.g.exists[text] = within(loc.rel) && s.h.sign(loc.rel).exists()
+		s.g.in.Exists[text] = within(loc.rel) && s.h.sign(loc.rel).exists()
 	case loc.path != "":
 		s.asks = append(s.asks, outsideFile{path: loc.path, file: -1, exists: text})
 	default:
-		s.g.exists[text] = false
+		s.g.in.Exists[text] = false
 	}
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/internal/redact"
@@ -15,13 +16,13 @@ import (
 // and secrets are redacted.
 type Logs struct {
 	Unread    record.Unread // records that are damaged
-	summaries *summaryTexts
-	mask      *mask // redaction of secrets; nil if there is none
+	summaries *sync.Map     // texts of delivered versions, by SHA-256 in hex
+	mask      *mask         // redaction of secrets; nil if there is none
 }
 
 // NewLogs returns the logs of session id, without the secrets that r knows; a nil r: as they are.
 func NewLogs(r *redact.Redactor, id string) Logs {
-	return Logs{mask: newMask(r, id), summaries: &summaryTexts{}}
+	return Logs{mask: newMask(r, id), summaries: &sync.Map{}}
 }
 
 // Redacts reports whether packs show the session without its secrets.
@@ -82,15 +83,6 @@ func placesOf(t *log.Timeline) [2]int {
 		upTo[1] = int(t.Tools[n-1].Line)
 	}
 	return upTo
-}
-
-// WholeTimeline is the session's timeline; it fails where a part of it cannot be read.
-func WholeTimeline(x *session.Session) (*log.Timeline, error) {
-	t, err := x.Timeline()
-	if err == nil {
-		err = t.EventsErr
-	}
-	return t, err
 }
 
 const settlePause = 200 * time.Microsecond

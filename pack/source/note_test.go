@@ -32,8 +32,8 @@ func TestANoteIsInThePackWhileItIsChanged(t *testing.T) {
 	}
 	s := &sources{g: &Gathered{}, h: h, rel: rel}
 	s.stored(0, "facts", rel+"/"+ctxabi.FactsFile)
-	if len(s.g.files) != 1 || string(s.g.files[0].Data) != row || s.g.files[0].Life != ctxabi.OriginAgent {
-		t.Errorf("%+v", s.g.files)
+	if len(s.g.in.Files) != 1 || string(s.g.in.Files[0].Data) != row || s.g.in.Files[0].Life != ctxabi.OriginAgent {
+		t.Errorf("%+v", s.g.in.Files)
 	}
 }
 

@@ -41,10 +41,10 @@ func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, be
 	for i, ask := range s.asks {
 		a := g.outside[paths[i]]
 		if ask.file < 0 {
-			g.exists[ask.exists] = a.Exists
+			g.in.Exists[ask.exists] = a.Exists
 			continue
 		}
-		f := &g.files[ask.file]
+		f := &g.in.Files[ask.file]
 		f.Data, f.Stale, f.Foreign, f.Reason = a.Data, a.Stale, a.Foreign, cmp.Or(reason, a.Reason)
 		f.Pending = a.Stale && !a.Exists && reason == "" // nobody knows yet whether it is there
 		switch {
@@ -60,7 +60,7 @@ func (gr *Gatherer) readOutside(ctx context.Context, g *Gathered, s *sources, be
 	}
 	if len(gone) > 0 {
 		i := -1
-		g.files = slices.DeleteFunc(g.files, func(blocks.File) bool { i++; return gone[i] })
+		g.in.Files = slices.DeleteFunc(g.in.Files, func(blocks.File) bool { i++; return gone[i] })
 	}
 }
 

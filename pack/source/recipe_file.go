@@ -82,14 +82,14 @@ func choose(x *session.Session, h *home, rel string, env *content, last *Chosen)
 	})
 	problems := asProblems(entry, err)
 	if err == nil {
-		problems = newLexicon(r, env.data, "", "", rel).undefined(r)
+		problems = r.Undefined(env.data)
 	}
 	if len(problems) == 0 {
 		c.Recipe = r
 		kept.keep(x, r)
 		return c
 	}
-	c.Recipe = kept.usable(env.data, rel)
+	c.Recipe = kept.usable(env.data)
 	instead := "the last good recipe is used"
 	if c.Recipe == nil {
 		c.Recipe, instead = recipe.Default(), "the default recipe is used"
@@ -142,12 +142,12 @@ func (k LastRecipe) write(x *session.Session) {
 // LastGoodRecipe is the recipe that packs of a session are made by while its own is wrong; env is the session's context/env.
 // nil: the default one is.
 func LastGoodRecipe(x *session.Session, env []byte) *recipe.Recipe {
-	return readLast(x).usable(env, path.Join(ctxabi.SessionDir, x.Ref().Session))
+	return readLast(x).usable(env)
 }
 
 // usable is the last good recipe, or nil where a variable of it has no value any more.
-func (k LastRecipe) usable(env []byte, rel string) *recipe.Recipe {
-	if k.Recipe == nil || len(newLexicon(k.Recipe, env, "", "", rel).undefined(k.Recipe)) > 0 {
+func (k LastRecipe) usable(env []byte) *recipe.Recipe {
+	if k.Recipe == nil || len(k.Recipe.Undefined(env)) > 0 {
 		return nil
 	}
 	return k.Recipe

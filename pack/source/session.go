@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 	"github.com/ctxfs/ctxfs/session"
 )
 
-// Gathered is what a session's pack is made from, but for its records and what generators make.
+// Gathered has the inputs of a session's pack, without its records and the outputs of generators.
 type Gathered struct {
 	Length int64 // of messages.jsonl
 	Events int64 // of events.jsonl
@@ -32,33 +33,25 @@ type Gathered struct {
 	trust  *trust
 	Owner  Sign // of the session's directory
 
-	Budget    int
-	Encoding  string
-	state     string
-	skills    []string
-	notes     []string
-	files     []blocks.File
-	versions  versions
-	summaries []blocks.File // the places of the summary, whether there is one or not
-	locations []string      // as Input has them
-	sections  map[string]string
-	exists    map[string]bool
-	outside   map[string]WorkspaceFile // the last answers, by path as this machine calls it
-	project   string                   // of context/project
-	parent    string                   // of meta.json: whose child the session is
-	children  []session.Child          // as they were when results was made; none where the recipe shows none
-	results   []blocks.ChildResult     // of these
-	Refused   map[int]string           // why the commands of one must not run, by its index
+	in       pack.Input // without records and outputs
+	versions versions
+	outside  map[string]WorkspaceFile // the last answers, by path as this machine calls it
+	project  string                   // content of context/project
+	parent   string                   // parent of the session, from meta.json
+	children []session.Child          // children that in shows
+	Refused  map[int]string           // why the commands of a source must not run, by its index
 }
 
 // same reports whether g gives the same pack as last, as far as its files decide.
 func (g *Gathered) same(last *Gathered) bool {
-	return last.Chosen != nil && g.Length == last.Length && g.Events == last.Events && g.versions == last.versions &&
-		g.Ref == last.Ref &&
-		g.Chosen == last.Chosen && g.Budget == last.Budget && g.Encoding == last.Encoding && g.state == last.state && g.project == last.project &&
-		maps.Equal(g.Refused, last.Refused) && slices.Equal(g.skills, last.skills) && slices.Equal(g.notes, last.notes) && maps.Equal(g.exists, last.exists) &&
-		g.Words == last.Words && maps.Equal(g.trust.rows, last.trust.rows) && slices.EqualFunc(g.files, last.files, equalFiles) &&
-		slices.Equal(g.results, last.results)
+	if last.Chosen == nil || g.Chosen != last.Chosen || g.Words != last.Words || g.Ref != last.Ref || g.Length != last.Length ||
+		g.Events != last.Events || g.versions != last.versions || g.project != last.project {
+		return false
+	}
+	a, b := g.in, last.in
+	a.Files, b.Files = nil, nil
+	return slices.EqualFunc(g.in.Files, last.in.Files, equalFiles) && reflect.DeepEqual(a, b) &&
+		maps.Equal(g.Refused, last.Refused) && maps.Equal(g.trust.rows, last.trust.rows)
 }
 
 func equalFiles(a, b blocks.File) bool {
@@ -74,15 +67,18 @@ func (g *Gathered) Bytes() int {
 	for _, a := range g.outside {
 		n += 128 + len(a.Path) + len(a.Data)
 	}
-	n += 200 * len(g.files)
-	for i := range g.results {
-		n += 256 + len(g.results[i].Text)
+	n += 200 * len(g.in.Files)
+	for i := range g.in.Children {
+		n += 256 + len(g.in.Children[i].Text)
 	}
 	for i := range g.Chosen.Recipe.Files {
 		n += 4096 + len(g.Chosen.Recipe.Files[i].Path) // what was parsed of it, about
 	}
 	return n
 }
+
+// Budget returns the budget of the pack in tokens; 0: no limit.
+func (g *Gathered) Budget() int { return g.in.Budget }
 
 // Settled reports whether all files are old enough for their signs to prove that they have not
 // changed.
@@ -127,7 +123,7 @@ func (gr *Gatherer) gatherOnce(ctx context.Context, x *session.Session, own *Log
 	}
 	defer h.close()
 	defer func() { moved = h.moved(x) }()
-	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, stored: h.files, exists: map[string]bool{}}
+	g := &Gathered{Length: x.Messages().Len(), Events: x.Events().Len(), Ref: h.ref, stored: h.files}
 	gr.setUp(x, g, h, rel, last)
 	if err := g.lookAtChildren(x, last, own.mask); err != nil {
 		return nil, false, err
@@ -171,7 +167,8 @@ func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, 
 	g.Owner = h.dir(rel).sign
 	env, cwd := control(ctxabi.EnvFile), control(ctxabi.CwdFile)
 	g.Chosen = choose(x, h, rel, env.content, last.Chosen)
-	g.notes = slices.Clone(g.Chosen.notes)
+	g.in.Session, g.in.Agent, g.in.Recipe, g.in.Exists = g.Ref.Session, g.Ref.Agent, g.Chosen.Recipe, map[string]bool{}
+	g.in.Notes = slices.Clone(g.Chosen.notes)
 	dir := strings.TrimRight(string(cwd.data), "\r\n")
 	if !path.IsAbs(dir) {
 		dir = ""
@@ -189,12 +186,12 @@ func (gr *Gatherer) setUp(x *session.Session, g *Gathered, h *home, rel string, 
 // settings reads the small files that say how a pack is made.
 func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 	r := g.Chosen.Recipe
-	g.Budget = gr.Fallback(r)
+	g.in.Budget = gr.Fallback(r)
 	if n, ok, err := ctxabi.ParseBudget(control(ctxabi.BudgetFile).data); ok && err == nil {
-		g.Budget = n
+		g.in.Budget = n
 	}
 	if gr.Config.Instead > 0 {
-		g.Budget = gr.Config.Instead
+		g.in.Budget = gr.Config.Instead
 	}
 	var meta struct {
 		Model    any `json:"model"`
@@ -206,13 +203,13 @@ func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 	if list, ok := meta.Skills.([]any); ok {
 		for _, v := range list {
 			if name, ok := v.(string); ok {
-				g.skills = append(g.skills, name)
+				g.in.Skills = append(g.in.Skills, name)
 			}
 		}
 	}
 	g.parent, _ = meta.Parent.(string)
 	g.project = string(control(ctxabi.ProjectFile).data)
-	g.Encoding = gr.Config.Encoding
+	g.in.Encoding = gr.Config.Encoding
 	for _, say := range []struct {
 		who  string
 		name any
@@ -222,16 +219,16 @@ func (gr *Gatherer) settings(g *Gathered, control func(string) *stocked) {
 			continue
 		}
 		if c, err := tokens.For(name); err == nil {
-			g.Encoding = c.Encoding()
+			g.in.Encoding = c.Encoding()
 		} else {
-			g.Encoding = tokens.DefaultEncoding
-			g.notes = append(g.notes, fmt.Sprintf("%s names %q, which is neither a known encoding nor a known model: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
+			g.in.Encoding = tokens.DefaultEncoding
+			g.in.Notes = append(g.in.Notes, fmt.Sprintf("%s names %q, which is neither a known encoding nor a known model: tokens are counted with %s", say.who, name, tokens.DefaultEncoding))
 		}
 		break
 	}
 	if blocks.UsesState(r) {
-		if g.state = strings.TrimSpace(string(control(ctxabi.StateFile).data)); g.state == "" {
-			g.state = "idle"
+		if g.in.State = strings.TrimSpace(string(control(ctxabi.StateFile).data)); g.in.State == "" {
+			g.in.State = "idle"
 		}
 	}
 }
@@ -252,7 +249,7 @@ func (gr *Gatherer) Required(x *session.Session) (*Gathered, error) {
 		return nil, err
 	}
 	defer h.close()
-	g := &Gathered{Ref: h.ref, stored: h.files, exists: map[string]bool{}}
+	g := &Gathered{Ref: h.ref, stored: h.files}
 	gr.setUp(x, g, h, rel, &Gathered{})
 	s := &sources{g: g, h: h, rel: rel, x: x, recipe: g.Chosen.Recipe}
 	for at := range s.recipe.Sources {
@@ -291,9 +288,9 @@ func eachCondition(r *recipe.Recipe, do func(s *recipe.Source, c *recipe.Conditi
 // isText reports whether a file may stand in a prompt.
 func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
 
-// Input is what the compiler is given, but for the records.
+// Input returns the inputs of a pack without its records and the outputs of generators.
 func (g *Gathered) Input() pack.Input {
-	return pack.Input{Session: g.Ref.Session, Agent: g.Ref.Agent, Recipe: g.Chosen.Recipe, Notes: g.notes, Budget: g.Budget, Encoding: g.Encoding,
-		State: g.state, Skills: g.skills, Exists: g.exists, Files: slices.Clone(g.files), SummaryFiles: g.summaries,
-		Locations: g.locations, Sections: g.sections, Children: g.results}
+	in := g.in
+	in.Files = slices.Clone(in.Files)
+	return in
 }

@@ -5,7 +5,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
 	"github.com/ctxfs/ctxfs/pack"
@@ -22,7 +21,7 @@ import (
 // session has no version, or only the file of an older store.
 func (s *sources) summary(at int, id string) (c *content, delivered bool) {
 	f := blocks.File{At: at, ID: id, Path: ctxabi.SummaryFile, Life: ctxabi.OriginAgent}
-	s.g.summaries = append(s.g.summaries, f)
+	s.g.in.SummaryFiles = append(s.g.in.SummaryFiles, f)
 	return s.delivered(s.x, f)
 }
 
@@ -44,7 +43,7 @@ func (s *sources) delivered(x *session.Session, f blocks.File) (c *content, deli
 		c.reason, c.failed = why(err), true
 	}
 	f.Reason, f.Sum = c.reason, &c.sum
-	s.g.files = append(s.g.files, f)
+	s.g.in.Files = append(s.g.in.Files, f)
 	return c, true
 }
 
@@ -91,33 +90,21 @@ func versionsOf(x *session.Session) versions {
 // the session had at the last delivery; -1 means that nothing was delivered.
 func (g *Gathered) Deliveries() (byAgent bool, last int) { return g.versions.byAgent, g.versions.last }
 
-// summaryTexts caches the texts of delivered versions.
-type summaryTexts struct {
-	mu    sync.Mutex
-	texts map[string]string // by SHA-256 in hex; guarded by mu
-}
-
-// of returns the text of a version without blanks around it, and with a final newline. It returns
-// the errors of [session.Session.SummaryText].
-func (s *summaryTexts) of(x *session.Session, v session.Version) (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if text, ok := s.texts[v.SHA256]; ok {
-		return text, nil
+// summaryText returns the text of a delivered version without blanks around it, and with a final
+// newline. It returns the errors of [session.Session.SummaryText].
+func (l *Logs) summaryText(x *session.Session, v session.Version) (string, error) {
+	if text, ok := l.summaries.Load(v.SHA256); ok {
+		return text.(string), nil
 	}
 	data, err := x.SummaryText(v)
 	if err != nil {
 		return "", err
 	}
-
 	text := strings.TrimSpace(string(data))
 	if text != "" {
 		text += "\n"
 	}
-	if s.texts == nil {
-		s.texts = map[string]string{}
-	}
-	s.texts[v.SHA256] = text
+	l.summaries.Store(v.SHA256, text)
 	return text, nil
 }
 
@@ -153,7 +140,7 @@ func (l *Logs) deliver(in *pack.Input, x *session.Session, t *log.Timeline) {
 	}
 	for i, v := range list.List {
 		retract(i)
-		text, err := l.summaries.of(x, v)
+		text, err := l.summaryText(x, v)
 		if err != nil {
 			continue
 		}

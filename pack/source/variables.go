@@ -85,13 +85,3 @@ func (x *Variables) locate(text string, o recipe.Origin) location {
 	}
 	return location{path: path.Clean(text)}
 }
-
-// undefined lists the variables of a recipe that have no value.
-func (x *Variables) undefined(r *recipe.Recipe) (problems recipe.Problems) {
-	for _, t := range r.Templates() {
-		if _, err := recipe.Expand(t.Text, x.value(t.Origin)); err != nil {
-			problems = append(problems, recipe.Problem{Origin: t.Origin, Text: err.Error()})
-		}
-	}
-	return problems
-}
