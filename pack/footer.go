@@ -61,8 +61,12 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 		}
 	}
 	g.stale, g.times = d.staleNote(), d.timesNote()
+	var s style
+	if d.recipe.Variation {
+		s = styleOf(m.Len())
+	}
 	for {
-		if text = g.text(); text == "" {
+		if text = g.text(s); text == "" {
 			return "", 0, nil
 		}
 		text = record.Frame("goal", ctxabi.Escape(text))
@@ -74,30 +78,6 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 			return "", 0, nil
 		}
 	}
-}
-
-// text writes the goal:
-//
-//	Progress 3/5. Next: add RetryMax to config.go
-//	Failed: go test ./auth: TestRefreshExpired (messages:41, twice)
-//	Last request of the user, message 12:
-//	> Make the token refresh retry.
-func (g *goal) text() string {
-	var b strings.Builder
-	if g.all > 0 {
-		fmt.Fprintf(&b, "Progress %d/%d.", g.done, g.all)
-		if g.next != "" {
-			b.WriteString(" Next: " + g.next)
-		}
-		b.WriteString("\n")
-	}
-	for _, f := range g.failed {
-		b.WriteString("Failed: " + f + "\n")
-	}
-	if len(g.changed) > 0 {
-		b.WriteString("Changed since the list of files and runs above:\n" + strings.Join(g.changed, "\n") + "\n")
-	}
-	return b.String() + g.stale + g.times + g.request
 }
 
 // progressOfGoal returns a goal that has how far the work is.

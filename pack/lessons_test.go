@@ -199,8 +199,8 @@ func TestFailedAttemptsOfEachForm(t *testing.T) {
 	}
 }
 
-// Nothing that a goal consists of is lost in its text.
-func TestGoalTextSaysAll(t *testing.T) {
+// The goal says the same in all styles, and every style is used.
+func TestStylesSayTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[a-z]{1,12}( [a-z]{1,9}){0,3}`)
 		g := goal{all: rapid.IntRange(0, 300).Draw(t, "all")}
@@ -214,32 +214,82 @@ func TestGoalTextSaysAll(t *testing.T) {
 		if rapid.Bool().Draw(t, "far") {
 			g.request = "Last request of the user, message 1:\n> " + word.Draw(t, "request") + "\n"
 		}
-		if got := readGoal(t, g.text()); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", g) {
-			t.Fatalf("%q says %+v, it was made from %+v", g.text(), got, g)
+		n := rapid.IntRange(0, 1<<30).Draw(t, "records")
+		s := styleOf(n)
+		if again := styleOf(n); g.text(again) != g.text(s) {
+			t.Fatal("the same number of records gives two styles")
+		}
+		for _, text := range []string{g.text(s), g.text(style{})} {
+			if got := readGoal(t, text); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", g) {
+				t.Fatalf("%q says %+v, it was made from %+v", text, got, g)
+			}
 		}
 	})
+	used := map[string]bool{}
+	for n := range 2000 {
+		s := styleOf(n)
+		used[fmt.Sprint(s.progress, s.label, s.separator, s.mark(4))] = true
+	}
+	if len(used) < 40 {
+		t.Errorf("%d styles in all", len(used))
+	}
 }
 
-// readGoal takes a goal apart again.
+// readGoal takes a goal apart again, whatever its style.
 func readGoal(t *rapid.T, text string) (g goal) {
 	g.failed = []string{}
 	for line := range strings.Lines(text) {
 		plain := strings.TrimSpace(line)
-		rest, failed := strings.CutPrefix(plain, "Failed: ")
+		head, rest, _ := strings.Cut(plain, "Failed: ")
 		switch {
 		case g.request != "" || strings.HasPrefix(plain, "Last request"):
 			g.request += line
-		case failed:
+		case rest != "" && (strings.Trim(head, "-* .0123456789") == ""):
 			g.failed = append(g.failed, rest)
+		case strings.Trim(plain, "-=*") == "":
 		default:
 			numbers, next, _ := strings.Cut(plain, ". Next: ")
 			g.next = next
-			if n, _ := fmt.Sscanf(numbers, "Progress %d/%d", &g.done, &g.all); n != 2 {
+			var label string
+			for _, form := range []string{"%d/%d", "%d of %d"} {
+				for i := range numbers {
+					var done, all int
+					if n, _ := fmt.Sscanf(numbers[i:], form, &done, &all); n == 2 && (i == 0 || !record.IsDigit(numbers[i-1])) {
+						g.done, g.all, label = done, all, numbers[:i]
+					}
+				}
+			}
+			if label == "" {
 				t.Fatalf("%q tells nothing", line)
 			}
 		}
 	}
 	return g
+}
+
+// Variation changes nothing before the footer, and only with the number of records.
+func TestVariationStaysInTheFooter(t *testing.T) {
+	pure(t)
+	l := codingLog(40)
+	plain, varied := recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeTodo}), recipeOf(recipe.Source{Type: recipe.TypeJournal}, recipe.Source{Type: recipe.TypeTodo})
+	varied.Variation = true
+	rehash(varied)
+	texts := map[string]bool{}
+	for n := 20; n < l.Len(); n++ {
+		a, b := mustCompile(t, inputBy(plain, l.Prefix(n), 8000)), mustCompile(t, inputBy(varied, l.Prefix(n), 8000))
+		if string(a.Markdown[:a.Prefix]) != string(b.Markdown[:b.Prefix]) {
+			t.Fatalf("%d records: the prefix is another one", n)
+		}
+		_, goal, _ := strings.Cut(string(b.Markdown), "# Context Block: goal\n")
+		first, _, _ := strings.Cut(goal, "\n")
+		texts[first] = true
+		if !strings.Contains(goal, "Next: add RetryMax") {
+			t.Fatalf("%s", goal)
+		}
+	}
+	if len(texts) < 8 {
+		t.Errorf("%d ways to say it", len(texts))
+	}
 }
 
 func TestPlanProgressWhereThereIsNoTodo(t *testing.T) {

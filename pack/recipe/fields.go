@@ -192,7 +192,7 @@ var objects = []object{
 				"see [The request for a summary](abi.md#the-request-for-a-summary). `auto` asks agents that " +
 				"have delivered a summary or read `context/summary.request/`. A recipe with a `summarizer` never asks.",
 			at: of(func(r *Recipe) any { return &r.SummaryRequest })},
-		{Key: "structural_variation", Kind: boolean, Default: "false", Doc: "Has no effect. Earlier versions wrote the goal at the end of the pack in several ways.", at: of(func(r *Recipe) any { return &r.Variation })},
+		{Key: "structural_variation", Kind: boolean, Default: "false", Doc: "Writes the goal at the end of the pack another way with each record: progress as a fraction, a percentage, a bar, or a count, other labels, list marks, and separators. Its statements stay the same, and so does everything before it.", at: of(func(r *Recipe) any { return &r.Variation })},
 		{Key: "env", Kind: variables, Doc: "Variables for paths and commands, and for the commands' environment. Values are taken as they are written; `context/env` wins.", at: of(func(r *Recipe) any { return &r.Env })},
 		{Key: "messages", Kind: mappings, Of: "message", Min: 1, Max: maxSources, Doc: "Messages instead of the strategy's sections.", at: of(func(r *Recipe) any { return &r.Messages })},
 		{Key: "strategies", Kind: named, Of: "strategy", Doc: "Strategies by their names, beside the built-in ones or instead of one of them.", at: of(func(r *Recipe) any { return &r.Strategies })},

@@ -20,7 +20,7 @@ type Recipe struct {
 	History        History
 	Summarizer     *Generator
 	SummaryRequest Asking     `json:",omitempty"`
-	Variation      bool       // has no effect; part of the hash
+	Variation      bool       // the goal is written another way each turn
 	Env            []Variable // in order of their names
 	Messages       []Message  // instead of the strategy's sections
 	Strategies     []Strategy // built-in ones and those defined here, in order of their names
