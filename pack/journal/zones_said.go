@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -25,6 +26,7 @@ const (
 	saidMost     = 512 // newest messages considered; older ones need a rule or a change
 	saidNewest   = 3   // messages that stay before older ones that demand something
 	saidAsked    = 48  // tokens of the question that a short reply answers
+	maxAlike     = 2   // newest messages that differ in numbers only; older ones get tokens last
 	saidNumbered = 8   // missing messages whose numbers the block lists
 	lineTokens   = 12  // tokens of a line beside the words
 )
@@ -120,10 +122,16 @@ func (b *zoner) sayingLines(list []saying, missing []int, room saidTokens) {
 
 	// Not all fit: choose by rank, then give the chosen ones what is left.
 	order, ranks := make([]*saying, len(list)), map[*saying]int{}
+	alike := map[string]int{}
 	for i := range list {
 		order[i] = &list[i]
 		order[i].line = ""
 		ranks[order[i]] = order[i].rank(i)
+
+		form := formOf(list[i].parts)
+		if alike[form]++; alike[form] > maxAlike && ranks[order[i]] > 1 {
+			ranks[order[i]] = 4
+		}
 	}
 	slices.SortStableFunc(order, func(a, b *saying) int { return ranks[a] - ranks[b] })
 	longest := b.c.CountCached(b.moreLine(list, missing))
@@ -205,7 +213,8 @@ func (b *zoner) moreLine(list []saying, missing []int) string {
 	return text
 }
 
-// rank is the place of the k-th newest message among those that stand first where room is short.
+// rank returns the priority of the k-th newest message, the most important one first. Messages that
+// repeat later ones have 4.
 func (s *saying) rank(k int) int {
 	switch {
 	case s.must:
@@ -218,6 +227,22 @@ func (s *saying) rank(k int) int {
 		return 2
 	}
 	return 3
+}
+
+// formOf joins the parts of a message with 0 in place of each number.
+func formOf(parts []string) string {
+	var form strings.Builder
+	inNumber := false
+	for _, r := range strings.Join(parts, " ") {
+		if isDigit := unicode.IsDigit(r); !isDigit {
+			form.WriteRune(r)
+			inNumber = false
+		} else if !inNumber {
+			form.WriteByte('0')
+			inNumber = true
+		}
+	}
+	return form.String()
 }
 
 // sayings returns the user's messages in a span that say something and that the prompt does not
