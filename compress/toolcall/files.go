@@ -160,6 +160,9 @@ var fileCommands = map[string]string{
 	"rm": Removes, "rmdir": Removes, "shred": Removes, "git rm": Removes, "Remove-Item": Removes, "del": Removes,
 }
 
+// copies are the programs that change only their last operand.
+var copies = map[string]bool{"cp": true, "ln": true, "Copy-Item": true}
+
 // scriptFiles returns the files that the commands of a script name. A path is joined to the
 // directory that the script changes to.
 func scriptFiles(script string) (list []FileUse) {
@@ -195,6 +198,10 @@ func commandFiles(words []string) (list []FileUse) {
 	}) {
 		act = Changes
 	}
+	target := len(words) - 1 // index of the last operand
+	for target > 0 && (strings.Contains(words[target], ">") || strings.Contains(words[target-1], ">")) {
+		target--
+	}
 	for i, word := range words[1:] {
 		output := ""
 		for _, mark := range []string{">>", ">", "&>"} {
@@ -212,7 +219,11 @@ func commandFiles(words []string) (list []FileUse) {
 		case program && !strings.HasPrefix(word, "-"):
 			program = false
 		case act != "" && isPath(word):
-			list = append(list, FileUse{Path: word, Act: act})
+			use := FileUse{Path: word, Act: act}
+			if copies[words[0]] && i+1 < target {
+				use.Act = Reads
+			}
+			list = append(list, use)
 		}
 		program = program || word == "-e" || word == "--expression"
 	}
