@@ -8,6 +8,10 @@ var arrows = map[string][]string{
 	"cluster/engine/enginetest":      {"cluster/engine"},
 	"cluster/engine/fake":            {"cluster/engine"},
 	"cluster/journal":                {"cluster/engine"}, // bytes alone
+	"cluster/shared":                 {},                 // the contract of the store on PostgreSQL
+	"cluster/shared/sharedtest":      {"cluster/shared"},
+	"cluster/postgres":               {"cluster/shared"},
+	"cluster/follower":               {"cluster/shared", "internal/vfs", "session/arrival"},
 	"cluster/bulk":                   {"cluster/engine", "cluster/journal", "session", "session/archive", "session/arrival", "session/blob", "session/disk", "session/log", "ctxabi", "internal/lru", "internal/vfs"},
 	"cluster/backup":                 {"cluster/engine", "cluster/journal", "cluster/names", "cluster/bulk", "cluster/rows"},                                                                                                           // a cluster in plain files
 	"cluster/carry":                  {"cluster/bulk", "cluster/engine", "cluster/host", "cluster/journal", "cluster/names", "cluster/replica", "session", "session/archive", "session/disk", "session/log", "ctxabi", "internal/vfs"}, // a session into a cluster, and out of it
@@ -287,4 +291,4 @@ var testArrows = map[string][]string{
 
 // Test files may also use these, which exist for them.
 var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite", "cluster/engine/enginetest", "cluster/engine/fake",
-	"cluster/peers/peerstest"}
+	"cluster/peers/peerstest", "cluster/shared/sharedtest"}
