@@ -459,7 +459,7 @@ func (s *simulation) fail(rng *rand.Rand, end time.Time) {
 			s.note("fault: the network of %s is bad for %v", h.name, long)
 			h.setNetwork(0.3)
 			time.Sleep(long)
-			h.setNetwork(0.01)
+			h.setNetwork(0.04)
 		case 6, 7:
 			s.note("fault: %s is killed", h.name)
 			h.kill()
@@ -549,7 +549,7 @@ func (s *simulation) run() {
 
 	for i := range 2 + rng.IntN(2) {
 		h := &simulatedHost{
-			sim: s, name: fmt.Sprintf("h%d", i), bad: 0.01, disks: map[shared.ID]*memoryDisk{}, statements: map[string]int{},
+			sim: s, name: fmt.Sprintf("h%d", i), bad: 0.04, disks: map[shared.ID]*memoryDisk{}, statements: map[string]int{},
 			rng: rand.New(rand.NewPCG(s.seed, uint64(10+i))),
 		}
 		h.client = s.db.Client(h.name, h.network)
