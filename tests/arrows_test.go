@@ -282,6 +282,7 @@ var testArrows = map[string][]string{
 	"cluster/names/keeper": {"session/check", "session/log"},       // what is materialised is a store without damage
 	"cluster/tend":         {"cluster/engine/fake", "session/check"},
 	"cluster/node":         {"session/disk"},
+	"cluster/postgres":     {"cluster/follower", "session/arrival"}, // two hosts and a real server
 	"gc/world":             {"session/disk"},
 	"internal/locate":      {"session/disk"},
 	"pack/builder":         {"session/arrival"},

@@ -56,6 +56,12 @@ func (c *Copy) Commit(ctx context.Context, r Request) (Result, error) {
 		return Result{}, fmt.Errorf("%w: a row of kind %q", shared.ErrTooLarge, r.Kind)
 	}
 	if isRecords(r.Kind) && len(r.Body) > maxInline {
+		c.mu.Lock()
+		err := c.refusal()
+		c.mu.Unlock()
+		if err != nil {
+			return Result{}, err
+		}
 		if err := c.putObject(ctx, r.Body); err != nil {
 			return Result{}, err
 		}
@@ -193,12 +199,7 @@ func (c *Copy) place(b *batch) {
 	ctx, cancel := b.context()
 	defer cancel()
 	for {
-		// Nobody sends without a recent heartbeat, so that requests during an outage stay unsent.
-		err := c.host.waitConnected(ctx)
-		if err == nil {
-			err = c.attempt(ctx, b)
-		}
-
+		err := c.attempt(ctx, b)
 		switch {
 		case c.settled(b):
 			return
@@ -278,6 +279,10 @@ func (c *Copy) attempt(ctx context.Context, b *batch) error {
 		if err := c.catchUp(ctx); err != nil {
 			return staleError(err)
 		}
+	}
+	// Nobody sends without a recent heartbeat, so that requests during an outage stay unsent.
+	if err := c.host.waitConnected(ctx); err != nil {
+		return err
 	}
 	if locked {
 		return c.appendLocked(ctx, b)
@@ -470,7 +475,10 @@ func (c *Copy) unsent(b *batch) {
 // repeat sends an entry of unknown outcome again, and looks for it in the journal. The outcome is
 // certain once a confirmed read shows this entry, or another one in its place.
 func (c *Copy) repeat(ctx context.Context, b *batch) error {
-	err := c.host.store.Append(ctx, b.sealed)
+	err := c.host.waitConnected(ctx)
+	if err == nil {
+		err = c.host.store.Append(ctx, b.sealed)
+	}
 	if err == nil {
 		return c.adopt(ctx, b, nil)
 	}

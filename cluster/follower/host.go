@@ -134,7 +134,7 @@ func (h *Host) beatOn(server shared.Server) time.Time {
 	return h.beat
 }
 
-// waitConnected waits until the host may send. It returns the error of ctx.
+// waitConnected waits until the host may send. It returns shared.ErrUnavailable when ctx ends.
 func (h *Host) waitConnected(ctx context.Context) error {
 	for !h.connected() {
 		h.mu.Lock()
@@ -143,10 +143,10 @@ func (h *Host) waitConnected(ctx context.Context) error {
 		select {
 		case <-beaten:
 		case <-ctx.Done():
-			return fmt.Errorf("no heartbeat for %v: %w", maxBeatAge, ctx.Err())
+			return fmt.Errorf("%w: no heartbeat for %v", shared.ErrUnavailable, maxBeatAge)
 		}
 	}
-	return ctx.Err()
+	return nil
 }
 
 // poll compares all copies with the database in one statement, and lets those that differ catch up,

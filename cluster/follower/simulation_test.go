@@ -72,12 +72,13 @@ type simulatedRecord struct {
 
 // simulatedHost is one mount.
 type simulatedHost struct {
-	sim    *simulation
-	name   string
-	rng    *rand.Rand // of the driver
-	client *sharedtest.Client
+	sim  *simulation
+	name string
+	rng  *rand.Rand // of the driver
 
 	mu         sync.Mutex
+	db         *sharedtest.Database
+	client     *sharedtest.Client
 	node       *Host
 	stop       context.CancelFunc
 	life       int
@@ -113,8 +114,15 @@ func (h *simulatedHost) network(call string, journal shared.ID) sharedtest.Fault
 	h.sim.mu.Unlock()
 	h.mu.Lock()
 	h.statements[call]++
-	n, bad := h.statements[call], h.bad
+	n, bad, node := h.statements[call], h.bad, h.node
 	h.mu.Unlock()
+	if strings.HasPrefix(call, "append") || strings.HasPrefix(call, "lock") {
+		if !node.connected() {
+			h.sim.mu.Lock()
+			h.sim.problem("%s sends %s without a heartbeat", h.name, call)
+			h.sim.mu.Unlock()
+		}
+	}
 	hash := fnv.New64a()
 	fmt.Fprintf(hash, "%d %s %s %d", h.sim.seed, h.name, call, n)
 	rng := rand.New(rand.NewPCG(h.sim.seed, hash.Sum64()))
@@ -151,6 +159,13 @@ func (h *simulatedHost) start() {
 	h.mu.Lock()
 	h.life++
 	h.stop = cancel
+	life := h.life
+	h.client = h.db.Client(h.name, func(call string, journal shared.ID) sharedtest.Fault {
+		if !h.alive(life) {
+			return sharedtest.Fault{LoseRequest: true}
+		}
+		return h.network(call, journal)
+	})
 	h.node = NewHost(h.client, Options{Name: h.name, Format: 1})
 	node := h.node
 	h.mu.Unlock()
@@ -268,12 +283,17 @@ func (h *simulatedHost) append(ctx context.Context, c *Copy, d *memoryDisk, j *s
 		kind = shared.Event
 	}
 	key := arrival.Key{Conn: uint64(h.name[1]), Unique: uint64(n)}
+	diverged := func() bool { state := c.State(); return state == Ahead || state == Forked }
+	before := diverged()
 	_, err := c.Commit(ctx, Request{Kind: kind, Key: key, Body: []byte(body)})
 
 	s.note("%s appends %q to %s: %v", h.name, id, j.name, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.at = time.Now()
+	if before && diverged() && h.alive(life) && !errors.Is(err, ErrDiverged) {
+		s.problem("%s appends to its copy of %s, which diverged: %v", h.name, j.name, err)
+	}
 	switch {
 	case !h.alive(life):
 		r.outcome = "unknown"
@@ -496,10 +516,16 @@ func (s *simulation) misuse(rng *rand.Rand, h *simulatedHost, long time.Duration
 		return
 	}
 	s.note("fault: %s is pointed at a clone for %v", h.name, long)
-	clone := s.db.Clone()
-	h.client.Move(clone)
+	h.move(s.db.Clone())
 	time.Sleep(long)
-	h.client.Move(s.db)
+	h.move(s.db)
+}
+
+func (h *simulatedHost) move(db *sharedtest.Database) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.db = db
+	h.client.Move(db)
 }
 
 func (h *simulatedHost) setNetwork(bad float64) {
@@ -552,7 +578,7 @@ func (s *simulation) run() {
 			sim: s, name: fmt.Sprintf("h%d", i), bad: 0.04, disks: map[shared.ID]*memoryDisk{}, statements: map[string]int{},
 			rng: rand.New(rand.NewPCG(s.seed, uint64(10+i))),
 		}
-		h.client = s.db.Client(h.name, h.network)
+		h.db = s.db
 		s.hosts = append(s.hosts, h)
 		h.start()
 	}

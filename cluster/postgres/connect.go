@@ -27,6 +27,7 @@ type Options struct {
 	URL     string // or keywords and values, as libpq accepts them; without a password
 	Host    string // name of this host
 	Version string // of ctxfs, for ctx_host
+	Pooled  bool   // prepare no statements, which the next transaction of a pooler may not find
 	Unsafe  bool   // accept roles with too many rights, and unverified connections
 
 	// Dial opens connections; nil means the usual dialer.
@@ -95,8 +96,9 @@ func parseURL(o Options) (*pgx.ConnConfig, error) {
 		return nil, err
 	}
 
-	// Transactions of a pooler may not find statements that another connection has prepared.
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	if o.Pooled {
+		config.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
 	config.ConnectTimeout = connectTimeout
 	config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	dial := o.Dial

@@ -241,7 +241,11 @@ func lockJournal(t *testing.T, s *testServer, journal shared.ID) (unlock func())
 func testLostAnswer(t *testing.T, s *testServer) {
 	store, _, hold := watch(t, s)
 	journal := newSession(t, store, "u1")
-	entry, _ := entryAt(t, journal, shared.Start(journal))
+	first, next := entryAt(t, journal, shared.Start(journal))
+	if err := store.Append(background, first); err != nil { // prepares the statement
+		t.Fatal(err)
+	}
+	entry, _ := entryAt(t, journal, next)
 	hold.Store(true)
 	if err := store.Append(background, entry); !errors.Is(err, shared.ErrUnknown) {
 		t.Errorf("append: %v", err)
@@ -250,7 +254,7 @@ func testLostAnswer(t *testing.T, s *testServer) {
 	if err := store.Append(background, entry); !errors.Is(err, shared.ErrConflict) {
 		t.Errorf("repeat: %v", err)
 	}
-	page, err := store.Read(background, journal, 0)
+	page, err := store.Read(background, journal, 1)
 	if err != nil || len(page.Entries) != 1 || page.Entries[0].Key != entry.Entry.Key {
 		t.Errorf("page %+v, %v", page, err)
 	}

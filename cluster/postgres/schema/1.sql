@@ -105,9 +105,8 @@ create table ctxfs.ctx_host (
 insert into ctxfs.ctx_store values (gen_random_uuid(), 1, gen_random_uuid());
 
 -- server_1 returns a text that differs for each run of each server.
-create function ctxfs.server_1() returns text language sql stable parallel safe
-set search_path = pg_catalog, pg_temp as $$
-	select (extract(epoch from pg_postmaster_start_time()) * 1000000)::bigint::text
+create function ctxfs.server_1() returns text language sql stable parallel safe as $$
+	select (extract(epoch from pg_catalog.pg_postmaster_start_time()) * 1000000)::bigint::text
 $$;
 
 create function ctxfs.incarnation_1() returns table (incarnation uuid, format int) language sql stable security definer
@@ -115,20 +114,20 @@ set search_path = pg_catalog, pg_temp as $$
 	select s.incarnation, s.format from ctxfs.ctx_store s
 $$;
 
+-- The functions up to append_1 have no search_path of their own, so that the server can inline them.
+-- Hosts cannot call them; the functions that hosts call set it.
+
 -- session_role returns the oid of the role that logged in.
-create function ctxfs.session_role() returns oid language sql stable
-set search_path = pg_catalog, pg_temp as $$
+create function ctxfs.session_role() returns oid language sql stable as $$
 	select r.oid from pg_roles r where r.rolname = session_user
 $$;
 
-create function ctxfs.may(whose text) returns boolean language sql stable
-set search_path = pg_catalog, pg_temp as $$
+create function ctxfs.may(whose text) returns boolean language sql stable as $$
 	select exists (select from ctxfs.ctx_grant g where g.owner = whose and g.role = ctxfs.session_role())
 $$;
 
 -- require_sync refuses to write in a session whose commits do not wait for the standby.
-create function ctxfs.require_sync() returns void language plpgsql
-set search_path = pg_catalog, pg_temp as $$
+create function ctxfs.require_sync() returns void language plpgsql as $$
 begin
 	if current_setting('synchronous_commit') not in ('on', 'remote_apply') then
 		raise exception 'synchronous_commit is %', current_setting('synchronous_commit') using errcode = 'CX006';
@@ -137,8 +136,7 @@ end $$;
 
 -- enter checks the right to change an owner's names and files, and returns the version of the change.
 -- The update also makes a repeated call wait for its own first attempt, and for the standby.
-create function ctxfs.enter(whose text) returns bigint language plpgsql
-set search_path = pg_catalog, pg_temp as $$
+create function ctxfs.enter(whose text) returns bigint language plpgsql as $$
 declare
 	v bigint;
 begin
@@ -155,8 +153,7 @@ end $$;
 create function ctxfs.append(
 	j uuid, at bigint, prev bytea, entry_key uuid, entry_rows bytea, entry_body bytea, after bytea,
 	messages bigint, events bigint, ended timestamptz, ended_version bigint
-) returns void language plpgsql
-set search_path = pg_catalog, pg_temp as $$
+) returns void language plpgsql as $$
 declare
 	stored bigint;
 begin
@@ -212,8 +209,7 @@ begin
 end $$;
 
 -- owner_of returns the owner of an agent, or null.
-create function ctxfs.owner_of(a uuid) returns text language sql stable
-set search_path = pg_catalog, pg_temp as $$
+create function ctxfs.owner_of(a uuid) returns text language sql stable as $$
 	select owner from ctxfs.ctx_agent where id = a
 $$;
 
