@@ -277,7 +277,7 @@ func (c *Copy) attempt(ctx context.Context, b *batch) error {
 	c.mu.Unlock()
 	if !complete || stale {
 		if err := c.catchUp(ctx); err != nil {
-			return staleError(err)
+			return c.staleError(err)
 		}
 	}
 	// Nobody sends without a recent heartbeat, so that requests during an outage stay unsent.
@@ -294,9 +294,11 @@ func (c *Copy) attempt(ctx context.Context, b *batch) error {
 	return c.conclude(ctx, b, nil, c.host.store.Append(ctx, b.sealed))
 }
 
-// staleError marks errors of the disk.
-func staleError(err error) error {
-	if passes(err) {
+// staleError marks the error of a catchUp that failed because of the disk.
+func (c *Copy) staleError(err error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if passes(err) || c.stale == nil {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrStale, err)
@@ -416,7 +418,7 @@ func (c *Copy) conclude(ctx context.Context, b *batch, earlier []openedEntry, er
 	c.contested = lockedEntries
 	c.mu.Unlock()
 	if caught := c.catchUp(ctx); caught != nil {
-		return staleError(caught)
+		return c.staleError(caught)
 	}
 	if c.Mark().I > before {
 		return nil
@@ -490,7 +492,7 @@ func (c *Copy) repeat(ctx context.Context, b *batch) error {
 		if passes(err) {
 			return err
 		}
-		return fmt.Errorf("%w: %w", shared.ErrUnknown, staleError(err))
+		return fmt.Errorf("%w: %w", shared.ErrUnknown, c.staleError(err))
 	}
 	c.mu.Lock()
 	found, passed := b.found, c.mark.I > b.sealed.Prev.I

@@ -185,7 +185,10 @@ func (c *Copy) catchUp(ctx context.Context) error {
 				began = beat
 			}
 		} else if err := c.host.store.Fence(ctx, page.Server); err != nil {
-			return err
+			if missing = missing && errors.Is(err, shared.ErrMissing); !missing {
+				return err
+			}
+			// The whole schema is missing, and nothing can be fenced.
 		}
 		if missing {
 			c.diverge(from, page, missing)

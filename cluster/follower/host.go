@@ -2,6 +2,7 @@ package follower
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -167,8 +168,8 @@ func (h *Host) poll(ctx context.Context) {
 	defer cancel()
 	began := time.Now()
 	heads, server, err := h.store.Heads(ctx, journals)
-	if err != nil {
-		return
+	if err != nil && !errors.Is(err, shared.ErrMissing) {
+		return // a missing schema leaves no heads, and each copy looks for itself
 	}
 	if beat := h.beatOn(server); beat.Before(began) {
 		began = beat // the zero time if another server acknowledged it

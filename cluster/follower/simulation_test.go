@@ -510,6 +510,11 @@ func (s *simulation) misuse(rng *rand.Rand, h *simulatedHost, long time.Duration
 	s.divergent = true
 	s.mu.Unlock()
 	if s.kind == "restore" {
+		if rng.IntN(8) == 0 {
+			s.note("fault: all tables are lost")
+			s.db.LoseTables()
+			return
+		}
 		lost := rng.IntN(20)
 		s.note("fault: restore without %d transactions", lost)
 		s.db.Restore(lost)

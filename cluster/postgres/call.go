@@ -14,7 +14,12 @@ import (
 // use runs f with a connection. changes says that f may change something; then a warning of the
 // server makes the outcome of a success unknown.
 func (s *Store) use(ctx context.Context, changes bool, f func(c *connection) error) error {
-	c, err := s.acquire(ctx)
+	return s.useOf(ctx, s.slots, changes, f)
+}
+
+// useOf is use with a connection of s.slots or s.beats.
+func (s *Store) useOf(ctx context.Context, slots chan struct{}, changes bool, f func(c *connection) error) error {
+	c, err := s.acquire(ctx, slots)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	maxConnections = 4
+	maxConnections = 3 // for statements; the heartbeat has one more
 	connectTimeout = 10 * time.Second
 	schemaVersion  = 1 // that this ctxfs was built for; it can use the next one, too
 )
@@ -41,6 +41,7 @@ type Store struct {
 	boot   shared.ID
 
 	slots chan struct{} // one for each connection in use
+	beats chan struct{} // the same for heartbeats, which must not wait for other statements
 	mu    sync.Mutex
 	idle  []*connection
 	shut  bool
@@ -51,7 +52,8 @@ var _ shared.Store = (*Store)(nil)
 // connection is one session with a server.
 type connection struct {
 	*pgx.Conn
-	warned string // text of the last warning
+	slots  chan struct{} // to which the connection belongs now
+	warned string        // text of the last warning
 }
 
 // dialing marks contexts in which Connect dials. pgx also dials for cancel requests, with other
@@ -69,8 +71,9 @@ func Connect(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{o: o, config: config, boot: shared.NewID(), slots: make(chan struct{}, maxConnections)}
+	s.beats = make(chan struct{}, 1)
 
-	c, err := s.acquire(ctx)
+	c, err := s.acquire(ctx, s.slots)
 	if err != nil {
 		return nil, err
 	}
@@ -128,9 +131,9 @@ func checkTLS(config *pgx.ConnConfig) error {
 }
 
 // acquire returns a free connection, or a new one. Errors mean that nothing was sent.
-func (s *Store) acquire(ctx context.Context) (*connection, error) {
+func (s *Store) acquire(ctx context.Context, slots chan struct{}) (*connection, error) {
 	select {
-	case s.slots <- struct{}{}:
+	case slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%w: %w", shared.ErrUnavailable, ctx.Err())
 	}
@@ -150,15 +153,17 @@ func (s *Store) acquire(ctx context.Context) (*connection, error) {
 		c, err = s.open(ctx)
 	}
 	if err != nil {
-		<-s.slots
+		<-slots
 		return nil, err
 	}
+	c.slots = slots
 	return c, nil
 }
 
 // giveBack makes a connection free again. One that is broken, or inside a transaction, is closed.
 func (s *Store) giveBack(c *connection) {
-	defer func() { <-s.slots }()
+	slots := c.slots
+	defer func() { <-slots }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut || c.IsClosed() || c.PgConn().TxStatus() != 'I' {

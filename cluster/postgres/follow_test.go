@@ -216,3 +216,27 @@ func TestCrashesLoseNothing(t *testing.T) {
 	compare(t, hosts, stored, unknown)
 	t.Logf("%d records acknowledged, %d of unknown outcome", len(stored), len(unknown))
 }
+
+// A schema that is missing leaves the copy readable, and no write is accepted.
+func TestMissingSchemaKeepsTheCopy(t *testing.T) {
+	suite.Matrix(t, "it needs PostgreSQL")
+	s := primary(t)
+	journal := newSession(t, s.open(t, "host_a"), "u1")
+	h := follow(t, s, "host_a", journal)
+	stored, unknown := writeAll([]*testHost{h}, 3, nil)
+	admin, err := pgx.Connect(background, s.url("admin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(background)
+	if _, err := admin.Exec(background, "drop schema ctxfs cascade"); err != nil {
+		t.Fatal(err)
+	}
+
+	await(t, "the copy is ahead", func() bool { return h.copy.State() == follower.Ahead })
+	_, err = h.copy.Commit(background, follower.Request{Kind: shared.Message, Body: []byte("x")})
+	if !errors.Is(err, follower.ErrDiverged) {
+		t.Errorf("commit: %v", err)
+	}
+	compare(t, []*testHost{h}, stored, unknown)
+}

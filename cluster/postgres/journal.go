@@ -180,7 +180,7 @@ func (s *Store) Fence(ctx context.Context, on shared.Server) error {
 
 // Beat writes this host's row; see shared.Journals.
 func (s *Store) Beat(ctx context.Context) (server shared.Server, err error) {
-	err = s.use(ctx, true, func(c *connection) error {
+	err = s.useOf(ctx, s.beats, true, func(c *connection) error {
 		row := c.QueryRow(ctx, "select ctxfs.beat_1($1, $2, $3)", s.o.Host, uuid(s.boot), s.o.Version)
 		return row.Scan(&server)
 	})
