@@ -41,7 +41,9 @@ func (s *Store) change(ctx context.Context, query string, args ...any) error {
 }
 
 // list returns the rows of a query.
-func list[T any](ctx context.Context, c *connection, scan func(pgx.Rows, *T) error, query string, args ...any) ([]T, error) {
+func list[T any](
+	ctx context.Context, c *connection, scan func(pgx.Rows, *T) error, query string, args ...any,
+) ([]T, error) {
 	rows, err := c.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err

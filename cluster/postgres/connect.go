@@ -200,6 +200,7 @@ func (s *Store) open(ctx context.Context) (*connection, error) {
 			c.warned = n.Message
 		}
 	}
+
 	conn, err := pgx.ConnectConfig(context.WithValue(ctx, dialing{}, true), config)
 	if err != nil {
 		var answer *pgconn.PgError
@@ -241,6 +242,7 @@ func configure(ctx context.Context, c *connection, local bool) error {
 		}
 		batch.Queue("select set_config($1, $2, false)", name, value)
 	}
+
 	for name := range settings {
 		batch.Queue("select $1::text, current_setting($1::text)", name).QueryRow(func(row pgx.Row) error {
 			var name, value string
@@ -292,4 +294,14 @@ func (s *Store) checkSchema(ctx context.Context, c *connection) error {
 		return fmt.Errorf("%w: it has version %d, and this ctxfs needs version %d", ErrSchema, format, schemaVersion)
 	}
 	return err
+}
+
+// Durability returns "two servers" or "one server" if so many have a commit before it is
+// acknowledged, "unsafe" if a crash of the server may lose it, and "unknown" if the server does not
+// show its standbys. The answer may change at any time.
+func (s *Store) Durability(ctx context.Context) (answer string, err error) {
+	err = s.use(ctx, false, func(c *connection) error {
+		return c.QueryRow(ctx, "select ctxfs.durability_1()").Scan(&answer)
+	})
+	return answer, err
 }

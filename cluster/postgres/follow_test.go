@@ -126,6 +126,7 @@ func compare(t *testing.T, hosts []*testHost, stored, unknown []string) {
 			t.Errorf("the copies of %s and %s differ", h.name, hosts[0].name)
 		}
 	}
+
 	count := map[string]int{}
 	for _, body := range hosts[0].files.records {
 		count[body]++

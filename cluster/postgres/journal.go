@@ -120,7 +120,9 @@ func (s *Store) Read(ctx context.Context, journal shared.ID, from uint64) (page 
 
 // readPage returns a page in one round trip. The state is read before the entries, so that entries
 // of a later state are cut off.
-func readPage(ctx context.Context, c *connection, first, state string, journal shared.ID, from uint64) (shared.Page, error) {
+func readPage(
+	ctx context.Context, c *connection, first, state string, journal shared.ID, from uint64,
+) (shared.Page, error) {
 	batch := new(pgx.Batch)
 	if first != "" {
 		batch.Queue(first)
@@ -131,7 +133,8 @@ func readPage(ctx context.Context, c *connection, first, state string, journal s
 		found, err = scanState(row, &page)
 		return err
 	})
-	batch.Queue("select i, key, rows, body from ctxfs.entries_1($1, $2, $3)", uuid(journal), int64(from), pageBytes).
+	const entries = "select i, key, rows, body from ctxfs.entries_1($1, $2, $3)"
+	batch.Queue(entries, uuid(journal), int64(from), pageBytes).
 		Query(func(rows pgx.Rows) (err error) {
 			page.Entries, err = collect(rows, scanEntry)
 			return err
@@ -145,7 +148,8 @@ func readPage(ctx context.Context, c *connection, first, state string, journal s
 	}
 	lacks := from < page.Next && (len(page.Entries) == 0 || page.Entries[0].I != from)
 	if !found || lacks {
-		return shared.Page{Server: page.Server}, fmt.Errorf("journal %s, entry %d: %w", journal, from, shared.ErrMissing)
+		err := fmt.Errorf("journal %s, entry %d: %w", journal, from, shared.ErrMissing)
+		return shared.Page{Server: page.Server}, err
 	}
 	return page, nil
 }
@@ -195,6 +199,7 @@ func (s *Store) Heads(
 	for i, id := range journals {
 		ids[i] = uuid(id)
 	}
+
 	heads = map[shared.ID]shared.Head{}
 	batch := new(pgx.Batch)
 	batch.Queue("select ctxfs.server_1()").QueryRow(func(row pgx.Row) error { return row.Scan(&server) })

@@ -83,7 +83,8 @@ func scanSession(rows pgx.Rows, s *shared.Session) error {
 func scanFile(rows pgx.Rows, f *shared.File) error {
 	var path, sum []byte
 	var mode, uid, gid int64
-	err := rows.Scan(&path, &f.Version, &mode, &f.Modified, &uid, &gid, &f.Xattrs, &f.Target, &sum, &f.Content, &f.Removed)
+	err := rows.Scan(&path, &f.Version, &mode, &f.Modified, &uid, &gid, &f.Xattrs, &f.Target, &sum, &f.Content,
+		&f.Removed)
 	if err != nil {
 		return err
 	}
@@ -105,8 +106,8 @@ func (s *Store) RemoveFile(ctx context.Context, owner, path string, expect int64
 func (s *Store) putFile(ctx context.Context, owner string, f shared.File, expect int64) (version int64, err error) {
 	err = s.use(ctx, true, func(c *connection) error {
 		const query = "select ctxfs.put_file_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
-		return c.QueryRow(ctx, query, owner, []byte(f.Path), expect, int64(f.Mode), f.Modified, int64(f.UID), int64(f.GID),
-			f.Xattrs, f.Target, f.SHA256[:], f.Content, f.Removed).Scan(&version)
+		return c.QueryRow(ctx, query, owner, []byte(f.Path), expect, int64(f.Mode), f.Modified, int64(f.UID),
+			int64(f.GID), f.Xattrs, f.Target, f.SHA256[:], f.Content, f.Removed).Scan(&version)
 	})
 	return version, err
 }
@@ -141,6 +142,7 @@ func (s *Store) Object(ctx context.Context, owner string, sum shared.Hash, size 
 		}
 		content = append(content, part...)
 	}
+
 	if int64(len(content)) != size || sha256.Sum256(content) != sum {
 		return nil, fmt.Errorf("object %x: %w", sum[:8], shared.ErrDamaged)
 	}

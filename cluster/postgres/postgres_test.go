@@ -32,6 +32,7 @@ func TestPostgres(t *testing.T) {
 			return s.open(t, map[string]string{"a": "host_a", "b": "host_b", "c": "host_b"}[host])
 		})
 	})
+
 	t.Run("migrate twice", func(t *testing.T) {
 		if had, err := Migrate(background, Options{URL: s.url("admin")}); had != schemaVersion || err != nil {
 			t.Errorf("version %d, %v", had, err)
@@ -246,6 +247,7 @@ func testLostAnswer(t *testing.T, s *testServer) {
 		t.Fatal(err)
 	}
 	entry, _ := entryAt(t, journal, next)
+
 	hold.Store(true)
 	if err := store.Append(background, entry); !errors.Is(err, shared.ErrUnknown) {
 		t.Errorf("append: %v", err)
@@ -298,7 +300,7 @@ func TestFailOverLosesVisibleEntries(t *testing.T) {
 	}
 	defer root.Close(background)
 	for _, statement := range []string{
-		"alter system set synchronous_standby_names = 'standby'", "select pg_reload_conf()",
+		"grant pg_monitor to admin", "alter system set synchronous_standby_names = 'standby'", "select pg_reload_conf()",
 	} {
 		if _, err := root.Exec(background, statement); err != nil {
 			t.Fatal(err)
@@ -311,6 +313,9 @@ func TestFailOverLosesVisibleEntries(t *testing.T) {
 	})
 
 	a, b := first.open(t, "host_a"), first.open(t, "host_b")
+	if answer, err := a.Durability(background); answer != "two servers" || err != nil {
+		t.Errorf("durability: %q, %v", answer, err)
+	}
 	journal := newSession(t, a, "u1")
 	kept, next := entryAt(t, journal, shared.Start(journal))
 	if err := a.Append(background, kept); err != nil {
@@ -347,6 +352,9 @@ func TestFailOverLosesVisibleEntries(t *testing.T) {
 	standby.start()
 	standby.run("pg_ctl", "-D", standby.data(), "-w", "promote")
 	after := standby.open(t, "host_b")
+	if answer, err := after.Durability(background); answer == "two servers" || err != nil {
+		t.Errorf("durability without a standby: %q, %v", answer, err)
+	}
 	page, err = after.Read(background, journal, 0)
 	if err != nil || len(page.Entries) != 1 || page.Entries[0].Key != kept.Entry.Key {
 		t.Errorf("after the fail-over: %+v, %v", page, err)

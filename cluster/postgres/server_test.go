@@ -57,6 +57,7 @@ func newServer(t *testing.T) *testServer {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	s.dir = dir
+
 	if os.Getuid() == 0 {
 		nobody, err := user.Lookup("nobody")
 		if err != nil {

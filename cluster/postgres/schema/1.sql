@@ -449,6 +449,18 @@ set search_path = pg_catalog, pg_temp as $$
 	where o.owner = whose and o.sha256 = sum and o.piece = number and ctxfs.may(whose)
 $$;
 
+-- durability_1 returns how many servers have a commit before it is acknowledged. The owner of the schema
+-- needs pg_monitor to see the standbys of others.
+create function ctxfs.durability_1() returns text language sql stable security definer
+set search_path = pg_catalog, pg_temp as $$
+	select case
+		when current_setting('fsync') = 'off' or current_setting('synchronous_commit') in ('off', 'local') then 'unsafe'
+		when current_setting('synchronous_standby_names') = '' then 'one server'
+		when exists (select from pg_stat_replication where sync_state in ('sync', 'quorum')) then 'two servers'
+		else 'unknown'
+	end
+$$;
+
 -- Only other functions call these.
 revoke execute on function ctxfs.session_role(), ctxfs.may(text), ctxfs.require_sync(), ctxfs.enter(text),
 	ctxfs.owner_of(uuid),

@@ -137,6 +137,10 @@ func (r *rig) appendLocked(t *testing.T) {
 	var page shared.Page
 	err := b.AppendLocked(background, journal, 0, func(p shared.Page) (shared.Append, error) {
 		page = p
+		ended, cancel := context.WithTimeout(background, 200*time.Millisecond)
+		defer cancel()
+		rival, _ := seal(t, journal, next, "rival") // waits for the lock
+		want(t, a.Append(ended, rival), shared.ErrUnknown)
 		two, _ := seal(t, journal, next, "two")
 		return two, nil
 	})
