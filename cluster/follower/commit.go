@@ -168,9 +168,10 @@ func (c *Copy) take() *batch {
 	bytes := 0
 	for len(c.queue) > 0 && len(b.waiters) < shared.MaxRows {
 		w := c.queue[0]
-		if alone := w.Creates != nil; alone && len(b.waiters) > 0 || len(b.waiters) == 1 && b.waiters[0].Creates != nil {
-			break
+		if n := len(b.waiters); n > 0 && (w.Creates != nil || b.waiters[0].Creates != nil) {
+			break // a row that creates a session has an entry of its own
 		}
+
 		size := len(w.Content) + len(w.Body)
 		if isRecords(w.Kind) && size > maxInline {
 			size = 0
@@ -186,6 +187,7 @@ func (c *Copy) take() *batch {
 			break
 		}
 	}
+
 	if len(b.waiters) == 0 {
 		c.working = false
 		return nil

@@ -67,6 +67,10 @@ func newCopy(h *Host, owner string, journal shared.ID, files Files) (*Copy, erro
 	}
 
 	c := &Copy{host: h, owner: owner, journal: journal, files: files, mark: mark}
+	if mark.Ended { // the process died before it deleted the copy
+		c.state = Removed
+		return c, files.Drop()
+	}
 	if mark.Journal == (shared.ID{}) {
 		c.reset()
 	}
@@ -222,6 +226,7 @@ func (c *Copy) open(ctx context.Context, at shared.Position, page shared.Page) (
 	if at.I == 0 {
 		at = shared.Start(page.Root)
 	}
+
 	list := make([]openedEntry, 0, len(page.Entries))
 	for _, e := range page.Entries {
 		opened, next, err := shared.Open(at, e)
@@ -295,7 +300,7 @@ func (c *Copy) complete() error {
 // apply applies the next entry. The caller holds mu.
 func (c *Copy) apply(e *openedEntry, inherited bool) error {
 	after := c.mark
-	after.Position = e.after
+	after.Position, after.Ended = e.after, e.Ends() && !inherited
 	err := moveEnds(e.Rows, &after.Logs, inherited)
 	if err == nil {
 		err = c.files.Apply(&e.Opened, after)
@@ -309,7 +314,7 @@ func (c *Copy) apply(e *openedEntry, inherited bool) error {
 	if b := c.batch; b != nil && b.sealed.Entry.Key == e.Key {
 		b.found = true
 	}
-	if e.Ends() && !inherited {
+	if after.Ended {
 		c.state = Removed
 		return c.files.Drop()
 	}

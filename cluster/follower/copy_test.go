@@ -67,6 +67,18 @@ func TestNewLifeSetsOldCopyAside(t *testing.T) {
 	})
 }
 
+// A process that dies after it applied the removal deletes the copy when it starts again.
+func TestInterruptedRemovalIsFinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h, _, journal := newRig(t)
+		d := &memoryDisk{mark: Mark{Journal: journal, Position: shared.Position{I: 3}, Complete: true, Ended: true}}
+		c := openCopy(t, h, journal, d)
+		if err := appendText(c, "x\n"); !errors.Is(err, ErrRemoved) || !d.dropped {
+			t.Errorf("append: %v, dropped: %t", err, d.dropped)
+		}
+	})
+}
+
 // Two opens of a journal share one copy.
 func TestOneCopyPerJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -46,13 +46,14 @@ type Mark struct {
 	Journal shared.ID
 	shared.Position
 	Complete bool      // the copy has reached the end of the journal once
+	Ended    bool      // the last entry removed the session
 	Logs     [2]LogEnd // messages, events
 }
 
 // AppendMark appends the text form of a mark, one line with a checksum, to dst.
 func AppendMark(dst []byte, m Mark) []byte {
 	begin := len(dst)
-	dst = fmt.Appendf(dst, "%s %d %x %t", m.Journal, m.I, m.Chain, m.Complete)
+	dst = fmt.Appendf(dst, "%s %d %x %t %t", m.Journal, m.I, m.Chain, m.Complete, m.Ended)
 	for _, l := range m.Logs {
 		dst = fmt.Appendf(dst, " %d %x", l.Size, l.Chain)
 	}
@@ -63,20 +64,20 @@ func AppendMark(dst []byte, m Mark) []byte {
 // AppendMark does not write.
 func ParseMark(line []byte) (m Mark, ok bool) {
 	fields := bytes.Fields(line)
-	if len(fields) != 9 {
+	if len(fields) != 10 {
 		return Mark{}, false
 	}
 
 	m.Journal, _ = shared.ParseID(string(fields[0]))
 	m.I, _ = strconv.ParseUint(string(fields[1]), 10, 64)
-	m.Complete = string(fields[3]) == "true"
+	m.Complete, m.Ended = string(fields[3]) == "true", string(fields[4]) == "true"
 	hashes := []*shared.Hash{&m.Chain, (*shared.Hash)(&m.Logs[0].Chain), (*shared.Hash)(&m.Logs[1].Chain)}
-	for i, field := range [][]byte{fields[2], fields[5], fields[7]} {
+	for i, field := range [][]byte{fields[2], fields[6], fields[8]} {
 		if len(field) == hex.EncodedLen(len(hashes[i])) {
 			hex.Decode(hashes[i][:], field)
 		}
 	}
-	for i, field := range [][]byte{fields[4], fields[6]} {
+	for i, field := range [][]byte{fields[5], fields[7]} {
 		m.Logs[i].Size, _ = strconv.ParseInt(string(field), 10, 64)
 	}
 	return m, bytes.Equal(AppendMark(nil, m), line)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/shared"
 	"github.com/ctxfs/ctxfs/session/arrival"
@@ -13,6 +14,7 @@ import (
 // memoryDisk is the copy of one session on a host. It outlives the process of the host.
 type memoryDisk struct {
 	mu      sync.Mutex
+	created time.Time
 	full    bool
 	handle  int // of the process that may use the disk
 	mark    Mark
@@ -65,6 +67,7 @@ func (f *memoryFiles) Apply(e *shared.Opened, after Mark) error {
 	if err := f.usable(); err != nil {
 		return err
 	}
+
 	if len(f.chains) == 0 {
 		f.chains = append(f.chains, shared.Hash{})
 	}

@@ -20,9 +20,9 @@ const (
 
 // Resolve ends the state Ahead or Forked of a copy. In both cases the copy is set aside, and a new
 // one follows the database. KeepMine then appends the records of the old copy that the database
-// lacks, with their own keys; it drops settings and other rows. Resolve returns ErrDiverged if the copy did not diverge, the errors of
-// the store, and those of Commit; after a failure of KeepMine the records are in the copy that was
-// set aside.
+// lacks, with their own keys; it drops settings and other rows. Resolve returns an error if the copy
+// did not diverge, the errors of the store, and those of Commit. After a failure of KeepMine the
+// records are in the copy that was set aside.
 func (c *Copy) Resolve(ctx context.Context, keep Keep) error {
 	if s := c.State(); s != Ahead && s != Forked {
 		return fmt.Errorf("cannot resolve a copy that is %s", s)

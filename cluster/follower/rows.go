@@ -68,7 +68,7 @@ func moveEnds(rows []shared.Row, ends *[2]LogEnd, inherited bool) error {
 		a, ok := parseArrival(row)
 		end := &ends[logOf(row.Kind)]
 		if !ok || a.Off != end.Size {
-			return fmt.Errorf("%w: row of records at byte %d, and the log ends at %d", shared.ErrDamaged, a.Off, end.Size)
+			return fmt.Errorf("%w: records at byte %d, and the log ends at %d", shared.ErrDamaged, a.Off, end.Size)
 		}
 
 		chain, follows := a.Follows(end.Chain)

@@ -96,8 +96,23 @@ func (s *simulation) note(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps++
-	line := fmt.Sprintf("%12s ", time.Since(simulationBegin).Round(time.Microsecond)) + fmt.Sprintf(format, args...)
-	s.trace = append(s.trace, line)
+	at := time.Since(simulationBegin).Round(time.Microsecond)
+	for i, arg := range args {
+		if err, ok := arg.(error); ok {
+			args[i] = class(err)
+		}
+	}
+	s.trace = append(s.trace, fmt.Sprintf("%12s ", at)+fmt.Sprintf(format, args...))
+}
+
+// class returns the known error in err. Texts may differ between runs of one seed.
+func class(err error) error {
+	for _, known := range []error{shared.ErrUnknown, shared.ErrUnavailable, ErrDiverged, ErrRemoved, ErrStale} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	return err
 }
 
 var simulationBegin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of every bubble
@@ -189,7 +204,7 @@ func (h *simulatedHost) copyOf(j *simulatedJournal) (*Copy, *memoryDisk, int) {
 	defer h.mu.Unlock()
 	d := h.disks[j.id]
 	if d == nil {
-		d = &memoryDisk{}
+		d = &memoryDisk{created: time.Now()}
 		d.applied = func(e *shared.Opened, after Mark) { h.sim.applied(h, j, d, e, after) }
 		h.disks[j.id] = d
 	}
@@ -232,6 +247,15 @@ func (h *simulatedHost) operate(n int) {
 
 	kind := h.rng.IntN(100)
 	size := h.rng.IntN(10)
+	if kind < 20 { // a second writer, who is less patient
+		short := time.Duration(1+h.rng.IntN(8)) * time.Second
+		go func() {
+			time.Sleep(time.Duration(size) * 300 * time.Microsecond)
+			inner, end := context.WithTimeout(context.Background(), short)
+			defer end()
+			h.append(inner, c, d, j, life, n+100000, size+2)
+		}()
+	}
 	go func() {
 		defer cancel()
 		switch {
@@ -248,7 +272,8 @@ func (h *simulatedHost) operate(n int) {
 		case kind < 99:
 			h.remove(ctx, c, j, life)
 		default:
-			s.note("%s renames %s: %v", h.name, j.name, h.client.RenameSession(ctx, j.id, s.agent, fmt.Sprintf("%s-%d", h.name, n)))
+			err := h.client.RenameSession(ctx, j.id, s.agent, fmt.Sprintf("%s-%d", h.name, n))
+			s.note("%s renames %s: %v", h.name, j.name, err)
 		}
 		if took := time.Since(began); took > operationTimeout+tolerance {
 			s.mu.Lock()
@@ -330,10 +355,12 @@ func (h *simulatedHost) look(ctx context.Context, c *Copy, d *memoryDisk, j *sim
 		s.problem("%s shows an incomplete copy of %s", h.name, j.name)
 		s.mu.Unlock()
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if c.host.connected() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
 		s.has(h, j, d, began.Add(-maxBeatAge), "after a look")
+	} else {
+		s.has(h, j, d, d.created, "after a look without a connection")
 	}
 }
 
@@ -363,6 +390,7 @@ func (s *simulation) checkStatus(h *simulatedHost) {
 		if c == nil || d == nil {
 			continue
 		}
+
 		state, confirmed, ok := c.Status()
 		if ok && time.Since(confirmed) > maxConfirmAge {
 			s.problem("%s: status of %s is ok after %v", h.name, j.name, time.Since(confirmed))
@@ -386,7 +414,9 @@ func (s *simulation) checkStatus(h *simulatedHost) {
 func (s *simulation) addJournal(id shared.ID, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.journals = append(s.journals, &simulatedJournal{id: id, name: name, chains: map[uint64]shared.Hash{}, acknowledged: map[string]*simulatedRecord{}})
+	s.journals = append(s.journals, &simulatedJournal{
+		id: id, name: name, chains: map[uint64]shared.Hash{}, acknowledged: map[string]*simulatedRecord{},
+	})
 }
 
 // create creates a child in one transaction with a row of its parent.
@@ -506,6 +536,7 @@ func (s *simulation) misuse(rng *rand.Rand, h *simulatedHost, long time.Duration
 	if s.kind == "fail-over" {
 		return
 	}
+
 	s.mu.Lock()
 	s.divergent = true
 	s.mu.Unlock()
@@ -580,7 +611,8 @@ func (s *simulation) run() {
 
 	for i := range 2 + rng.IntN(2) {
 		h := &simulatedHost{
-			sim: s, name: fmt.Sprintf("h%d", i), bad: 0.04, disks: map[shared.ID]*memoryDisk{}, statements: map[string]int{},
+			sim: s, name: fmt.Sprintf("h%d", i), bad: 0.04,
+			disks: map[shared.ID]*memoryDisk{}, statements: map[string]int{},
 			rng: rand.New(rand.NewPCG(s.seed, uint64(10+i))),
 		}
 		h.db = s.db
@@ -652,8 +684,12 @@ func (s *simulation) agree(j *simulatedJournal) {
 		if removed && c.State() == Removed || s.divergent && (err != nil || len(list) == 0) {
 			continue
 		}
+		if removed && !s.divergent && c.State() != Removed {
+			s.problem("%s shows %s, which was removed", h.name, j.name)
+		}
 		if err != nil || c.Mark().I != uint64(len(list)) {
-			s.problem("%s of %s has %d entries at the end, want %d: %v, %s", j.name, h.name, c.Mark().I, len(list), err, c.State())
+			s.problem("%s of %s has %d entries at the end, want %d: %v, %s",
+				j.name, h.name, c.Mark().I, len(list), err, c.State())
 		}
 		if i == 0 || stored == nil {
 			stored = d.entries

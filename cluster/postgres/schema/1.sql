@@ -327,7 +327,7 @@ declare
 begin
 	select * into s from ctxfs.ctx_session x where x.journal = j and ctxfs.may(x.owner);
 	while s.base is not null and from_i < s.base_i loop
-		below := s.base_i;
+		below := least(below, s.base_i);
 		select * into s from ctxfs.ctx_session x where x.journal = s.base;
 	end loop;
 	for i, key, rows, body in

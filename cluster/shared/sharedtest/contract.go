@@ -265,8 +265,9 @@ func (r *rig) fork(t *testing.T) {
 	a, next := seal(t, first, positions[2], "own")
 	must(t, s.Append(background, a))
 	second := fork(first, next, "fork of a fork")
+	early := fork(first, positions[1], "fork at an entry of the base")
 	for journal, bodies := range map[shared.ID][]string{
-		base: {"0", "1", "2", "3"}, first: {"0", "1", "own"}, second: {"0", "1", "own"},
+		base: {"0", "1", "2", "3"}, first: {"0", "1", "own"}, second: {"0", "1", "own"}, early: {"0"},
 	} {
 		if got := readAll(t, s, journal); !slices.Equal(got, bodies) {
 			t.Errorf("a journal has %q, want %q", got, bodies)

@@ -66,7 +66,7 @@ func (t *tables) page(journal shared.ID, from uint64, limit int) (shared.Page, e
 	}
 	upTo := row.next
 	for from < row.baseI {
-		upTo = row.baseI
+		upTo = min(upTo, row.baseI)
 		if row = t.sessions[row.base]; row == nil {
 			return page, shared.ErrMissing
 		}
