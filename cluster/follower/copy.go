@@ -68,8 +68,8 @@ func newCopy(h *Host, owner string, journal shared.ID, files Files) (*Copy, erro
 
 	c := &Copy{host: h, owner: owner, journal: journal, files: files, mark: mark}
 	if mark.Ended { // the process died before it deleted the copy
-		c.state = Removed
-		return c, files.Drop()
+		c.state, c.stale = Removed, files.Drop() // after a failure, the next open tries again
+		return c, nil
 	}
 	if mark.Journal == (shared.ID{}) {
 		c.reset()
