@@ -428,19 +428,27 @@ func (c *Copy) conclude(ctx context.Context, b *batch, earlier []openedEntry, er
 	return err
 }
 
+// errLost reports that a restore of the database removed an entry before the copy had it.
+var errLost = errors.New("the database no longer has an entry that it acknowledged")
+
 // adopt applies an entry that was acknowledged, after the entries before it. The write succeeded,
-// even if the copy cannot have it now; then the copy is stale.
+// even if the copy cannot have it now; then the copy is stale. It returns errLost.
 func (c *Copy) adopt(ctx context.Context, b *batch, earlier []openedEntry) error {
-	if c.applyOwn(b, earlier) {
-		if err := c.catchUp(ctx); err != nil {
-			c.mu.Lock()
-			c.stale = err
-			c.mu.Unlock()
-		}
+	var err error
+	gap := c.applyOwn(b, earlier)
+	if gap {
+		err = c.catchUp(ctx)
 	}
+
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case err != nil:
+		c.stale = err
+	case gap && !b.found:
+		return errLost
+	}
 	b.found = true
-	c.mu.Unlock()
 	return nil
 }
 

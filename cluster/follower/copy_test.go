@@ -28,6 +28,7 @@ func newRig(t *testing.T) (h *Host, db *sharedtest.Database, journal shared.ID) 
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	h = NewHost(store, Options{Name: "a", Format: 1})
 	ctx, cancel := context.WithCancel(context.Background())
 	go h.Run(ctx)
@@ -133,6 +134,7 @@ func TestFullDiskKeepsTheRecord(t *testing.T) {
 		if err := c.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+
 		d.full = true
 		if err := appendText(c, "one\n"); err != nil {
 			t.Errorf("append: %v", err)

@@ -14,6 +14,7 @@ import (
 // memoryDisk is the copy of one session on a host. It outlives the process of the host.
 type memoryDisk struct {
 	mu      sync.Mutex
+	session string // id in hex, the start of the chains of its logs
 	created time.Time
 	full    bool
 	handle  int // of the process that may use the disk
@@ -60,7 +61,7 @@ func (f *memoryFiles) Load() (Mark, error) {
 }
 
 func (f *memoryFiles) Seeds() [2]arrival.Hash {
-	return [2]arrival.Hash{arrival.ChainSeed("00", "messages"), arrival.ChainSeed("00", "events")}
+	return [2]arrival.Hash{arrival.ChainSeed(f.session, "messages"), arrival.ChainSeed(f.session, "events")}
 }
 
 func (f *memoryFiles) Apply(e *shared.Opened, after Mark) error {

@@ -204,7 +204,7 @@ func (h *simulatedHost) copyOf(j *simulatedJournal) (*Copy, *memoryDisk, int) {
 	defer h.mu.Unlock()
 	d := h.disks[j.id]
 	if d == nil {
-		d = &memoryDisk{created: time.Now()}
+		d = &memoryDisk{created: time.Now(), session: fmt.Sprintf("%x", j.id[:])}
 		d.applied = func(e *shared.Opened, after Mark) { h.sim.applied(h, j, d, e, after) }
 		h.disks[j.id] = d
 	}
@@ -253,7 +253,13 @@ func (h *simulatedHost) operate(n int) {
 			time.Sleep(time.Duration(size) * 300 * time.Microsecond)
 			inner, end := context.WithTimeout(context.Background(), short)
 			defer end()
+			began := time.Now()
 			h.append(inner, c, d, j, life, n+100000, size+2)
+			if took := time.Since(began); took > short+tolerance {
+				s.mu.Lock()
+				s.problem("an append of %s to %s took %v instead of %v", h.name, j.name, took, short)
+				s.mu.Unlock()
+			}
 		}()
 	}
 	go func() {
@@ -350,6 +356,7 @@ func (h *simulatedHost) look(ctx context.Context, c *Copy, d *memoryDisk, j *sim
 	if err != nil || !h.alive(life) || c.State() != Following {
 		return
 	}
+
 	if !c.Mark().Complete {
 		s.mu.Lock()
 		s.problem("%s shows an incomplete copy of %s", h.name, j.name)

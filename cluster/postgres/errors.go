@@ -16,7 +16,7 @@ var (
 	ErrUnsafe = errors.New("refused without --unsafe")
 	// ErrSettings reports a server or pooler that does not keep the settings of a session.
 	ErrSettings = errors.New("the server did not accept a setting")
-	// ErrSchema reports a database without the schema, or with a version that this ctxfs cannot use.
+	// ErrSchema reports a database without the schema, or with a version that ctxfs cannot use.
 	ErrSchema = errors.New("the database has no usable schema; run ctxfs cluster migrate")
 )
 

@@ -289,7 +289,7 @@ func TestFailOverLosesVisibleEntries(t *testing.T) {
 	suite.Matrix(t, "it needs PostgreSQL")
 	first := primary(t, "wal_level=replica", "max_wal_senders=4", "hot_standby=on")
 	standby := newServer(t)
-	standby.run("pg_basebackup", "-h", first.dir, "-U", "root", "-D", standby.data(), "-R", "-X", "stream", "-c", "fast")
+	standby.run("pg_basebackup", "-h", first.dir, "-U", "root", "-D", standby.data(), "-R", "-c", "fast")
 	connection := fmt.Sprintf("primary_conninfo=host=%s user=root application_name=standby", first.dir)
 	standby.start("hot_standby=on", strings.ReplaceAll(connection, "'", ""))
 	t.Cleanup(standby.stop)
@@ -300,7 +300,8 @@ func TestFailOverLosesVisibleEntries(t *testing.T) {
 	}
 	defer root.Close(background)
 	for _, statement := range []string{
-		"grant pg_monitor to admin", "alter system set synchronous_standby_names = 'standby'", "select pg_reload_conf()",
+		"grant pg_monitor to admin", "alter system set synchronous_standby_names = 'standby'",
+		"select pg_reload_conf()",
 	} {
 		if _, err := root.Exec(background, statement); err != nil {
 			t.Fatal(err)

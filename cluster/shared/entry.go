@@ -158,7 +158,8 @@ func Seal(at Position, key ID, host string, format int, rows []Row) (Entry, Posi
 		body = append(body, r.Body...)
 	}
 	if len(rows) > MaxRows || len(packed) > maxRows || len(body) > MaxBody {
-		return Entry{}, at, fmt.Errorf("%w: %d rows, %d bytes, bodies of %d bytes", ErrTooLarge, len(rows), len(packed), len(body))
+		const sizes = "%w: %d rows, %d bytes, bodies of %d bytes"
+		return Entry{}, at, fmt.Errorf(sizes, ErrTooLarge, len(rows), len(packed), len(body))
 	}
 
 	next := at.after(packed, body, format, host)

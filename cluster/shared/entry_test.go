@@ -35,6 +35,7 @@ func TestSealedEntriesOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+
 			got, after, err := Open(reader, e)
 			same := func(a, b Row) bool {
 				return a.Kind == b.Kind && bytes.Equal(a.Content, b.Content) && bytes.Equal(a.Body, b.Body)
@@ -56,6 +57,7 @@ func TestChangedEntriesFail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+
 		e.Rows, e.Body = slices.Clone(e.Rows), slices.Clone(e.Body)
 		switch part := rapid.SampledFrom([]string{"rows", "body", "number", "chain"}).Draw(t, "part"); {
 		case part == "number":

@@ -126,7 +126,9 @@ func (c *Client) write(ctx context.Context, call string, journal shared.ID, t tr
 }
 
 // query reads the rows that are visible.
-func (c *Client) query(ctx context.Context, call string, journal shared.ID, read func(t *tables) error) (shared.Server, error) {
+func (c *Client) query(
+	ctx context.Context, call string, journal shared.ID, read func(t *tables) error,
+) (shared.Server, error) {
 	s, err := c.send(ctx, call, journal, func(s *server, gone <-chan struct{}) error {
 		c.db.mu.Lock()
 		defer c.db.mu.Unlock()
@@ -150,6 +152,7 @@ func (c *Client) appendTransaction(a shared.Append) transaction {
 		check: func(t *tables) error { return t.checkAppend(&a) },
 		apply: func(t *tables) { t.append(&a) },
 	}
+
 	if c.db.MutantKeyOnly {
 		t.check = func(t *tables) error {
 			row := t.sessions[a.Journal]
@@ -174,7 +177,9 @@ func (c *Client) Append(ctx context.Context, a shared.Append) error {
 	return err
 }
 
-func (c *Client) AppendLocked(ctx context.Context, journal shared.ID, from uint64, build func(shared.Page) (shared.Append, error)) error {
+func (c *Client) AppendLocked(
+	ctx context.Context, journal shared.ID, from uint64, build func(shared.Page) (shared.Append, error),
+) error {
 	keys := []string{journalKey(journal)}
 	var page shared.Page
 	locked := make(chan struct{}, 1) // holds a value while the row is locked and nobody commits
@@ -367,6 +372,7 @@ func (c *Client) RenameAgent(ctx context.Context, id shared.ID, name string) err
 			}
 			return nil
 		},
+
 		apply: func(t *tables) {
 			if a := t.agents[id]; a.Name != name {
 				a.Name, a.Version = name, t.bump(a.Owner)
@@ -389,6 +395,7 @@ func (c *Client) RenameSession(ctx context.Context, journal, agent shared.ID, na
 			}
 			return nil
 		},
+
 		apply: func(t *tables) {
 			if row := t.sessions[journal]; row.Name != name || row.Agent != agent {
 				row.Name, row.Agent, row.Version = name, agent, t.bump(row.owner)
@@ -412,6 +419,7 @@ func (c *Client) RemoveAgent(ctx context.Context, id shared.ID) error {
 			}
 			return nil
 		},
+
 		apply: func(t *tables) {
 			if a := t.agents[id]; !a.Removed {
 				a.Removed, a.Version = true, t.bump(a.Owner)

@@ -16,6 +16,7 @@ import (
 // owner u1; all of them reach the same database.
 func Contract(t *testing.T, open func(t *testing.T, host string) shared.Store) {
 	r := &rig{open: open}
+
 	for _, c := range []struct {
 		name string
 		run  func(t *testing.T)
@@ -57,7 +58,8 @@ func (r *rig) session(t *testing.T, s shared.Store) (journal, agent shared.ID) {
 // seal returns an append with one row at a position.
 func seal(t *testing.T, journal shared.ID, at shared.Position, body string) (shared.Append, shared.Position) {
 	t.Helper()
-	e, next, err := shared.Seal(at, shared.NewID(), "host", 1, []shared.Row{{Kind: shared.Control, Body: []byte(body)}})
+	rows := []shared.Row{{Kind: shared.Control, Body: []byte(body)}}
+	e, next, err := shared.Seal(at, shared.NewID(), "host", 1, rows)
 	must(t, err)
 	return shared.Append{Journal: journal, Prev: at, Entry: e, Head: next.Chain, Sizes: [2]int64{int64(next.I), 2}}, next
 }
@@ -92,6 +94,7 @@ func readAll(t *testing.T, s shared.Store, journal shared.ID) (bodies []string) 
 			must(t, err)
 			bodies, at = append(bodies, string(opened.Rows[0].Body)), next
 		}
+
 		if at.I == page.Next {
 			if at.Chain != page.Head {
 				t.Errorf("the head differs from the chain of %d entries", at.I)
@@ -201,6 +204,7 @@ func (r *rig) twoHosts(t *testing.T) {
 		})
 	}
 	all.Wait()
+
 	got := readAll(t, r.open(t, "c"), journal)
 	slices.Sort(got)
 	if len(got) != 2*each || got[each-1] != "a" || got[each] != "b" {
@@ -231,9 +235,11 @@ func (r *rig) pages(t *testing.T) {
 		must(t, s.Append(background, a))
 		at = next
 	}
+
 	page, err := s.Read(background, journal, 3)
 	must(t, err)
-	if len(page.Entries) != 2 || page.Entries[0].I != 3 || page.Next != 5 || page.Head != at.Chain || page.Server == "" {
+	if len(page.Entries) != 2 || page.Entries[0].I != 3 || page.Next != 5 || page.Head != at.Chain ||
+		page.Server == "" {
 		t.Errorf("page %+v", page)
 	}
 	if page, err = s.Read(background, journal, 5); err != nil || len(page.Entries) != 0 {
