@@ -434,27 +434,26 @@ var errLost = errors.New("the database no longer has an entry that it acknowledg
 // adopt applies an entry that was acknowledged, after the entries before it. The write succeeded,
 // even if the copy cannot have it now; then the copy is stale. It returns errLost.
 func (c *Copy) adopt(ctx context.Context, b *batch, earlier []openedEntry) error {
-	var err error
-	gap := c.applyOwn(b, earlier)
+	gap, err := c.applyOwn(b, earlier)
 	if gap {
 		err = c.catchUp(ctx)
 	}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case err != nil:
+	if err == nil && !b.found {
+		return errLost // the copy has another entry in its place
+	}
+	if err != nil {
 		c.stale = err
-	case gap && !b.found:
-		return errLost
 	}
 	b.found = true
 	return nil
 }
 
 // applyOwn applies earlier and the entry of a batch. gap reports that the copy lacks entries before
-// them.
-func (c *Copy) applyOwn(b *batch, earlier []openedEntry) (gap bool) {
+// them. It returns the error of the disk.
+func (c *Copy) applyOwn(b *batch, earlier []openedEntry) (gap bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mark.I == 0 && b.sealed.Prev.I == 0 {
@@ -465,13 +464,13 @@ func (c *Copy) applyOwn(b *batch, earlier []openedEntry) (gap bool) {
 			continue // a poll was faster
 		}
 		if e.I > c.mark.I {
-			return true
+			return true, nil
 		}
 		if err := c.apply(&e, false); err != nil {
-			return false
+			return false, err
 		}
 	}
-	return false
+	return false, nil
 }
 
 // unsent notes that no statement with the batch is or will be stored.

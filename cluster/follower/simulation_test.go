@@ -8,6 +8,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -737,6 +738,11 @@ func simulate(t *testing.T, seed uint64, prepare func(*sharedtest.Database)) (s 
 	return s
 }
 
+// rareSeeds are runs in which a mistake showed that other runs rarely show.
+var rareSeeds = []uint64{
+	500678, // the answer to a commit arrives after a restore, when another entry has its place
+}
+
 func TestSimulation(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so that a seed gives one order of steps
 	runs, seed := suite.Pick(t, 40, 1000), suite.Seed()
@@ -747,9 +753,14 @@ func TestSimulation(t *testing.T) {
 		seed = *seedFlag
 	}
 
+	seeds := slices.Clone(rareSeeds)
+	for i := range uint64(runs) {
+		seeds = append(seeds, seed+i)
+	}
+
 	began, faults, steps, records := time.Now(), 0, 0, 0
-	for i := range runs {
-		s := simulate(t, seed+uint64(i), nil)
+	for _, seed := range seeds {
+		s := simulate(t, seed, nil)
 		faults, steps, records = faults+s.faults, steps+s.steps, records+len(s.records)
 		if *logFlag {
 			t.Logf("seed %d\n%s", s.seed, strings.Join(s.trace, "\n"))
@@ -759,7 +770,7 @@ func TestSimulation(t *testing.T) {
 				strings.Join(s.problems[:min(10, len(s.problems))], "\n"))
 		}
 	}
-	t.Logf("%d runs, %d faults, %d steps, %d records in %v", runs, faults, steps, records, time.Since(began))
+	t.Logf("%d runs, %d faults, %d steps, %d records in %v", len(seeds), faults, steps, records, time.Since(began))
 }
 
 // A seed gives the same steps each time.
