@@ -52,8 +52,6 @@ var mutants = []mutant{
 		"	gap, err := c.applyOwn(b, earlier)\n",
 		"	gap, err := false, error(nil)\n	b.found = true\n"},
 	{"another entry in the own place counts", "commit.go", "if err == nil && !b.found {", "if false {"},
-	{"a gap before an own entry is ignored", "commit.go",
-		"			return true, nil\n", "			continue\n"},
 	{"an incomplete copy is shown", "copy.go",
 		"	case !c.mark.Complete:\n		return", "	case false:\n		return"},
 	{"a stale copy is shown", "copy.go", "	case c.stale != nil:\n", "	case false:\n"},
