@@ -235,21 +235,28 @@ func (s *simulation) applied(h *simulatedHost, j *simulatedJournal, d *memoryDis
 	}
 }
 
+// draw returns a random number below n. Both drivers of a host use it.
+func (h *simulatedHost) draw(n int) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rng.IntN(n)
+}
+
 // operate runs one random operation of a host.
 func (h *simulatedHost) operate(n int) {
 	s := h.sim
 	s.mu.Lock()
-	j := s.journals[h.rng.IntN(len(s.journals))]
+	j := s.journals[h.draw(len(s.journals))]
 	s.mu.Unlock()
 	c, d, life := h.copyOf(j)
 	ctx, cancel := context.WithTimeout(context.Background(), operationTimeout)
 	defer cancel()
 	began := time.Now()
 
-	kind := h.rng.IntN(100)
-	size := h.rng.IntN(10)
+	kind := h.draw(100)
+	size := h.draw(10)
 	if kind < 20 { // a second writer, who is less patient
-		short := time.Duration(1+h.rng.IntN(8)) * time.Second
+		short := time.Duration(1+h.draw(8)) * time.Second
 		go func() {
 			time.Sleep(time.Duration(size) * 300 * time.Microsecond)
 			inner, end := context.WithTimeout(context.Background(), short)
