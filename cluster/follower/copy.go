@@ -108,8 +108,8 @@ func (c *Copy) Status() (s State, confirmed time.Time, ok bool) {
 	return c.state, c.confirmed, ok
 }
 
-// Look makes the copy as new as the journal is when Look begins. If the host still reaches a server
-// that another one has replaced, the copy may be maxBeatAge older. A complete copy of a host without
+// Look makes the copy as new as the journal is when Look begins. If the host still reaches a
+// server that another one has replaced, the copy may be maxBeatAge older. A complete copy of a host without
 // a connection is served as it is after disconnectedWait. Look returns an error if the copy must not
 // be read: shared.ErrUnavailable before it was complete once, ErrStale, or ErrRemoved.
 func (c *Copy) Look(ctx context.Context) error {

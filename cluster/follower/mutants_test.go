@@ -2,6 +2,7 @@ package follower
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,11 +91,17 @@ var mutants = []mutant{
 	{"keep-mine forgets the records", "resolve.go", "err != nil || keep == KeepCluster {", "true {"},
 }
 
+var allFlag = flag.Bool("all-mutants", false, "run all mutants; by default, the first three")
+
 // Each mutant must fail a test. The copy of the code is an overlay, so that no file of the
 // repository changes.
 func TestMutantsAreCaught(t *testing.T) {
 	suite.Matrix(t, "it compiles the package once for each mutant")
-	for _, m := range mutants {
+	list := mutants
+	if !*allFlag {
+		list = list[:3]
+	}
+	for _, m := range list {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if out, passed := runMutant(t, m); passed {

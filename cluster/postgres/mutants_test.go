@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,9 +33,15 @@ var mutants = []struct{ name, file, from, to string }{
 	{"cancel requests are sent", "connect.go", "if ctx.Value(dialing{}) == nil {", "if false {"},
 }
 
+var allFlag = flag.Bool("all-mutants", false, "run all mutants; by default, the first three")
+
 func TestMutantsAreCaught(t *testing.T) {
 	suite.Matrix(t, "it starts servers for each mutant")
-	for _, m := range mutants {
+	list := mutants
+	if !*allFlag {
+		list = list[:3]
+	}
+	for _, m := range list {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			source, err := os.ReadFile(m.file)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ctxfs/ctxfs/cluster/shared"
@@ -25,11 +26,12 @@ type Fault struct {
 
 // Client is the connection of one host to a Database. It implements shared.Store.
 type Client struct {
-	db     *Database
 	host   string
 	faults func(call string, journal shared.ID) Fault
 
-	server *server // of the connection; nil: none. Database.mu guards it
+	mu     sync.Mutex
+	db     *Database
+	server *server // of the connection; nil: none
 }
 
 var _ shared.Store = (*Client)(nil)
@@ -45,14 +47,23 @@ func (db *Database) Client(host string, faults func(call string, journal shared.
 
 // Move connects the client to another database.
 func (c *Client) Move(db *Database) {
-	c.db.mu.Lock()
-	defer c.db.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.db, c.server = db, nil
+}
+
+// database returns the database that the client is connected to.
+func (c *Client) database() *Database {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.db
 }
 
 // connect returns the server of the connection. A new connection reaches any server that answers as
 // a primary.
 func (c *Client) connect(f Fault) *server {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.db.mu.Lock()
 	defer c.db.mu.Unlock()
 	if c.server != nil && c.server.dead {
@@ -67,8 +78,8 @@ func (c *Client) connect(f Fault) *server {
 
 // broken closes the connection.
 func (c *Client) broken(s *server) {
-	c.db.mu.Lock()
-	defer c.db.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.server == s {
 		c.server = nil
 	}
@@ -130,8 +141,8 @@ func (c *Client) query(
 	ctx context.Context, call string, journal shared.ID, read func(t *tables) error,
 ) (shared.Server, error) {
 	s, err := c.send(ctx, call, journal, func(s *server, gone <-chan struct{}) error {
-		c.db.mu.Lock()
-		defer c.db.mu.Unlock()
+		s.db.mu.Lock()
+		defer s.db.mu.Unlock()
 		if s.dead {
 			return errLost
 		}
@@ -153,7 +164,8 @@ func (c *Client) appendTransaction(a shared.Append) transaction {
 		apply: func(t *tables) { t.append(&a) },
 	}
 
-	if c.db.MutantKeyOnly {
+	db := c.database()
+	if db.MutantKeyOnly {
 		t.check = func(t *tables) error {
 			row := t.sessions[a.Journal]
 			if row == nil || slices.ContainsFunc(row.entries, func(e shared.Entry) bool { return e.I == a.Entry.I }) {
@@ -163,11 +175,11 @@ func (c *Client) appendTransaction(a shared.Append) transaction {
 		}
 	}
 	if a.Removes || a.Creates != nil {
-		c.db.mu.Lock()
-		if row := c.db.primary.visible.sessions[a.Journal]; row != nil {
+		db.mu.Lock()
+		if row := db.primary.visible.sessions[a.Journal]; row != nil {
 			t.keys = append(t.keys, ownerKey(row.owner))
 		}
-		c.db.mu.Unlock()
+		db.mu.Unlock()
 	}
 	return t
 }
@@ -192,8 +204,8 @@ func (c *Client) AppendLocked(
 			time.Sleep(idleTransaction)
 			c.release(s, keys, locked)
 		}()
-		c.db.mu.Lock()
-		defer c.db.mu.Unlock()
+		s.db.mu.Lock()
+		defer s.db.mu.Unlock()
 		var err error
 		page, err = s.visible.page(journal, from, c.pageLimit())
 		return err
@@ -251,8 +263,8 @@ func (c *Client) release(s *server, keys []string, locked chan struct{}) {
 }
 
 func (c *Client) pageLimit() int {
-	if c.db.PageEntries > 0 {
-		return c.db.PageEntries
+	if n := c.database().PageEntries; n > 0 {
+		return n
 	}
 	return defaultPageLimit
 }
@@ -342,9 +354,10 @@ func (c *Client) CreateAgent(ctx context.Context, a shared.Agent) error {
 
 // ofAgent returns the keys for a change of an agent's names.
 func (c *Client) ofAgent(id shared.ID) []string {
-	c.db.mu.Lock()
-	defer c.db.mu.Unlock()
-	if a := c.db.primary.visible.agents[id]; a != nil {
+	db := c.database()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if a := db.primary.visible.agents[id]; a != nil {
 		return []string{ownerKey(a.Owner)}
 	}
 	return []string{ownerKey("")}
