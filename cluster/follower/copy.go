@@ -109,9 +109,9 @@ func (c *Copy) Status() (s State, confirmed time.Time, ok bool) {
 }
 
 // Look makes the copy as new as the journal is when Look begins. If the host still reaches a
-// server that another one has replaced, the copy may be maxBeatAge older. A complete copy of a host without
-// a connection is served as it is after disconnectedWait. Look returns an error if the copy must not
-// be read: shared.ErrUnavailable before it was complete once, ErrStale, or ErrRemoved.
+// server that another one has replaced, the copy may be maxBeatAge older. Without a connection, a
+// complete copy is served as it is after disconnectedWait. Look returns an error if the copy must
+// not be read: shared.ErrUnavailable before it was complete once, ErrStale, or ErrRemoved.
 func (c *Copy) Look(ctx context.Context) error {
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -9,8 +9,8 @@
 //
 // # Decisions
 //
-//   - A copy applies an entry only if it survives a fail-over: its own append was acknowledged, or a
-//     fence on the same server followed the read, or the own append under the journal's lock did.
+//   - A copy applies an entry only if it survives a fail-over: its own append was acknowledged, or
+//     a fence on the same server followed the read, or the own append under the journal's lock did.
 //   - After an unknown outcome, the same entry is sent again until a confirmed read finds it, or
 //     another one in its place, or the deadline of the requests has passed.
 //   - A request fails with shared.ErrUnavailable only if no statement with it was ever sent, or all

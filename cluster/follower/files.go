@@ -14,8 +14,8 @@ import (
 
 // Files is the local copy of one session on the disk of a host. Calls for one copy do not overlap.
 type Files interface {
-	// Load returns what the copy holds, and the zero Mark if there is none. It first removes what an
-	// interrupted Apply left behind the mark.
+	// Load returns what the copy holds, and the zero Mark if there is none. It first removes what
+	// an interrupted Apply left after the mark.
 	Load() (Mark, error)
 	// Seeds returns the chain before the first row of messages and of events.
 	Seeds() [2]arrival.Hash

@@ -77,8 +77,8 @@ func (h *Host) Open(owner string, journal shared.ID, files func() (Files, error)
 	return c, err
 }
 
-// Close forgets the copy of a journal, for a session that is no longer open. Callers of the copy must
-// have returned.
+// Close forgets the copy of a journal, for a session that is no longer open. Callers of the copy
+// must have returned.
 func (h *Host) Close(journal shared.ID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

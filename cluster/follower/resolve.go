@@ -20,8 +20,8 @@ const (
 
 // Resolve ends the state Ahead or Forked of a copy. In both cases the copy is set aside, and a new
 // one follows the database. KeepMine then appends the records of the old copy that the database
-// lacks, with their own keys; it drops settings and other rows. Resolve returns an error if the copy
-// did not diverge, the errors of the store, and those of Commit. After a failure of KeepMine the
+// lacks, with their own keys; it drops settings and other rows. Resolve returns an error if the
+// copy did not diverge, the errors of the store, and those of Commit. After a failure of KeepMine the
 // records are in the copy that was set aside.
 func (c *Copy) Resolve(ctx context.Context, keep Keep) error {
 	if s := c.State(); s != Ahead && s != Forked {

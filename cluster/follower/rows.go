@@ -32,8 +32,8 @@ func logOf(k shared.Kind) int {
 	return 1
 }
 
-// buildRow returns the row of a request after ends, which it moves. It always writes the whole value
-// of a log's chain.
+// buildRow returns the row of a request after ends, which it moves. It always writes the whole
+// value of a log's chain.
 func buildRow(r *Request, ends *[2]LogEnd, now time.Time) shared.Row {
 	if !isRecords(r.Kind) {
 		return shared.Row{Kind: r.Kind, Content: r.Content, Body: r.Body}

@@ -295,13 +295,3 @@ func (s *Store) checkSchema(ctx context.Context, c *connection) error {
 	}
 	return err
 }
-
-// Durability returns "two servers" or "one server" if so many have a commit before it is
-// acknowledged, "unsafe" if a crash of the server may lose it, and "unknown" if the server does not
-// show its standbys. The answer may change at any time.
-func (s *Store) Durability(ctx context.Context) (answer string, err error) {
-	err = s.use(ctx, false, func(c *connection) error {
-		return c.QueryRow(ctx, "select ctxfs.durability_1()").Scan(&answer)
-	})
-	return answer, err
-}

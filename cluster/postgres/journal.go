@@ -53,6 +53,13 @@ func notNil(b []byte) []byte {
 	return b
 }
 
+func sessionArgs(n shared.NewSession) []any {
+	return []any{
+		uuid(n.Journal), uuid(n.ID), uuid(n.Agent), n.Name, optional(n.Base), int64(n.BaseI), n.Head[:],
+		n.Sizes[0], n.Sizes[1],
+	}
+}
+
 // AppendLocked stores an entry in two round trips while the journal is locked; see shared.Journals.
 func (s *Store) AppendLocked(
 	ctx context.Context, journal shared.ID, from uint64, build func(shared.Page) (shared.Append, error),
@@ -223,4 +230,14 @@ func (s *Store) Heads(
 	})
 	err = s.use(ctx, false, func(c *connection) error { return c.SendBatch(ctx, batch).Close() })
 	return heads, server, err
+}
+
+// Durability returns "two servers" or "one server" if so many have a commit before it is
+// acknowledged, "unsafe" if a crash of the server may lose it, and "unknown" if the server does not
+// show its standbys. The answer may change at any time.
+func (s *Store) Durability(ctx context.Context) (answer string, err error) {
+	err = s.use(ctx, false, func(c *connection) error {
+		return c.QueryRow(ctx, "select ctxfs.durability_1()").Scan(&answer)
+	})
+	return answer, err
 }

@@ -30,13 +30,6 @@ func (s *Store) CreateSession(ctx context.Context, n shared.NewSession) error {
 	return s.change(ctx, "select ctxfs.create_session_1($1, $2, $3, $4, $5, $6, $7, $8, $9)", sessionArgs(n)...)
 }
 
-func sessionArgs(n shared.NewSession) []any {
-	return []any{
-		uuid(n.Journal), uuid(n.ID), uuid(n.Agent), n.Name, optional(n.Base), int64(n.BaseI), n.Head[:],
-		n.Sizes[0], n.Sizes[1],
-	}
-}
-
 // RenameAgent changes the name of an agent; see shared.Store.
 func (s *Store) RenameAgent(ctx context.Context, id shared.ID, name string) error {
 	return s.change(ctx, "select ctxfs.rename_agent_1($1, $2)", uuid(id), name)

@@ -143,8 +143,8 @@ func (o *Opened) Ends() bool {
 }
 
 // Seal returns the entry with the given rows at a position, and the position after it. It returns
-// ErrTooLarge if the rows exceed a limit, and ErrDamaged if host is not 1 to 64 letters, digits, and
-// hyphens, or format is not positive.
+// ErrTooLarge if the rows exceed a limit, and ErrDamaged if host is not 1 to 64 letters, digits,
+// and hyphens, or format is not positive.
 func Seal(at Position, key ID, host string, format int, rows []Row) (Entry, Position, error) {
 	if !isHost(host) || format <= 0 || format > maxInner {
 		return Entry{}, at, fmt.Errorf("%w: host %q, format %d", ErrDamaged, host, format)

@@ -65,8 +65,8 @@ type Head struct {
 // cancel request, because a canceled commit becomes visible before other servers have it.
 type Journals interface {
 	// Append stores one entry if the journal is at Prev and its session is not removed. A nil error
-	// means that the entry survives a fail-over. A repeated call waits for an earlier one that still
-	// runs. Append returns ErrConflict if the journal is elsewhere, removed, or missing, and the
+	// means that the entry survives a fail-over. A repeated call waits for an earlier one that
+	// still runs. Append returns ErrConflict if the journal is elsewhere, removed, or missing, and the
 	// errors of CreateSession for a child.
 	Append(ctx context.Context, a Append) error
 
@@ -99,8 +99,8 @@ type Journals interface {
 type Objects interface {
 	// PutObject stores content by its hash. A repeated call succeeds.
 	PutObject(ctx context.Context, owner string, content []byte) (Hash, error)
-	// Object returns a stored content of the given size. It returns ErrMissing if the database lacks
-	// a piece, and ErrDamaged if the content has another hash.
+	// Object returns a stored content of the given size. It returns ErrMissing if the database
+	// lacks a piece, and ErrDamaged if the content has another hash.
 	Object(ctx context.Context, owner string, sum Hash, size int64) ([]byte, error)
 }
 
