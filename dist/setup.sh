@@ -36,7 +36,7 @@ if [ "$what" = race ]; then
 fi
 if [ "$what" = matrix ]; then
 	needs="$needs node=nodejs npm=npm podman=podman conmon=conmon runc=runc dockerd=docker.io docker=docker.io busybox=busybox-static
-		docker-compose=docker-compose sshd=openssh-server ssh=openssh-client systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg chromium=chromium"
+		/usr/lib/postgresql=postgresql docker-compose=docker-compose sshd=openssh-server ssh=openssh-client systemctl=systemd nsenter=util-linux lintian=lintian dpkg-deb=dpkg chromium=chromium"
 fi
 missing=
 for pair in $needs; do

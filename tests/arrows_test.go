@@ -2,6 +2,12 @@ package tests
 
 // arrows is which rooms a room may import. A new room gets its line here.
 var arrows = map[string][]string{
+	// The store that several hosts share.
+	"cluster/shared":            {},
+	"cluster/shared/sharedtest": {"cluster/shared"},
+	"cluster/postgres":          {"cluster/shared"},
+	"cluster/follower":          {"cluster/shared", "internal/vfs", "session/arrival"},
+
 	"ctxabi":          {},
 	"internal":        {},
 	"internal/tokens": {"ctxabi"},
@@ -218,20 +224,21 @@ var arrows = map[string][]string{
 
 // testArrows are what a room's test files may import beside that.
 var testArrows = map[string][]string{
-	"ctxabi":          {"internal/tokens"}, // weights are measured against exact counts
-	"cmd/ctxfs":       {"internal/daemon", "internal/locate", "internal/mounts", "internal/suite", "session"},
-	"examples/gen":    {"ctxabi"},                           // the example's records pass the check
-	"session/blob":    {"session"},                          // a session is what keeps them
-	"session":         {"session/check", "session/arrival"}, // each test ends with a check of its store
-	"session/log":     {"session", "session/check"},         // a store is what its logs are tested in
-	"fs":              {"pack/source"},
-	"pack":            {"session", "session/log"}, // the example of a history in memory
-	"gc/world":        {"session/disk"},
-	"internal/locate": {"session/disk"},
-	"pack/builder":    {"session/arrival"},
-	"search":          {"internal/vfs"},
-	"views/inspect":   {"session/arrival", "session/disk"},
+	"cluster/postgres": {"cluster/follower", "session/arrival"}, // two hosts and a real server
+	"ctxabi":           {"internal/tokens"},                     // weights are measured against exact counts
+	"cmd/ctxfs":        {"internal/daemon", "internal/locate", "internal/mounts", "internal/suite", "session"},
+	"examples/gen":     {"ctxabi"},                           // the example's records pass the check
+	"session/blob":     {"session"},                          // a session is what keeps them
+	"session":          {"session/check", "session/arrival"}, // each test ends with a check of its store
+	"session/log":      {"session", "session/check"},         // a store is what its logs are tested in
+	"fs":               {"pack/source"},
+	"pack":             {"session", "session/log"}, // the example of a history in memory
+	"gc/world":         {"session/disk"},
+	"internal/locate":  {"session/disk"},
+	"pack/builder":     {"session/arrival"},
+	"search":           {"internal/vfs"},
+	"views/inspect":    {"session/arrival", "session/disk"},
 }
 
 // Test files may also use these, which exist for them.
-var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite"}
+var testHelpers = []string{"session/sessiontest", "pack/nativetest", "pack/packtest", "internal/redact/redacttest", "tests/harness", "agents/adapter/adaptertest", "internal/suite", "cluster/shared/sharedtest"}
