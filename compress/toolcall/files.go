@@ -188,22 +188,16 @@ func scriptFiles(script string) (list []FileUse) {
 // commandFiles returns the operands of a command that are files, and the files that its output is
 // redirected to.
 func commandFiles(words []string) (list []FileUse) {
-	act := fileCommands[words[0]]
-	if words[0] == "git" && len(words) > 1 {
-		act = fileCommands["git "+words[1]]
-	}
 	program := words[0] == "sed" || words[0] == "perl" // the next operand is a program
-	if program && slices.ContainsFunc(words, func(w string) bool {
-		return strings.HasPrefix(w, "-i") || w == "-pi" || w == "--in-place"
-	}) {
-		act = Changes
-	}
-	target := len(words) - 1 // index of the last operand
-	for target > 0 && (strings.Contains(words[target], ">") || strings.Contains(words[target-1], ">")) {
-		target--
+	act, target := actOf(words), len(words)            // the last operand of a copy
+	if copies[words[0]] {
+		target = lastOperand(words)
 	}
 	for i, word := range words[1:] {
-		output := ""
+		act, output := act, ""
+		if target < len(words) && i+1 < target {
+			act = Reads
+		}
 		for _, mark := range []string{">>", ">", "&>"} {
 			if target, ok := strings.CutPrefix(word, mark); ok && output == "" {
 				word, output = target, mark
@@ -219,15 +213,34 @@ func commandFiles(words []string) (list []FileUse) {
 		case program && !strings.HasPrefix(word, "-"):
 			program = false
 		case act != "" && isPath(word):
-			use := FileUse{Path: word, Act: act}
-			if copies[words[0]] && i+1 < target {
-				use.Act = Reads
-			}
-			list = append(list, use)
+			list = append(list, FileUse{Path: word, Act: act})
 		}
 		program = program || word == "-e" || word == "--expression"
 	}
 	return list
+}
+
+// actOf returns what a command does with its operands; "" if they are not files.
+func actOf(words []string) string {
+	isStream := words[0] == "sed" || words[0] == "perl"
+	switch {
+	case words[0] == "git" && len(words) > 1:
+		return fileCommands["git "+words[1]]
+	case isStream && slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasPrefix(w, "-i") || w == "-pi" || w == "--in-place"
+	}):
+		return Changes
+	}
+	return fileCommands[words[0]]
+}
+
+// lastOperand returns the index of the last word that is no redirection.
+func lastOperand(words []string) int {
+	last := len(words) - 1
+	for last > 0 && (strings.Contains(words[last], ">") || strings.Contains(words[last-1], ">")) {
+		last--
+	}
+	return last
 }
 
 // isFileName reports whether a text may be the name of one file.

@@ -12,6 +12,5 @@
 //	poisons.go   records that providers refuse
 //	picture.go   images
 //	log.go       a log in memory, sample sessions
-//	findings.go  findings kept in memory
 //	golden.go    golden files
 package packtest

@@ -21,4 +21,14 @@
 //
 //	files  files that calls name
 //	runs   last results of commands, and of calls that act outside of the workspace
+//
+// # Files, from top to bottom
+//
+//	states.go       States: states at places of a history, and where they are stored
+//	state.go        State: all sections at one place
+//	lines.go        lines of files and runs within a limit
+//	table.go        sections, their names and shares
+//	notes.go        facts, decisions, references, tasks, changes
+//	conclusions.go  conclusions of the assistant
+//	requests.go     messages of the user
 package section
