@@ -84,9 +84,6 @@ func (s *conclusions) Encode(c *coder.Coder) {
 // Clone implements [prefix.Section].
 func (s *conclusions) Clone() prefix.Section { copied := *s; return &copied }
 
-// Conclusions returns the conclusions of the assistant, oldest first.
-func (s *State) Conclusions() []Conclusion { return of[*conclusions](s).list }
-
 // passagesOf returns the texts of a message that is a JSON object, with a heading between them and
 // the name of the field if they are no sentences, or the message itself.
 func passagesOf(message string) string {

@@ -80,9 +80,6 @@ func (s *requests) Encode(c *coder.Coder) {
 // Clone implements [prefix.Section].
 func (s *requests) Clone() prefix.Section { copied := *s; return &copied }
 
-// Messages returns the messages of the user, oldest first.
-func (s *State) Messages() []*Message { return of[*requests](s).list }
-
 // Message returns the message of the user at a position, or nil.
 func (s *State) Message(at int) *Message {
 	list := s.Messages()

@@ -87,6 +87,12 @@ func of[T prefix.Section](s *State) (found T) {
 	return found
 }
 
+// Messages returns the messages of the user, oldest first.
+func (s *State) Messages() []*Message { return of[*requests](s).list }
+
+// Conclusions returns the conclusions of the assistant, oldest first.
+func (s *State) Conclusions() []Conclusion { return of[*conclusions](s).list }
+
 // Runs returns the section of runs.
 func (s *State) Runs() *runs.State { return of[*runs.State](s) }
 

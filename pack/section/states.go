@@ -191,3 +191,22 @@ func Check(data []byte, renderer int) error {
 		return ok
 	})
 }
+
+// noteFold is the fold of the findings of one state. It is continued for later states.
+type noteFold struct {
+	from, n int // n: findings that fold contains
+	fold    *derived.State
+}
+
+// Notes returns the notes of a state. The result is valid until the next call.
+func (s *States) Notes(one *State) *derived.State {
+	list := of[*findings](one).list
+	f := &s.notes
+	if f.fold == nil || f.from != one.from || f.n > len(list) {
+		*f = noteFold{from: one.from, fold: new(derived.State)}
+	}
+	for ; f.n < len(list); f.n++ {
+		f.fold.Add(list[f.n].Where, list[f.n].Role, list[f.n].Found)
+	}
+	return f.fold
+}
