@@ -79,13 +79,3 @@ func (s *requests) Encode(c *coder.Coder) {
 
 // Clone implements [prefix.Section].
 func (s *requests) Clone() prefix.Section { copied := *s; return &copied }
-
-// Message returns the message of the user at a position, or nil.
-func (s *State) Message(at int) *Message {
-	list := s.Messages()
-	i, ok := slices.BinarySearchFunc(list, at, func(w *Message, at int) int { return w.At - at })
-	if !ok {
-		return nil
-	}
-	return list[i]
-}

@@ -90,6 +90,16 @@ func of[T prefix.Section](s *State) (found T) {
 // Messages returns the messages of the user, oldest first.
 func (s *State) Messages() []*Message { return of[*requests](s).list }
 
+// Message returns the message of the user at a position, or nil.
+func (s *State) Message(at int) *Message {
+	list := s.Messages()
+	i, ok := slices.BinarySearchFunc(list, at, func(w *Message, at int) int { return w.At - at })
+	if !ok {
+		return nil
+	}
+	return list[i]
+}
+
 // Conclusions returns the conclusions of the assistant, oldest first.
 func (s *State) Conclusions() []Conclusion { return of[*conclusions](s).list }
 
