@@ -30,7 +30,10 @@ func (mm *Memo) Size() int {
 	n := mm.Memo.Size()
 	if mm.ranking != nil {
 		for _, t := range mm.ranking.turns {
-			n += len(t.text) + 48*len(t.units)
+			n += len(t.text) + 64*len(t.units)
+			for _, u := range t.units {
+				n += 8 * len(u.terms)
+			}
 		}
 	}
 	if !mm.shared {

@@ -112,8 +112,12 @@ func (q *Query) ranking(most int) (*ranking, error) {
 		n = q.Fold.N // the pack shows no newer records
 	}
 	r := &ranking{query: q.textUpTo(n), n: n, most: most, turns: map[int]*turn{}}
-	if last := q.Memo.ranking; last != nil && last.query == r.query && last.n == n && last.most == most {
-		return last, nil
+	var before map[int]*turn
+	if last := q.Memo.ranking; last != nil {
+		if last.query == r.query && last.n == n && last.most == most {
+			return last, nil
+		}
+		before = last.turns
 	}
 	terms, best, err := q.Memo.Terms.find(q.Memo.Context, q.History, n, termsOf(r.query), most)
 	if err != nil {
@@ -121,6 +125,9 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	}
 	for _, found := range best {
 		for at := max(1, found-1); at <= min(n, found+1); at++ {
+			if t := before[at]; t != nil && t.speaker != "" {
+				r.turns[at] = t // most records are found again
+			}
 			r.turn(q.History, at)
 		}
 	}
