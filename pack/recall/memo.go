@@ -30,6 +30,7 @@ func (mm *Memo) Clear() {
 func (mm *Memo) Size() int {
 	n := mm.Memo.Size()
 	if mm.ranking != nil {
+		n += 96 * len(mm.ranking.words)
 		for _, t := range mm.ranking.turns {
 			n += len(t.text) + 64*len(t.units)
 			for _, u := range t.units {

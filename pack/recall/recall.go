@@ -100,8 +100,9 @@ type ranking struct {
 	n     int // records searched
 	most  int // best records read
 
-	turns map[int]*turn // records that were read, by place
-	units []unit        // best first, of equal ones the newest first
+	turns map[int]*turn     // records that were read, by place
+	units []unit            // best first, of equal ones the newest first
+	words map[string]string // of lines, as wordsOf returns them
 }
 
 // ranking searches for the request or, while the agent works on it, for what it said last. An agent
@@ -111,7 +112,7 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	if !slices.ContainsFunc(q.Parts, func(p journal.Part) bool { return !p.Omitted }) {
 		n = q.Fold.N // the pack shows no newer records
 	}
-	r := &ranking{query: q.textUpTo(n), n: n, most: most, turns: map[int]*turn{}}
+	r := &ranking{query: q.textUpTo(n), n: n, most: most, turns: map[int]*turn{}, words: map[string]string{}}
 	var before map[int]*turn
 	if last := q.Memo.ranking; last != nil {
 		if last.query == r.query && last.n == n && last.most == most {
