@@ -48,6 +48,16 @@ func newChooser(q *Query, r *ranking, room int) *chooser {
 // turn reads the record at a place once. It returns nil if there is no such record.
 func (c *chooser) turn(at int) *turn { return c.ranking.turn(c.History, at) }
 
+// wordsOf returns the words of a line of a ranked record. Packs with the same ranking share them.
+func (c *chooser) wordsOf(line string) string {
+	words, known := c.words[line]
+	if !known {
+		words = wordsOf(line)
+		c.words[line] = words
+	}
+	return words
+}
+
 // choose shows a unit, or all of a short record. It reports whether there was room for it.
 func (c *chooser) choose(u unit) bool {
 	t := u.turn
@@ -92,7 +102,7 @@ func (c *chooser) show(t *turn, part compress.Passage) bool {
 	c.room -= tokens - t.tokens
 	t.shown, t.tokens = parts, tokens
 	compress.EachLine(t.text[part.From:part.To], func(_ int, line string) {
-		if words := wordsOf(line); c.lines[words] == nil {
+		if words := c.wordsOf(line); c.lines[words] == nil {
 			c.lines[words] = t
 		}
 	})
@@ -123,7 +133,7 @@ func (c *chooser) unseen(t *turn, part compress.Passage) (longest compress.Passa
 			run = compress.Passage{}
 			return
 		}
-		if other := c.lines[wordsOf(line)]; other != nil && other != t {
+		if other := c.lines[c.wordsOf(line)]; other != nil && other != t {
 			run = compress.Passage{}
 			return
 		}

@@ -8,6 +8,7 @@ type Memo struct {
 	Terms   *Terms // of the whole history
 	shared  bool   // Terms belongs to somebody else, who accounts for its memory
 	ranking *ranking
+	journal *haystack // the journal of a pack before, or nil
 }
 
 // NewMemo returns a memo with an index of its own.
@@ -20,7 +21,7 @@ func (mm *Memo) Share(x *Terms) { mm.Terms, mm.shared = x, true }
 
 // Clear forgets everything that depends on the places of records.
 func (mm *Memo) Clear() {
-	mm.ranking = nil
+	mm.ranking, mm.journal = nil, nil
 	mm.Terms.Clear()
 	mm.Memo.Clear()
 }
@@ -29,9 +30,16 @@ func (mm *Memo) Clear() {
 func (mm *Memo) Size() int {
 	n := mm.Memo.Size()
 	if mm.ranking != nil {
+		n += 96 * len(mm.ranking.words)
 		for _, t := range mm.ranking.turns {
-			n += len(t.text) + 48*len(t.units)
+			n += len(t.text) + 64*len(t.units)
+			for _, u := range t.units {
+				n += 8 * len(u.terms)
+			}
 		}
+	}
+	if h := mm.journal; h != nil {
+		n += len(h.text) + 8*len(h.grams) + 96*len(h.found)
 	}
 	if !mm.shared {
 		n += mm.Terms.Size()

@@ -100,8 +100,9 @@ type ranking struct {
 	n     int // records searched
 	most  int // best records read
 
-	turns map[int]*turn // records that were read, by place
-	units []unit        // best first, of equal ones the newest first
+	turns map[int]*turn     // records that were read, by place
+	units []unit            // best first, of equal ones the newest first
+	words map[string]string // of lines, as wordsOf returns them
 }
 
 // ranking searches for the request or, while the agent works on it, for what it said last. An agent
@@ -111,9 +112,13 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	if !slices.ContainsFunc(q.Parts, func(p journal.Part) bool { return !p.Omitted }) {
 		n = q.Fold.N // the pack shows no newer records
 	}
-	r := &ranking{query: q.textUpTo(n), n: n, most: most, turns: map[int]*turn{}}
-	if last := q.Memo.ranking; last != nil && last.query == r.query && last.n == n && last.most == most {
-		return last, nil
+	r := &ranking{query: q.textUpTo(n), n: n, most: most, turns: map[int]*turn{}, words: map[string]string{}}
+	var before map[int]*turn
+	if last := q.Memo.ranking; last != nil {
+		if last.query == r.query && last.n == n && last.most == most {
+			return last, nil
+		}
+		before = last.turns
 	}
 	terms, best, err := q.Memo.Terms.find(q.Memo.Context, q.History, n, termsOf(r.query), most)
 	if err != nil {
@@ -121,6 +126,9 @@ func (q *Query) ranking(most int) (*ranking, error) {
 	}
 	for _, found := range best {
 		for at := max(1, found-1); at <= min(n, found+1); at++ {
+			if t := before[at]; t != nil && t.speaker != "" {
+				r.turns[at] = t // most records are found again
+			}
 			r.turn(q.History, at)
 		}
 	}

@@ -25,6 +25,7 @@ type turn struct {
 type unit struct {
 	compress.Passage
 	turn  *turn
+	terms []uint64 // of its text, in order
 	score float64
 }
 
@@ -46,7 +47,9 @@ func readTurn(m record.Records, at int) *turn {
 		t.writes = t.writes || compress.KindOf(call.Name) >= compress.EditingTool
 	}
 	for _, p := range unitsOf(t.text) {
-		t.units = append(t.units, unit{Passage: p, turn: t})
+		u := unit{Passage: p, turn: t}
+		compress.Terms(t.text[p.From:p.To], func(term uint64) { u.terms = append(u.terms, term) })
+		t.units = append(t.units, u)
 	}
 	return t
 }
@@ -68,19 +71,19 @@ func (t *turn) score(terms []asked) {
 		place[term.term] = i
 	}
 	counts := make([]int, len(terms))
+	t.best = 0
 	for i := range t.units {
 		u := &t.units[i]
 		clear(counts)
-		length := 0
-		compress.Terms(t.text[u.From:u.To], func(term uint64) {
-			length++
+		for _, term := range u.terms {
 			if k, known := place[term]; known {
 				counts[k]++
 			}
-		})
+		}
+		u.score = 0
 		for k, n := range counts {
 			if n > 0 {
-				u.score += compress.Gain(terms[k].worth, n, length, meanUnit)
+				u.score += compress.Gain(terms[k].worth, n, len(u.terms), meanUnit)
 			}
 		}
 		if len(t.text)-t.said > shortTurn && u.From >= t.said {

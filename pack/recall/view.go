@@ -3,6 +3,7 @@ package recall
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -14,22 +15,15 @@ const LineBytes = 8
 
 // view knows what the rest of the pack shows.
 type view struct {
-	text haystack
-	done map[string]bool // keys of to-do items that are done
+	journal *haystack // its first parts
+	others  haystack
+	done    map[string]bool // keys of to-do items that are done
 }
 
 // view returns the view of a pack without recall.
 func (q *Query) view() *view {
 	v := &view{done: map[string]bool{}}
-	var b strings.Builder
-	for _, text := range q.Shown {
-		b.WriteString(text)
-	}
-	for i := range q.Parts {
-		b.WriteString(q.Parts[i].Text)
-	}
-	v.text = haystackOf(b.String())
-
+	v.journal, v.others = q.haystacks()
 	for _, t := range q.Memo.Notes(q.History, q.Fold.N).Items() {
 		v.done[derived.ItemKey(t.Text)] = t.Done
 	}
@@ -41,8 +35,26 @@ func (q *Query) view() *view {
 	return v
 }
 
+// haystacks returns the text of the pack in two parts. The first one is a prefix of the journal that
+// the next packs share until a compaction.
+func (q *Query) haystacks() (*haystack, haystack) {
+	var b strings.Builder
+	for i := range q.Parts {
+		b.WriteString(q.Parts[i].Text)
+	}
+	journal := b.String()
+	kept := q.Memo.journal
+	if kept == nil || !strings.HasPrefix(journal, kept.text) || len(journal) > 2*len(kept.text) {
+		h := haystackOf(journal)
+		kept = &h
+		q.Memo.journal = kept
+	}
+	others := slices.Concat([]string{journal[len(kept.text):]}, q.Shown)
+	return kept, haystackOf(strings.Join(others, ""))
+}
+
 // has reports whether the pack contains a line.
-func (v *view) has(line string) bool { return v.text.contains(line) }
+func (v *view) has(line string) bool { return v.journal.contains(line) || v.others.contains(line) }
 
 // isDone reports whether a line is an open item of a list that is done now.
 func (v *view) isDone(line string) bool {
@@ -62,11 +74,12 @@ func wordsOf(text string) string {
 const gram = 8
 
 // haystack is a text that is searched for many lines most of which it lacks: it skips the search for
-// a line with eight adjacent bytes that the text does not contain. It is immutable.
+// a line with eight adjacent bytes that the text does not contain, and searches for each line once.
 type haystack struct {
 	text  string
 	grams []uint64 // a bit for the hash of each eight adjacent bytes
 	shift uint
+	found map[string]bool // results of searches
 }
 
 func haystackOf(text string) haystack {
@@ -74,7 +87,7 @@ func haystackOf(text string) haystack {
 		return haystack{text: text}
 	}
 	size := max(6, bits.Len(uint(8*len(text)))) // at least eight bits for each
-	h := haystack{text, make([]uint64, 1<<(size-6)), uint(64 - size)}
+	h := haystack{text, make([]uint64, 1<<(size-6)), uint(64 - size), map[string]bool{}}
 	for at := 0; at+gram <= len(text); at++ {
 		bit := h.bit(text[at:])
 		h.grams[bit>>6] |= 1 << (bit & 63)
@@ -91,11 +104,19 @@ func (h *haystack) bit(s string) uint64 {
 
 // contains reports whether the text contains a line.
 func (h *haystack) contains(line string) bool {
-	for at := 0; h.grams != nil && at+gram <= len(line); at += gram {
+	if h.grams == nil {
+		return strings.Contains(h.text, line)
+	}
+	for at := 0; at+gram <= len(line); at += gram {
 		bit := h.bit(line[at:])
 		if h.grams[bit>>6]&(1<<(bit&63)) == 0 {
 			return false
 		}
 	}
-	return strings.Contains(h.text, line)
+	found, known := h.found[line]
+	if !known {
+		found = strings.Contains(h.text, line)
+		h.found[line] = found
+	}
+	return found
 }
