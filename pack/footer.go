@@ -31,7 +31,14 @@ type goal struct {
 func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits
 	l.footer -= d.askBlock.tokens
+	var changed []string
+	if d.journal.Present && l.limit > 0 { // first: a state of all records continues that of the compacted ones
+		if changed, err = mm.ChangedSince(m, f, d.counter, min(changedTokens, l.footer/4)); err != nil {
+			return "", 0, err
+		}
+	}
 	g := d.progressOfGoal()
+	g.changed = changed
 	if g.request, err = mm.lastRequest(m, f, l, d.journal.Present); err != nil {
 		return "", 0, err
 	}
@@ -54,11 +61,6 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 			break
 		}
 		g.failed = append(g.failed, line)
-	}
-	if d.journal.Present && l.limit > 0 {
-		if g.changed, err = mm.ChangedSince(m, f, d.counter, min(changedTokens, l.footer/4)); err != nil {
-			return "", 0, err
-		}
 	}
 	g.stale, g.times = d.staleNote(), d.timesNote()
 	var s style

@@ -208,12 +208,13 @@ func TestRecallProperties(t *testing.T) {
 	})
 }
 
-// Tool events are recalled under their own numbers.
+// Tool events are recalled under their own numbers, except those that state only their type.
 func TestRecallOfEvents(t *testing.T) {
 	h := newHistory()
 	h.message(message("user", "Watch the pumps."))
 	h.event([]byte(`{"type":"tool_call","name":"pump_status","id":"x1","args":{"pump":"P-77"}}`))
 	h.event([]byte(`{"type":"tool_result","id":"x1","output":"P-77 valve stuck at 41 percent, seal_kit SK-9 needed"}`))
+	h.event([]byte(`{"type":"tool_call"}`))
 	for i := range 200 {
 		h.message(message("assistant", fmt.Sprintf("All quiet in hour %d, nothing to tell but the weather, which is mild and a little cloudy.", i)))
 	}
@@ -226,7 +227,8 @@ func TestRecallOfEvents(t *testing.T) {
 	if !slices.ContainsFunc(p.Items, func(it item) bool { return it.Kind == "recall" && it.Source == "events" && it.Range == "2" }) {
 		t.Errorf("no event:\n%s", b.Markdown)
 	}
-	if text, _ := recallBlock(b); !strings.Contains(text, "## e2 tool pump_status (recalled)\nP-77 valve stuck") {
+	if text, _ := recallBlock(b); !strings.Contains(text, "## e2 tool pump_status (recalled)\nP-77 valve stuck") ||
+		strings.Contains(text, "## e3 ") {
 		t.Errorf("%s", text)
 	}
 }

@@ -96,6 +96,8 @@ func TestSentenceRestatesSubject(t *testing.T) {
 		{"All tests pass.", "Two tests fail in `auth_test.go`.", true},
 		{"Three tests in `auth_test.go` fail.", "All tests pass now.", true},
 		{"57 tests passed, 2 failed.", "All 59 tests passed.", true},
+		{"3/12 rows of `rates_table` are filled.", "Now 9 of 12 rows of `rates_table` are filled.", true},
+		{"I migrated 3 of 12 files.", "12 of 12 files are migrated.", true},
 
 		{"Tests in `auth_test.go` pass.", "Tests in `cart_test.go` fail.", false},
 		{"The test of module 3 failed.", "The test of module 4 failed.", false},
@@ -104,6 +106,10 @@ func TestSentenceRestatesSubject(t *testing.T) {
 		{"`retryLimit` is 3.", "`waitLimit` is 5.", false},
 		{"PR #47 was merged.", "PR #51 was merged.", false},
 		{"The loader reads 3 files.", "The printer writes 4 files.", false},
+		{"3/12 rows of `rates_table` are filled.", "9/12 rows of `tax_table` are filled.", false},
+		{"3/12 rows of `rates_table` are filled.", "9/12 columns of `rates_table` are typed.", false},
+		{"3 of 12 files are new.", "9 of 40 files are new.", false},
+		{"The fee is due on 3/12 at noon.", "The fee is due on 4/12 at noon.", false},
 		{"The cause is a race.", "The cause is a lock.", false},
 	} {
 		if got := Restated(Subjects(c.older), Subjects(c.later)); got != c.want {

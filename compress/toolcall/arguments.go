@@ -2,11 +2,13 @@ package toolcall
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/ctxfs/ctxfs/compress"
+	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
 // Numbers of [Shortened].
@@ -70,30 +72,39 @@ func writeShort(b *strings.Builder, v gjson.Result, depth, share int, path strin
 	}
 }
 
-// shortText returns a text within about limit tokens.
+// shortText returns a text within about limit tokens. It keeps the first lines of as many
+// here-documents as fit, and the beginning of the text after them.
 func shortText(text string, limit int, path string) (short string, cut bool) {
 	if compress.Fits(text, limit) {
 		return text, false
 	}
-	text = shortBodies(text, path)
-	if compress.Fits(text, limit) {
-		return text, true
+	for _, s := range slices.Backward(shortBodies(text, path)) {
+		rest, _ := compress.Head(text[s.end:], limit-ctxabi.Weight(s.text), path)
+		if compress.Fits(s.text+rest, limit) {
+			return s.text + rest, true
+		}
 	}
 	short, _ = compress.Head(text, limit, path)
 	return short, true
 }
 
-// shortBodies returns a script in which each here-document keeps its first lines.
-func shortBodies(script, path string) string {
-	var b strings.Builder
-	done := 0
+// A shortScript is the beginning of a script, text[:end], in which each here-document keeps its
+// first lines.
+type shortScript struct {
+	text string
+	end  int
+}
+
+// shortBodies returns the beginnings of a script that end after each of its long here-documents.
+func shortBodies(script, path string) (short []shortScript) {
+	var s shortScript
 	for _, t := range tokensOf(script) {
 		if lines := strings.SplitAfter(script[t.from:t.to], "\n"); len(lines) > bodyLines+2 {
 			head := t.from + len(strings.Join(lines[:bodyLines], ""))
-			b.WriteString(script[done:head])
-			b.WriteString(compress.LeftOut(strings.Count(script[head:t.to], "\n"), t.to-head, path) + "\n")
-			done = t.to
+			note := compress.LeftOut(strings.Count(script[head:t.to], "\n"), t.to-head, path)
+			s = shortScript{s.text + script[s.end:head] + note + "\n", t.to}
+			short = append(short, s)
 		}
 	}
-	return b.String() + script[done:]
+	return short
 }

@@ -3,6 +3,8 @@ package toolcall
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,6 +33,42 @@ func TestLongArgumentsKeepTheirShape(t *testing.T) {
 	}
 	if short, cut := Shortened(`{"command":"ls"}`, 200, "p"); cut || short != `{"command":"ls"}` {
 		t.Errorf("%s", short)
+	}
+}
+
+// The stated lines and bytes are what is missing, also if the end of a script is cut after the body
+// of a here-document.
+func TestOmissionsCountWhatIsMissing(t *testing.T) {
+	body := func(name string, lines int) string {
+		return "cat > " + name + " <<'EOF'\n" + strings.Repeat("some words of "+name+"\n", lines) + "EOF\n"
+	}
+	const path = "context/line/6.txt"
+	note := regexp.MustCompile(`\[(\d+) lines?, (\d+) bytes left out, all of it in ` + path + `\]\n?`)
+	scripts := map[string]string{
+		"one":    body("a.py", 57) + "python3 -m unittest\ngit status\n",
+		"two":    body("a.py", 57) + body("b.py", 40) + "python3 -m unittest\n",
+		"many":   body("a.py", 9) + body("b.py", 8) + body("c.py", 7) + body("d.py", 6),
+		"script": body("a.py", 30) + strings.Repeat("echo a line of the script\n", 60),
+	}
+	for name, script := range scripts {
+		for limit := 40; limit < 400; limit += 9 {
+			arguments, _ := json.Marshal(map[string]string{"command": script})
+			short, cut := Shortened(string(arguments), limit, path)
+			text := gjson.Get(short, "command").String()
+			lines, bytes := 0, 0
+			for _, m := range note.FindAllStringSubmatch(text, -1) {
+				l, _ := strconv.Atoi(m[1])
+				b, _ := strconv.Atoi(m[2])
+				lines, bytes = lines+l, bytes+b
+			}
+			shown := strings.ReplaceAll(note.ReplaceAllString(text, ""), "…\n", "")
+			missing := strings.Count(script, "\n") - strings.Count(shown, "\n")
+			began := strings.Count(text, "…\n")
+			if cut && (bytes != len(script)-len(shown) || lines != missing-began) {
+				t.Errorf("%s, %d tokens: %d lines, %d bytes are stated, %d and %d are missing: %s",
+					name, limit, lines, bytes, missing-began, len(script)-len(shown), text)
+			}
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func ObjectFails(text string) (fails, isObject bool) {
 // TellsFailure reports whether an output shows that its call failed: it states an exit status other
 // than 0, or its first or last line is an error message.
 func TellsFailure(output string) bool {
-	if exit := statedExit(output); exit != "" && exit != "0" {
+	if exit := statedExit(&Done{Result: Result{Text: output}}); exit != "" && exit != "0" {
 		return true
 	}
 	first, last := "", ""
@@ -52,38 +52,47 @@ var (
 	failsLast  = lazy.Regexp(`^(?:FAIL|FAILED|ERROR|error|Error)\b|^make: \*\*\* |^[A-Z]\w*(?:Error|Exception): `)
 )
 
-// Lines that a tool adds to an output. Group 1 of exitLine is the exit status.
+// Lines that a tool adds to an output. The groups of exitLine are the mark of a frame, the words
+// before the exit status, and the exit status.
 var (
-	exitLine = lazy.Regexp(`(?i)^[\[<]?(?:error )?(?:the )?(?:(?:command|process|script) )?` +
+	exitLine = lazy.Regexp(`(?i)^([\[<]|(?:error )?(?:the )?(?:command|process|script) )?` +
+		`(?:the )?(?:(?:command|process|script) )?` +
 		`(?:(?:completed|finished|failed|exited|terminated) )?(?:with )?` +
-		`(?:exit(?:[ _]?(?:code|status))?|return ?code|code)\W{1,2}(-?\d{1,3})(?:\W*|</\w+>)$`)
+		`(exit(?:[ _]?(?:code|status))?|return ?code|code)\W{1,2}(-?\d{1,3})(?:\W*|</\w+>)$`)
 	frameLine = lazy.Regexp(`^(?:Chunk ID|Wall time|Original token count|Signal|` +
 		`Background PIDs|Process Group PGID): .{0,80}$` +
 		`|^\[(?:Current working directory|Python interpreter): [^\]]*\]$|^Output:$|^</?output>$`)
 )
 
-// unframed returns an output without the lines that a tool adds at its ends, and the exit status in
-// them, or "". Other lines may mention the exit status of another program.
-func unframed(text string) (output, exit string) {
-	isFrame := func(line string) bool {
-		in, framed := exitIn(line)
+// unframed returns the output of a call without the lines that a tool adds at its ends, and the exit
+// status in them, or "". Other lines may mention the exit status of another program, and a line that
+// the arguments of the call contain is output: echo "exit code: $?". "exit status 1" is a frame of
+// some tools, and what go prints if its program failed. Another line without a mark belongs to a frame
+// only next to a line of it, in front of the output, or in a result whose error flag is set.
+func unframed(d *Done) (output, exit string) {
+	text := d.Result.Text
+	beside := d.Result.Failed
+	isFrame := func(line string, beside bool) bool {
+		in, framed := exitIn(line, d.Arguments, beside)
 		exit = cmp.Or(exit, in)
 		return framed
 	}
 	output = text
 	for len(text)-len(output) < nearTheEnds {
 		line, rest, more := strings.Cut(output, "\n")
-		if !more || !isFrame(line) {
+		if !more || !isFrame(line, beside || strings.TrimSpace(rest) != "") {
 			break
 		}
-		output = rest
+		output, beside = rest, true
 	}
 	for size := len(output); size-len(output) < nearTheEnds; {
 		last := strings.LastIndexByte(output, '\n')
-		if !isFrame(output[last+1:]) {
+		line, before := output[last+1:], output[:max(0, last)]
+		if !isFrame(line, beside || strings.HasSuffix(before, "\n")) {
 			break
 		}
-		if output = output[:max(0, last)]; last < 0 {
+		beside = beside || strings.TrimSpace(line) != ""
+		if output = before; last < 0 {
 			break
 		}
 	}
@@ -91,8 +100,8 @@ func unframed(text string) (output, exit string) {
 }
 
 // statedExit returns the exit status that an output states, or "".
-func statedExit(text string) string {
-	if text = strings.TrimSpace(text); strings.HasPrefix(text, `{"`) {
+func statedExit(d *Done) string {
+	if text := strings.TrimSpace(d.Result.Text); strings.HasPrefix(text, `{"`) {
 		for _, name := range []string{"exit_code", "exitCode", "returncode", "metadata.exit_code"} {
 			if v := gjson.Get(text, name); v.Type == gjson.Number {
 				return v.Raw
@@ -100,13 +109,14 @@ func statedExit(text string) string {
 		}
 		return ""
 	}
-	_, exit := unframed(text)
+	_, exit := unframed(d)
 	return exit
 }
 
 // Body returns what a command put out, without what tools write around it: exit codes, times, a JSON
 // object with a field output.
-func Body(text string) string {
+func Body(d *Done) string {
+	text := d.Result.Text
 	if strings.HasPrefix(text, `{"`) && gjson.Valid(text) {
 		for _, key := range []string{"output", "stdout"} {
 			if v := gjson.Get(text, key); v.Type == gjson.String && key == "stdout" {
@@ -116,18 +126,23 @@ func Body(text string) string {
 			}
 		}
 	}
-	output, _ := unframed(text)
+	output, _ := unframed(d)
 	return output
 }
 
 // exitIn returns the exit status in a frame line, or "". framed is true if the line is blank or
-// belongs to a frame, and false if it is output.
-func exitIn(line string) (exit string, framed bool) {
+// belongs to a frame, and false if it is output. beside reports that its place is one of a frame.
+func exitIn(line, arguments string, beside bool) (exit string, framed bool) {
 	line = strings.TrimSpace(line)
 	low := strings.ToLower(line)
 	if len(line) < 60 && (strings.Contains(low, "exit") || strings.Contains(low, "returncode")) {
-		if m := exitLine().FindStringSubmatch(line); m != nil {
-			return m[1], true
+		if m := exitLine().FindStringSubmatchIndex(line); m != nil {
+			marked, word := m[2] >= 0, low[m[4]:m[5]]
+			printed := strings.Contains(strings.ToLower(arguments), low[:m[5]])
+			if plain := !marked && word != "exit status"; printed || plain && (!beside || word == "exit" || word == "code") {
+				return "", false
+			}
+			return line[m[6]:m[7]], true
 		}
 	}
 	return "", line == "" || frameLine().MatchString(line)
@@ -156,17 +171,18 @@ var (
 		`|^permission to use .* has been denied|^please always provide exactly one action`)
 )
 
-// ExitOf returns the exit status of a result from its field or else from its text, or "" if neither
-// states one.
-func ExitOf(r Result) string {
-	return cmp.Or(r.Exit, statedExit(r.Text))
+// ExitOf returns the exit status of a call from a field of its result or else from a frame of a tool
+// around the output, or "" if neither states one. Text that the call itself prints states none.
+func ExitOf(d *Done) string {
+	return cmp.Or(d.Result.Exit, statedExit(d))
 }
 
 // StatusOf derives the outcome of a call from the fields of its result and from frames within the
 // first and last 400 bytes of the text.
-func StatusOf(r Result) Status {
+func StatusOf(d *Done) Status {
+	r := &d.Result
 	head, tail := r.Text[:min(len(r.Text), nearTheEnds)], r.Text[max(0, len(r.Text)-nearTheEnds):]
-	exit := ExitOf(r)
+	exit := ExitOf(d)
 	switch {
 	case r.Failed && refused().MatchString(head), refusedFirst().MatchString(head):
 		return NotRun

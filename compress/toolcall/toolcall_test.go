@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/ctxabi"
@@ -69,15 +70,19 @@ func TestStatus(t *testing.T) {
 		{Result{Text: "Command: a\nOutput: b\nExit Code: 2\nSignal: 0\nProcess Group PGID: 7"}, Failed,
 			"Command: a\nOutput: b"},
 		{Result{Text: "timed out\n[exit 1]"}, Failed, "timed out"},
+		{Result{Text: "a\n\nexit status 1"}, Failed, "a"},
+		{Result{Text: "Exit code 1", Failed: true}, Failed, ""},
+		{Result{Text: "a\nexit status 1"}, Failed, "a"},
+		{Result{Text: "a\nexit code: 1"}, Unknown, "a\nexit code: 1"},
 		{Result{Text: "a\n\nCommand timed out after 120 seconds"}, Stopped, "a\n\nCommand timed out after 120 seconds"},
 		{Result{Text: "Command aborted"}, Stopped, "Command aborted"},
 		{Result{Text: "The user doesn't want to proceed."}, NotRun, "The user doesn't want to proceed."},
 		{Result{Text: "The user doesn't want to proceed with this tool use.", Failed: true}, NotRun, "The user doesn't want to proceed with this tool use."},
 	} {
-		if got := StatusOf(c.r); got != c.want {
+		if got := StatusOf(&Done{Result: c.r}); got != c.want {
 			t.Errorf("%+v: %d, want %d", c.r, got, c.want)
 		}
-		if got := Body(c.r.Text); got != c.body {
+		if got := Body(&Done{Result: c.r}); got != c.body {
 			t.Errorf("%q: body %q, want %q", c.r.Text, got, c.body)
 		}
 	}
@@ -93,12 +98,34 @@ func TestMentionedExitCodeIsOutput(t *testing.T) {
 		"usage: x\n- exit code: 1\n- exit code: 2\nend of the list",
 		`{"log":"Process exited with code 1","jobs":3}`,
 	} {
-		if got := StatusOf(Result{Text: text}); got != Unknown || TellsFailure(text) {
+		if got := StatusOf(&Done{Result: Result{Text: text}}); got != Unknown || TellsFailure(text) {
 			t.Errorf("%q: status %d", text, got)
 		}
 	}
-	if got := StatusOf(Result{Text: "expected exit code: 1\nall good\n[exit 0]"}); got != Succeeded {
+	if got := StatusOf(&Done{Result: Result{Text: "expected exit code: 1\nall good\n[exit 0]"}}); got != Succeeded {
 		t.Errorf("status %d", got)
+	}
+}
+
+// An exit status that the command itself prints is not the one of the call.
+func TestPrintedExitStatusIsOutput(t *testing.T) {
+	for command, text := range map[string]string{
+		`grep -n bad x.py; python3 x.py; echo \"exit $?\"`: "54: bad += 1\nexit 1\n",
+		`./load; echo \"[exit $?]\"`:                       "a\n[exit 1]\n",
+		`./load; echo; echo \"Exit code: $?\"`:             "\n\nExit code: 1\n",
+		`echo \"Exit code: $(./load; echo $?)\"; ls`:       "Exit code: 1\na\n",
+		`python3 -c 'print(f\"exit status {n}\")'`:         "exit status 3",
+		`./check`:  "a\nexit 1\n",
+		`./check2`: "exit code: 1\n",
+	} {
+		d := &Done{Tool: "bash", Arguments: `{"command":"` + command + `"}`, Result: Result{Text: text}}
+		if got := StatusOf(d); got != Unknown || ExitOf(d) != "" || strings.TrimSpace(Body(d)) != strings.TrimSpace(text) {
+			t.Errorf("%s: status %d, exit %q, body %q", command, got, ExitOf(d), Body(d))
+		}
+		d.Result.Text = "Exit code: 2\nWall time: 0.1 seconds\nOutput:\n" + text
+		if !strings.Contains(command, "Exit") && ExitOf(d) != "2" {
+			t.Errorf("%s: exit %q in a frame", command, ExitOf(d))
+		}
 	}
 }
 

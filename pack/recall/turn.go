@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"github.com/tidwall/gjson"
+
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/pack/journal"
 	"github.com/ctxfs/ctxfs/pack/record"
@@ -10,7 +12,7 @@ import (
 type turn struct {
 	at      int
 	speaker string // " user", " tool run_tests"
-	text    string // "" if the record cannot be read
+	text    string // "" if the record cannot be read, or states nothing
 	whole   bool   // text is the whole record
 	said    int    // bytes of text before the arguments of its calls
 	writes  bool   // it calls a tool that changes a file
@@ -37,7 +39,10 @@ func readTurn(m record.Records, at int) *turn {
 		return t
 	}
 	t.speaker = record.Speaker(m, at, r)
-	r = withoutLists(r)
+	if r = withoutLists(r); len(r.Calls) == 1 && r.Calls[0].Name == "" && gjson.Valid(r.Text) &&
+		len(gjson.Parse(r.Text).Map()) == 1 {
+		return t // an event that states only its type
+	}
 	t.text, t.whole = journal.BothEnds(r.Whole(), Ends)
 	t.said = len(t.text)
 	if len(r.Calls) > 0 {

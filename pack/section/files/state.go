@@ -62,7 +62,7 @@ func (s *State) Apply(r *prefix.Record) {
 func (s *State) use(d *toolcall.Done, use *toolcall.FileUse) {
 	at := max(d.At, d.Called) // a result may precede its call
 	if use.Line == "" {
-		if succeeded(&d.Result, use.Path) {
+		if succeeded(d, use.Path) {
 			s.list = slices.DeleteFunc(slices.Clone(s.list), func(f *file) bool { return f.path == use.To })
 			s.update(use.Path, func(f *file) { f.changeBy(use, at, d.Result.Text) })
 		}
@@ -70,7 +70,7 @@ func (s *State) use(d *toolcall.Done, use *toolcall.FileUse) {
 	}
 
 	end := ""
-	switch toolcall.StatusOf(d.Result) {
+	switch toolcall.StatusOf(d) {
 	case toolcall.NotRun:
 		return
 	case toolcall.Failed:
@@ -197,11 +197,11 @@ var refusal = lazy.Regexp(`(?i)^\W*(?:tool_use_error|error|failed|failure|traceb
 
 // succeeded reports whether the result of a file tool contains no sign of a failure. It ignores the
 // path in the text, since a path may contain words such as "error".
-func succeeded(r *toolcall.Result, path string) bool {
-	if s := toolcall.StatusOf(*r); r.Failed || s > toolcall.Succeeded {
+func succeeded(d *toolcall.Done, path string) bool {
+	if s := toolcall.StatusOf(d); d.Result.Failed || s > toolcall.Succeeded {
 		return false
 	}
-	text := strings.TrimSpace(toolcall.Body(r.Text))
+	text := strings.TrimSpace(toolcall.Body(d))
 	if failed, isObject := toolcall.ObjectFails(text); isObject {
 		return !failed
 	}

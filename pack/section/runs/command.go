@@ -97,13 +97,13 @@ func shellRun(d *toolcall.Done, text string, status toolcall.Status) *run {
 		return nil
 	}
 	r := &run{key: s.key, dir: s.dir, name: s.name, quiet: s.quiet}
-	output := toolcall.Body(d.Result.Text)
+	output := toolcall.Body(d)
 	lines := informative(output)
 	says, quote := silent, ""
 	if !s.quiet {
 		says, quote = judge(lines, s.name)
 	}
-	r.exit = toolcall.ExitOf(d.Result)
+	r.exit = toolcall.ExitOf(d)
 	answersNo := s.asks && (r.exit == "1" || r.exit == "" && len(lines) == 0)
 	switch {
 	case status == toolcall.Failed && !answersNo, says == fails,

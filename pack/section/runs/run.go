@@ -63,7 +63,7 @@ type run struct {
 
 // runOf returns the run of a call, or nil if the call is none.
 func runOf(d *toolcall.Done) *run {
-	status := toolcall.StatusOf(d.Result)
+	status := toolcall.StatusOf(d)
 	if status == toolcall.NotRun || d.Tool == "" {
 		return nil
 	}
@@ -116,8 +116,8 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	}
 	kind := compress.KindOf(d.Tool)
 	uses := toolcall.FileUses(d.Tool, d.Arguments)
-	text := toolcall.Body(d.Result.Text)
-	r := &run{outcome: answered, exit: toolcall.ExitOf(d.Result), makes: kind == compress.MakingTool}
+	text := toolcall.Body(d)
+	r := &run{outcome: answered, exit: toolcall.ExitOf(d), makes: kind == compress.MakingTool}
 	r.quiet = len(uses) > 0 || kind == compress.MatchTool || kind == compress.ListTool
 	r.lookUp = !r.quiet && (kind == compress.QueryTool || kind == compress.ReadingTool)
 	code := kind == compress.CodeTool || kind == compress.ShellTool
