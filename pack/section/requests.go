@@ -1,7 +1,6 @@
 package section
 
 import (
-	"slices"
 	"strings"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"

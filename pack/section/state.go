@@ -2,6 +2,7 @@ package section
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/internal/coder"
