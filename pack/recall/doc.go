@@ -33,7 +33,7 @@
 //	view.go         lines that the pack shows already
 //	turn.go         a record that may be recalled
 //	units.go        units of a text
-//	memo.go         index and last search
+//	memo.go         index, last search, and journal of a former pack
 //	terms_find.go   search in the index of all records
 //	terms_fill.go   construction of the index
 //	terms.go        Terms: index of all records

@@ -2,13 +2,14 @@ package recall
 
 import "github.com/ctxfs/ctxfs/pack/journal"
 
-// Memo is the memo of the journal with the index of all records and the last search.
+// Memo is the memo of the journal with the index of all records, the last search, and the journal of
+// a former pack.
 type Memo struct {
 	*journal.Memo
 	Terms   *Terms // of the whole history
 	shared  bool   // Terms belongs to somebody else, who accounts for its memory
 	ranking *ranking
-	journal *haystack // the journal of a pack before, or nil
+	journal *haystack // of a former pack, or nil
 }
 
 // NewMemo returns a memo with an index of its own.
