@@ -114,7 +114,7 @@ docs/eval.md has more, and how to judge the result.`,
 	fl.StringVar(&f.encoding, "encoding", "", "an encoding or a model's `NAME` (default o200k_base)")
 	fl.StringVar(&f.recipe, "recipe", "", "compile by the recipe in `FILE`, to try its history settings")
 	fl.StringArrayVar(&f.without, "without", nil,
-		"leave out the `SECTION` of compacted records, to see what it is worth: "+strings.Join(section.Names(), ", "))
+		"leave out the `SECTION` of compacted records, to measure its worth: "+strings.Join(section.Names(), ", "))
 	fl.StringVar(&f.lost, "lost", "", "write what the packs of ctxfs (or the notes) lost to `FILE`, a JSON object a line")
 	fl.BoolVar(&f.asJSON, "json", false, "print a JSON object, with each session's figures")
 	fl.BoolVar(&f.derived, "derived", false, "measure whether derived notes contain statements that are planted into the sessions")
@@ -143,7 +143,9 @@ func (f *evalFlags) check(given func(string) bool) error {
 		return cli.Usagef("--seeds needs --derived")
 	}
 	if f.derived {
-		for _, other := range []string{"budgets", "cuts", "only", "alone", "stretches", "recipe", "without", "quick", "encoding", "jobs"} {
+		for _, other := range []string{
+			"budgets", "cuts", "only", "alone", "stretches", "recipe", "without", "quick", "encoding", "jobs",
+		} {
 			if given(other) {
 				return cli.Usagef("--%s cannot be used with --derived, which builds no packs", other)
 			}
