@@ -365,7 +365,8 @@ func TestWithoutSections(t *testing.T) {
 	if none := text(section.Files, section.Runs); strings.Contains(none, "files and runs (as of") {
 		t.Errorf("files and runs in %s", none)
 	}
-	if bare := text(section.Names()...); strings.Contains(bare, "key lines (messages") || strings.Contains(bare, "summary (messages") {
+	bare := text(section.Names()...)
+	if strings.Contains(bare, "key lines (messages") || strings.Contains(bare, "summary (messages") {
 		t.Errorf("sections in %s", bare)
 	}
 }
