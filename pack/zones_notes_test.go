@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	derived "github.com/ctxfs/ctxfs/compress/notes"
-	"github.com/ctxfs/ctxfs/pack/recipe"
 	"github.com/ctxfs/ctxfs/pack/record"
 )
 
@@ -21,15 +20,6 @@ func blockNamed(md, name string) string {
 }
 
 const notedBudget = 20000
-
-func sourceOfType(kind recipe.Type) int {
-	for i, s := range recipe.Default().Sources {
-		if s.Type == kind {
-			return i
-		}
-	}
-	panic(kind)
-}
 
 // Folding on, folding anew and reading what was kept give the same notes at every place.
 func TestNotesAtAnyPlace(t *testing.T) {

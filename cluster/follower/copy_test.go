@@ -85,7 +85,8 @@ func TestOneCopyPerJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _, journal := newRig(t)
 		d := new(memoryDisk)
-		if openCopy(t, h, journal, d) != openCopy(t, h, journal, d) || d.handle != 1 {
+		first := openCopy(t, h, journal, d)
+		if second := openCopy(t, h, journal, d); second != first || d.handle != 1 {
 			t.Error("the second open returned another copy")
 		}
 	})

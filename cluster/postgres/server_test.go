@@ -26,7 +26,6 @@ type testServer struct {
 	bin  string
 	dir  string // has the socket, too
 	cred *syscall.Credential
-	cmd  *exec.Cmd
 }
 
 // binaries returns the directory with the programs of the newest PostgreSQL.
