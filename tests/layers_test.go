@@ -24,9 +24,10 @@ var layers = map[string][]string{
 	"fs":       {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
 
 	// Around the core.
-	"agents": {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
-	"views":  {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
-	"eval":   {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
+	"cluster": {"ctxabi", "internal", "session"},
+	"agents":  {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
+	"views":   {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
+	"eval":    {"ctxabi", "internal", "session", "compress", "search", "pack", "run", "gc"},
 }
 
 // acrossLayers are the imports that the layout does not allow, each with its reason.
