@@ -14,14 +14,13 @@ import (
 
 // Bounds of what is found in one record.
 const (
-	largeOutput    = 4 << 10 // bytes from which an output is a ref
-	maxFacts       = 24
-	maxDecisions   = 8
-	maxProposals   = 8
-	maxStatements  = 64 // statements of a message that later ones may change
-	maxConclusions = 3  // of one document; of a message 1
-	maxRequest     = 200
-	maxConclusion  = 320 // bytes, with the reason
+	largeOutput   = 4 << 10 // bytes from which an output is a ref
+	maxFacts      = 24
+	maxDecisions  = 8
+	maxProposals  = 8
+	maxStatements = 64 // statements of a message that later ones may change
+	maxRequest    = 200
+	maxConclusion = 320 // bytes, with the reason
 )
 
 // finder reads one record.
@@ -51,11 +50,7 @@ func Find(s Record) []Finding {
 	}
 	f := newFinder(s.Role)
 	for _, c := range s.Calls[:min(len(s.Calls), maxFiles)] {
-		files := fileCall(c)
-		f.out = slices.Concat(f.out, files, todoCall(c), taskCall(c))
-		if slices.ContainsFunc(files, func(f Finding) bool { return documentTypes[pathpkg.Ext(f.Path)] }) {
-			f.conclude(sentencesOf(bothEnds(Document(c))), maxConclusions)
-		}
+		f.out = slices.Concat(f.out, fileCall(c), todoCall(c), taskCall(c))
 	}
 	switch {
 	case s.Result:
@@ -73,7 +68,7 @@ func Find(s Record) []Finding {
 		list := sentencesOf(bothEnds(WithoutMemory(s.Text)))
 		f.read(list)
 		f.propose()
-		f.conclude(list, 1)
+		f.conclude(list)
 	}
 	return f.out
 }
@@ -142,8 +137,8 @@ func (f *finder) request(list []sentence) {
 }
 
 // conclude notes the best points of a text of the assistant.
-func (f *finder) conclude(list []sentence, limit int) {
-	for _, p := range bestPoints(list, maxConclusion, limit) {
+func (f *finder) conclude(list []sentence) {
+	for _, p := range bestPoints(list, maxConclusion, 1) {
 		f.out = append(f.out, Finding{Kind: FoundConclusion, Text: p.Text})
 	}
 }

@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -239,23 +238,12 @@ func TestRequestIsNoExample(t *testing.T) {
 	}
 }
 
-// The agent's documents are its words. A conclusion and a decision have their reason.
-func TestDocumentsConclude(t *testing.T) {
-	table := "# Notes\n\n| host | port |\n| --- | --- |\n| alpha-1 | 8443 |\n| beta-2 | 9001 |\n"
-	for _, c := range []struct {
-		tool, arguments string
-		want            []string
-	}{
-		{"write_file", fmt.Sprintf(`{"path":"NOTES.md","content":%q}`, table), []string{"| host | port | | alpha-1 | 8443 |", "| host | port | | beta-2 | 9001 |"}},
-		{"bash", `{"command":"cat > out/report.md <<'EOF'\nRedis was removed. The reason is that two writers hold the lock.\nEOF"}`,
-			[]string{"Redis was removed. The reason is that two writers hold the lock."}},
-		{"write_file", `{"path":"a.go","content":"The cache was removed because it is slow."}`, nil},
-		{"edit", `{"path":"NOTES.md","old":"x","new":"The cache was removed because it is slow."}`, nil},
-	} {
-		found := Find(Record{Role: "assistant", Calls: []Call{{Name: c.tool, Arguments: c.arguments}}})
-		if got := foundTexts(found, FoundConclusion); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.arguments, got, c.want)
-		}
+// A document can be a saved page, so it states nothing for the agent. A decision has its reason.
+func TestDecisionHasItsReason(t *testing.T) {
+	page := Record{Role: "assistant", Calls: []Call{{Name: "write_file",
+		Arguments: `{"path":"page.md","content":"The cache was removed because it is slow."}`}}}
+	if got := foundTexts(Find(page), FoundConclusion); len(got) > 0 {
+		t.Errorf("%q", got)
 	}
 	const text = "I went with a heap for the queue. The reason is that it is bounded. It is late."
 	if got := foundTexts(Find(Record{Role: "assistant", Text: text}), FoundDecision); len(got) != 1 || got[0] != text[:len(text)-len(" It is late.")] {
