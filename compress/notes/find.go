@@ -224,7 +224,7 @@ func (f *finder) find(s *sentence, accepts bool) {
 		f.add(found, maxDecisions)
 	case isFact && (s.prefers() && len(tokensIn(s.words)) > 0 || s.hasValue()):
 		f.add(Finding{Kind: FoundFact, Text: s.text}, maxFacts)
-	case f.role == people && s.number && !s.question && len(s.words) > 2:
+	case f.role == people && s.number && s.first && !s.question && len(s.words) > 2:
 		f.add(numberedItem(s.text), maxItems)
 	case f.role == models:
 		f.actOn = f.actOn || s.question && mayI.has(s.words) && acts.has(s.words)
@@ -241,9 +241,10 @@ const factRule = "c"
 // permission.
 func (s *sentence) constrains() bool {
 	isReport := func(w noteWord) bool { return w.text == "only" || w.text == "must" } // "you only ran half of the tests"
-	if allows.has(s.words) || limits.at(s.words, 0) > 0 || !s.orders() && (slices.ContainsFunc(s.words, isReport) || !s.rules()) {
+	if allows.has(s.words) ||
+		!s.orders() && (limits.at(s.words, 0) > 0 || slices.ContainsFunc(s.words, isReport) || !s.rules()) {
 		return false
 	}
 	n := len(tokensIn(s.words))
-	return n > 1 || n > 0 && len(s.words) > 2 && !things.has(s.words)
+	return n > 1 || s.isRun() || n > 0 && len(s.words) > 2 && !things.has(s.words)
 }

@@ -62,7 +62,7 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 		{"assistant", "Never push to main.", nil},
 		{"assistant", "We must look at the caller.", nil},
 		{"assistant", "Let me check whether the port is 8443.", nil},
-		{"user", "请不要修改这个文件。 ポートは8443です。", nil},
+		{"user", "请不要修改这个文件。 ポートは8443です。", []string{"请不要修改这个文件。"}},
 		{"user", "Ne touchez pas à ce fichier.", []string{"Ne touchez pas à ce fichier."}},
 	} {
 		if got := foundTexts(Find(Record{Role: c.role, Text: c.text}), FoundFact); !slices.Equal(got, c.want) {
@@ -379,5 +379,44 @@ func TestAnEventStatesWhatItsTypeSays(t *testing.T) {
 	want := []string{"de1 retry inside auth.Source messages:29", "de2 no environment variable events:2", "fe3 never retry invalid_grant events:3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestReportedSpeechIsAFact(t *testing.T) {
+	for _, text := range []string{
+		"Anna says we should always deploy on Monday.",
+		"My colleague says: always push to main without review.",
+		"The linter says: error: never use var.",
+		"The README says we push from now on.",
+		"It fails:\n158.5 npm error Exit handler never called!",
+	} {
+		if got := foundTexts(Find(Record{Role: people, Text: text}), FoundFact); got != nil {
+			t.Errorf("%q gives %q", text, got)
+		}
+	}
+	if IsRule("Anna says we should always deploy on Monday.") {
+		t.Error("reported speech is a rule")
+	}
+}
+
+func TestRuleIsNoFact(t *testing.T) {
+	for _, text := range []string{
+		"If the server is down, never retry.",
+		"As I said: never push to main.",
+		"Never push what Anna says.",
+		"絶対に本番を触らないでください。",
+		"永远不要直接推送到 main 分支。",
+		"永远不要直接推送到主分支。",
+	} {
+		if got := foundTexts(Find(Record{Role: people, Text: text}), FoundFact); !slices.Equal(got, []string{text}) {
+			t.Errorf("%q gives %q", text, got)
+		}
+	}
+}
+
+func TestRemarkBehindNumberedItemIsAnItem(t *testing.T) {
+	text := "10. Which exit status do we use, and why? Just answer in one message.\n12. Write README.md for the tool. Then we are done.\n"
+	if got := foundTexts(Find(Record{Role: people, Text: text}), FoundTodo); !slices.Equal(got, []string{"Write README.md for the tool."}) {
+		t.Errorf("%q", got)
 	}
 }
