@@ -12,7 +12,9 @@
 //   - Which calls are runs: command.go (isQuiet), run.go (toolRun). Commands and tools that only read
 //     or change files are listed only if they fail.
 //   - Which result replaces an earlier one: run.key. For a command it contains its directory and its
-//     text without filters of its output, for a tool the arguments that identify an object.
+//     text without filters of its output, for a tool the arguments that identify an object. Of a script
+//     with tests, builds, or checks, only their command lines count (testLines).
+//   - Which success ends the failure of another command: cover.go.
 //   - Which line of an output is a result: output.go (rules).
 //   - Which field a call sets that an earlier call set: setting.go.
 //
@@ -22,5 +24,6 @@
 //	setting.go  fields that a call sets
 //	run.go      run of a call
 //	command.go  run of a shell script
+//	cover.go    commands that do more than others
 //	output.go   what an output says
 package runs

@@ -41,10 +41,12 @@ const (
 // run is the last result of one command, or of the calls of a tool for one object. It does not
 // change once it is in a State.
 type run struct {
-	key  string // equal for runs of one command or one object
-	dir  string // the directory of a command
-	name string
-	args string // arguments of a tool that are not part of the name
+	key string // equal for runs of one command or one object
+	dir string // the directory of a command
+
+	checks []string // commands of a script, as [script] has them
+	name   string
+	args   string // arguments of a tool that are not part of the name
 
 	at      int
 	outcome outcome

@@ -149,7 +149,7 @@ func TestFailureUntilPass(t *testing.T) {
 			t.Errorf("%s does not end it: %v", pass, got)
 		}
 	}
-	for _, pass := range []string{"go test ./a -run TestB", "go test ./...", "cd sub && go test ./a"} {
+	for _, pass := range []string{"go test ./a -run TestB", "cd sub && go test ./a"} {
 		if got := after(fail, one{arguments: pass, output: "ok  \ta\t0.1s"}).Failures(); len(got) != 1 {
 			t.Errorf("%s ends it", pass)
 		}
@@ -177,7 +177,7 @@ func TestFailureOfAScriptEnds(t *testing.T) {
 	if got := s.Failures(); len(got) != 0 {
 		t.Errorf("%v", got)
 	}
-	if got := shownBy(s); !strings.HasPrefix(got, "python3 - <<'EOF' b; python3 -m unittest test_split 2>&1: ") || !strings.Contains(got, "passed at 4: Ran 10 tests in 0.315s OK") {
+	if got := shownBy(s); !strings.HasPrefix(got, "python3 -m unittest test_split 2>&1: ") || !strings.Contains(got, "passed at 4: Ran 10 tests in 0.315s OK") {
 		t.Errorf("%s", got)
 	}
 }
@@ -315,5 +315,54 @@ func TestStateIsBounded(t *testing.T) {
 	clone.Apply(&prefix.Record{At: 9999, Calls: []toolcall.Done{{At: 9999, Tool: "bash", Arguments: `{"command":"go test ./..."}`, Result: toolcall.Result{Text: "ok  \ta\t0.1s"}}}})
 	if shownBy(s) != before {
 		t.Error("the original changed with its clone")
+	}
+}
+
+// A failed test run stayed open although a wider run of the same tests passed later.
+func TestWiderPassEndsFailure(t *testing.T) {
+	fail := func(command string) one { return one{arguments: command, output: "2 failed, 3 passed", exit: "1"} }
+	pass := func(command string) one { return one{arguments: command, output: "5 passed", exit: "0"} }
+	for _, c := range []struct {
+		failed, passed string
+		ends           bool
+	}{
+		{"go test ./parse -run TestA", "go test ./...", true},
+		{"go test ./parse -run TestA", "gofmt -l . && go vet ./... && go test -count=1 ./... 2>&1 | tail -3", true},
+		{"go test ./parse/x", "go test ./parse/...", true},
+		{"go test ./parse/x", "go test ./parse", false},
+		{"go test ./parse", "go test ./... -run TestA", false},
+		{"go test ./parse", "go vet ./...", false},
+		{"go test -race ./parse", "go test ./...", false},
+		{"go test ./parse", "cd sub && go test ./...", false},
+		{"go vet ./parse && go test ./parse", "go test ./...", false},
+		{"pytest tests/a.py::test_x", "pytest", true},
+		{"pytest tests/a.py -k x", "pytest tests -q", true},
+		{"pytest", "pytest tests/a.py", false},
+		{"pytest tests/a.py", "pytest tests/b.py", false},
+		{"make test", "make lint", false},
+		{"npm test -- --watch=false", "npm test", true},
+		{"git push origin main", "git push --force origin main", true},
+		{"git push origin main", "git push --dry-run origin main", false},
+		{"./deploy --prod", "./deploy", false},
+	} {
+		if got := after(fail(c.failed), pass(c.passed)).Failures(); (len(got) == 0) != c.ends {
+			t.Errorf("%s after %s: %v", c.passed, c.failed, got)
+		}
+	}
+}
+
+// A script with tests and other commands was a new command each time, and its passed tests only ended.
+func TestScriptIsKeyedByItsTests(t *testing.T) {
+	s := after(one{arguments: "sed -i s/a/b/ x.py; python3 -m unittest x 2>&1; python3 x.py; grep -n float x.py",
+		output: "SyntaxError: unterminated string\n10: no floats"},
+		one{arguments: "python3 .p.py\npython3 -m unittest x 2>&1 | tail -2; grep -n def x.py",
+			output: "Ran 29 tests in 2.2s\n\nOK\n16:def run(text):"})
+	if got := shownBy(s); !strings.HasSuffix(got, "; passed at 4: Ran 29 tests in 2.2s OK") || strings.Contains(got, "\n") {
+		t.Errorf("%s", got)
+	}
+	got := shownBy(after(one{arguments: "go test ./a; ./deploy", output: "ok  \ta\t0.1s\nerror: no host", exit: "1"},
+		one{arguments: "go test ./a", output: "ok  \ta\t0.1s"}))
+	if !strings.Contains(got, "go test ./a; ./deploy: failed at 2") {
+		t.Errorf("a pass of the tests ended the failure of another command: %s", got)
 	}
 }

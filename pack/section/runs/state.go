@@ -49,6 +49,8 @@ func (s *State) add(n *run) {
 		switch {
 		case old.key == n.key && sameDir(old.dir, n.dir):
 			s.follow(n, old)
+		case n.ends(old):
+			s.close(old)
 		case !n.changes(old):
 			list = append(list, old)
 		}
@@ -73,8 +75,7 @@ func (s *State) add(n *run) {
 
 // follow makes n the next result after old, of the same run.
 func (s *State) follow(n, old *run) {
-	s.closed = append(slices.Clone(s.closed), old.fails...)
-	s.closed = s.closed[max(0, len(s.closed)-maxClosed):]
+	s.close(old)
 	switch {
 	case n.outcome == failed && old.outcome == failed && n.name == old.name:
 		n.fails = slices.Concat(old.fails, n.fails)
@@ -85,6 +86,12 @@ func (s *State) follow(n, old *run) {
 	case old.outcome != passed && old.outcome != answered:
 		n.failedAt, n.why = old.failedAt, old.why
 	}
+}
+
+// close records that a later result ended or repeated the failures of old.
+func (s *State) close(old *run) {
+	s.closed = append(slices.Clone(s.closed), old.fails...)
+	s.closed = s.closed[max(0, len(s.closed)-maxClosed):]
 }
 
 // changes reports whether r, a successful call that acts outside of the workspace, may have changed
@@ -156,6 +163,7 @@ func (s *State) Failures() (list []Failure) {
 func (s *State) Encode(c *coder.Coder) {
 	coder.Pointers(c, &s.list, func(r *run) {
 		coder.Text(c, &r.key, &r.dir, &r.name, &r.args, &r.exit, &r.said, &r.why)
+		coder.List(c, &r.checks, func(check *string) { coder.Text(c, check) })
 		coder.List(c, &r.fails, func(at *int) { coder.Number(c, at) })
 		coder.Number(c, &r.at, &r.failedAt)
 		coder.Number(c, &r.outcome)
