@@ -415,8 +415,10 @@ func TestRuleIsNoFact(t *testing.T) {
 }
 
 func TestRemarkBehindNumberedItemIsAnItem(t *testing.T) {
-	text := "10. Which exit status do we use, and why? Just answer in one message.\n12. Write README.md for the tool. Then we are done.\n"
-	if got := foundTexts(Find(Record{Role: people, Text: text}), FoundTodo); !slices.Equal(got, []string{"Write README.md for the tool."}) {
+	text := "10. Which exit status do we use, and why? Just answer in one message.\n" +
+		"12. Write README.md for the tool. Then we are done.\n"
+	got := foundTexts(Find(Record{Role: people, Text: text}), FoundTodo)
+	if !slices.Equal(got, []string{"Write README.md for the tool."}) {
 		t.Errorf("%q", got)
 	}
 }

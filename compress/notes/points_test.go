@@ -121,6 +121,7 @@ func TestSentenceRestatesSubject(t *testing.T) {
 func TestLookAlikeCountHidesAnother(t *testing.T) {
 	for _, c := range [][2]string{
 		{"Chrome passes 13/14 tests.", "Firefox passes 14/14 tests."},
+		{"Chrome passes 13/14 tests, because WebGL is off.", "Firefox passes 14/14 tests, because WebGL is on."},
 		{"In Berlin 2 of 3 replicas are down.", "In Paris 1 of 3 replicas are down."},
 		{"Invoices: 40 of 100 rows failed.", "Customers: 3 of 100 rows failed."},
 		{"Anna has 5/12 vacation days left.", "Ben has 9/12 vacation days left."},

@@ -52,7 +52,9 @@ func Subjects(text string) []Subject {
 		}
 		isNumber := strings.IndexFunc(field, unicode.IsDigit) >= 0 && words[i] == ""
 		if total, unit := countAt(fields, i); unit != "" {
-			if object == "" {
+			clause, _, _ := strings.Cut(text, ",")
+			clause, _, _ = strings.Cut(clause, " because ") // a name in the reason is another thing
+			if object = identifierIn(clause); object == "" {
 				_, fields[i], _ = strings.Cut(fields[i], "/")
 				object = strings.Join(fields, " ")
 			}

@@ -130,13 +130,16 @@ func TestPrintedExitStatusIsOutput(t *testing.T) {
 }
 
 func TestShownTextIsAnExitStatus(t *testing.T) {
-	for _, command := range []string{"cat notes.txt", "cd logs && tail -3 worker.log", "sed -n 1,9p a.log | grep -v x", "less a.log"} {
+	for _, command := range []string{
+		"cat notes.txt", "cd logs && tail -3 worker.log", "sed -n 1,9p a.log | grep -v x", "less a.log",
+	} {
 		for _, last := range []string{"Process exited with code 1", "\nCommand exited with code 1", "exit status 2", "[exit 1]"} {
 			d := &Done{Tool: "bash", Arguments: `{"command":"` + command + `"}`, Result: Result{Text: "to do\n" + last}}
 			if got := StatusOf(d); got != Unknown || Body(d) != d.Result.Text {
 				t.Errorf("%s, %q: status %d, body %q", command, last, got, Body(d))
 			}
 		}
+
 		for _, r := range []Result{
 			{Text: "x: no such file", Exit: "1"},
 			{Text: "x: no such file\n\nCommand exited with code 1", Failed: true},
@@ -147,7 +150,9 @@ func TestShownTextIsAnExitStatus(t *testing.T) {
 			}
 		}
 	}
-	d := &Done{Tool: "bash", Arguments: `{"command":"./run | tail -3"}`, Result: Result{Text: "a\nProcess exited with code 1"}}
+
+	d := &Done{Tool: "bash", Arguments: `{"command":"./run | tail -3"}`}
+	d.Result = Result{Text: "a\nProcess exited with code 1"}
 	if got := StatusOf(d); got != Failed {
 		t.Errorf("a program before tail: status %d", got)
 	}
