@@ -1,15 +1,12 @@
 package notes
 
 import (
-	"encoding/json"
 	pathpkg "path"
-	"slices"
 	"strings"
 
 	"github.com/ctxfs/ctxfs/compress"
 	"github.com/ctxfs/ctxfs/compress/toolcall"
 	"github.com/ctxfs/ctxfs/ctxabi"
-	"github.com/ctxfs/ctxfs/internal/lazy"
 )
 
 // FileUse is what a call of a tool does with the one file that it names.
@@ -80,46 +77,4 @@ func artifact(args map[string]any) []Finding {
 		return []Finding{{Kind: FoundFile, Path: pathpkg.Clean(p), State: toolcall.Writes, Tool: ctxabi.RefArtifact}}
 	}
 	return nil
-}
-
-// documentTypes are the extensions of documents. contentKeys are arguments with the content of a
-// file.
-var (
-	documentTypes = compress.WordSet(".md .markdown .txt .rst .adoc .org")
-	contentKeys   = []string{"content", "contents", "file_text", "text"}
-)
-
-// Document returns the text that a call writes into a document, by a tool or by a here-document of
-// a shell; "" for other calls. The agent's documents are its own words.
-func Document(c Call) (text string) {
-	if script, ok := toolcall.Script(c.Name, c.Arguments); ok {
-		return hereDocuments(script)
-	}
-	if path, use := FileOf(c); use != FileWrites || !documentTypes[pathpkg.Ext(path)] {
-		return ""
-	}
-	var args map[string]any
-	if json.Unmarshal([]byte(c.Arguments), &args) == nil {
-		for _, key := range contentKeys {
-			if s, ok := args[key].(string); ok {
-				return s
-			}
-		}
-	}
-	return ""
-}
-
-var hereDocument = lazy.Regexp(`(?m)^.*<<-?[ \t]*['"\\]?(\w+).*\n`)
-
-// hereDocuments returns the here-documents of a script whose command lines name a document.
-func hereDocuments(script string) (text string) {
-	for at := hereDocument().FindStringSubmatchIndex(script); at != nil; at = hereDocument().FindStringSubmatchIndex(script) {
-		line, mark := script[at[0]:at[1]], script[at[2]:at[3]]
-		var body string
-		body, script, _ = strings.Cut(script[at[1]:], "\n"+mark)
-		if slices.ContainsFunc(strings.Fields(line), func(w string) bool { return documentTypes[pathpkg.Ext(strings.Trim(w, `'";`))] }) {
-			text += body + "\n\n"
-		}
-	}
-	return text
 }

@@ -14,14 +14,13 @@ import (
 
 // Bounds of what is found in one record.
 const (
-	largeOutput    = 4 << 10 // bytes from which an output is a ref
-	maxFacts       = 24
-	maxDecisions   = 8
-	maxProposals   = 8
-	maxStatements  = 64 // statements of a message that later ones may change
-	maxConclusions = 3  // of one document; of a message 1
-	maxRequest     = 200
-	maxConclusion  = 320 // bytes, with the reason
+	largeOutput   = 4 << 10 // bytes from which an output is a ref
+	maxFacts      = 24
+	maxDecisions  = 8
+	maxProposals  = 8
+	maxStatements = 64 // statements of a message that later ones may change
+	maxRequest    = 200
+	maxConclusion = 320 // bytes, with the reason
 )
 
 // finder reads one record.
@@ -51,11 +50,7 @@ func Find(s Record) []Finding {
 	}
 	f := newFinder(s.Role)
 	for _, c := range s.Calls[:min(len(s.Calls), maxFiles)] {
-		files := fileCall(c)
-		f.out = slices.Concat(f.out, files, todoCall(c), taskCall(c))
-		if slices.ContainsFunc(files, func(f Finding) bool { return documentTypes[pathpkg.Ext(f.Path)] }) {
-			f.conclude(sentencesOf(bothEnds(Document(c))), maxConclusions)
-		}
+		f.out = slices.Concat(f.out, fileCall(c), todoCall(c), taskCall(c))
 	}
 	switch {
 	case s.Result:
@@ -73,7 +68,7 @@ func Find(s Record) []Finding {
 		list := sentencesOf(bothEnds(WithoutMemory(s.Text)))
 		f.read(list)
 		f.propose()
-		f.conclude(list, 1)
+		f.conclude(list)
 	}
 	return f.out
 }
@@ -142,8 +137,8 @@ func (f *finder) request(list []sentence) {
 }
 
 // conclude notes the best points of a text of the assistant.
-func (f *finder) conclude(list []sentence, limit int) {
-	for _, p := range bestPoints(list, maxConclusion, limit) {
+func (f *finder) conclude(list []sentence) {
+	for _, p := range bestPoints(list, maxConclusion, 1) {
 		f.out = append(f.out, Finding{Kind: FoundConclusion, Text: p.Text})
 	}
 }
@@ -229,7 +224,7 @@ func (f *finder) find(s *sentence, accepts bool) {
 		f.add(found, maxDecisions)
 	case isFact && (s.prefers() && len(tokensIn(s.words)) > 0 || s.hasValue()):
 		f.add(Finding{Kind: FoundFact, Text: s.text}, maxFacts)
-	case f.role == people && s.number && !s.question && len(s.words) > 2:
+	case f.role == people && s.number && s.first && !s.question && len(s.words) > 2:
 		f.add(numberedItem(s.text), maxItems)
 	case f.role == models:
 		f.actOn = f.actOn || s.question && mayI.has(s.words) && acts.has(s.words)
@@ -246,9 +241,10 @@ const factRule = "c"
 // permission.
 func (s *sentence) constrains() bool {
 	isReport := func(w noteWord) bool { return w.text == "only" || w.text == "must" } // "you only ran half of the tests"
-	if allows.has(s.words) || limits.at(s.words, 0) > 0 || !s.orders() && (slices.ContainsFunc(s.words, isReport) || !s.rules()) {
+	if allows.has(s.words) ||
+		!s.orders() && (limits.at(s.words, 0) > 0 || slices.ContainsFunc(s.words, isReport) || !s.rules()) {
 		return false
 	}
 	n := len(tokensIn(s.words))
-	return n > 1 || n > 0 && len(s.words) > 2 && !things.has(s.words)
+	return n > 1 || s.isRun() || n > 0 && len(s.words) > 2 && !things.has(s.words)
 }

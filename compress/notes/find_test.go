@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -63,7 +62,7 @@ func TestFactsAreWhatIsStated(t *testing.T) {
 		{"assistant", "Never push to main.", nil},
 		{"assistant", "We must look at the caller.", nil},
 		{"assistant", "Let me check whether the port is 8443.", nil},
-		{"user", "请不要修改这个文件。 ポートは8443です。", nil},
+		{"user", "请不要修改这个文件。 ポートは8443です。", []string{"请不要修改这个文件。"}},
 		{"user", "Ne touchez pas à ce fichier.", []string{"Ne touchez pas à ce fichier."}},
 	} {
 		if got := foundTexts(Find(Record{Role: c.role, Text: c.text}), FoundFact); !slices.Equal(got, c.want) {
@@ -239,23 +238,12 @@ func TestRequestIsNoExample(t *testing.T) {
 	}
 }
 
-// The agent's documents are its words. A conclusion and a decision have their reason.
-func TestDocumentsConclude(t *testing.T) {
-	table := "# Notes\n\n| host | port |\n| --- | --- |\n| alpha-1 | 8443 |\n| beta-2 | 9001 |\n"
-	for _, c := range []struct {
-		tool, arguments string
-		want            []string
-	}{
-		{"write_file", fmt.Sprintf(`{"path":"NOTES.md","content":%q}`, table), []string{"| host | port | | alpha-1 | 8443 |", "| host | port | | beta-2 | 9001 |"}},
-		{"bash", `{"command":"cat > out/report.md <<'EOF'\nRedis was removed. The reason is that two writers hold the lock.\nEOF"}`,
-			[]string{"Redis was removed. The reason is that two writers hold the lock."}},
-		{"write_file", `{"path":"a.go","content":"The cache was removed because it is slow."}`, nil},
-		{"edit", `{"path":"NOTES.md","old":"x","new":"The cache was removed because it is slow."}`, nil},
-	} {
-		found := Find(Record{Role: "assistant", Calls: []Call{{Name: c.tool, Arguments: c.arguments}}})
-		if got := foundTexts(found, FoundConclusion); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", c.arguments, got, c.want)
-		}
+// A document can be a saved page, so it states nothing for the agent. A decision has its reason.
+func TestDecisionHasItsReason(t *testing.T) {
+	page := Record{Role: "assistant", Calls: []Call{{Name: "write_file",
+		Arguments: `{"path":"page.md","content":"The cache was removed because it is slow."}`}}}
+	if got := foundTexts(Find(page), FoundConclusion); len(got) > 0 {
+		t.Errorf("%q", got)
 	}
 	const text = "I went with a heap for the queue. The reason is that it is bounded. It is late."
 	if got := foundTexts(Find(Record{Role: "assistant", Text: text}), FoundDecision); len(got) != 1 || got[0] != text[:len(text)-len(" It is late.")] {
@@ -391,5 +379,44 @@ func TestAnEventStatesWhatItsTypeSays(t *testing.T) {
 	want := []string{"de1 retry inside auth.Source messages:29", "de2 no environment variable events:2", "fe3 never retry invalid_grant events:3"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestReportedSpeechIsAFact(t *testing.T) {
+	for _, text := range []string{
+		"Anna says we should always deploy on Monday.",
+		"My colleague says: always push to main without review.",
+		"The linter says: error: never use var.",
+		"The README says we push from now on.",
+		"It fails:\n158.5 npm error Exit handler never called!",
+	} {
+		if got := foundTexts(Find(Record{Role: people, Text: text}), FoundFact); got != nil {
+			t.Errorf("%q gives %q", text, got)
+		}
+	}
+	if IsRule("Anna says we should always deploy on Monday.") {
+		t.Error("reported speech is a rule")
+	}
+}
+
+func TestRuleIsNoFact(t *testing.T) {
+	for _, text := range []string{
+		"If the server is down, never retry.",
+		"As I said: never push to main.",
+		"Never push what Anna says.",
+		"絶対に本番を触らないでください。",
+		"永远不要直接推送到 main 分支。",
+		"永远不要直接推送到主分支。",
+	} {
+		if got := foundTexts(Find(Record{Role: people, Text: text}), FoundFact); !slices.Equal(got, []string{text}) {
+			t.Errorf("%q gives %q", text, got)
+		}
+	}
+}
+
+func TestRemarkBehindNumberedItemIsAnItem(t *testing.T) {
+	text := "10. Which exit status do we use, and why? Just answer in one message.\n12. Write README.md for the tool. Then we are done.\n"
+	if got := foundTexts(Find(Record{Role: people, Text: text}), FoundTodo); !slices.Equal(got, []string{"Write README.md for the tool."}) {
+		t.Errorf("%q", got)
 	}
 }

@@ -30,7 +30,7 @@ type Answer struct {
 
 // FindVersion is raised with whatever makes Find return other findings for the same record, or
 // [State] read them in another way. Findings of another version are of no use.
-const FindVersion = 14
+const FindVersion = 15
 
 // FindingKind is what a finding is. Kinds are letters, since findings are kept on disk.
 type FindingKind string

@@ -97,7 +97,7 @@ func TestSentenceRestatesSubject(t *testing.T) {
 		{"Three tests in `auth_test.go` fail.", "All tests pass now.", true},
 		{"57 tests passed, 2 failed.", "All 59 tests passed.", true},
 		{"3/12 rows of `rates_table` are filled.", "Now 9 of 12 rows of `rates_table` are filled.", true},
-		{"I migrated 3 of 12 files.", "12 of 12 files are migrated.", true},
+		{"I migrated 3 of 12 files.", "I migrated 12 of 12 files.", true},
 
 		{"Tests in `auth_test.go` pass.", "Tests in `cart_test.go` fail.", false},
 		{"The test of module 3 failed.", "The test of module 4 failed.", false},
@@ -115,5 +115,22 @@ func TestSentenceRestatesSubject(t *testing.T) {
 		if got := Restated(Subjects(c.older), Subjects(c.later)); got != c.want {
 			t.Errorf("%q, later %q: %v", c.older, c.later, got)
 		}
+	}
+}
+
+func TestLookAlikeCountHidesAnother(t *testing.T) {
+	for _, c := range [][2]string{
+		{"Chrome passes 13/14 tests.", "Firefox passes 14/14 tests."},
+		{"In Berlin 2 of 3 replicas are down.", "In Paris 1 of 3 replicas are down."},
+		{"Invoices: 40 of 100 rows failed.", "Customers: 3 of 100 rows failed."},
+		{"Anna has 5/12 vacation days left.", "Ben has 9/12 vacation days left."},
+		{"I migrated 3 of 12 files of module 3.", "I migrated 4 of 12 files of module 4."},
+	} {
+		if Restated(Subjects(c[0]), Subjects(c[1])) {
+			t.Errorf("%q is hidden by %q", c[0], c[1])
+		}
+	}
+	if !Restated(Subjects("Chrome passes 13/14 tests."), Subjects("Chrome passes 14/14 tests.")) {
+		t.Error("an older count of the same browser stays")
 	}
 }

@@ -456,7 +456,10 @@ func isLog(line string) bool {
 	case '{', '}', ';', '\\':
 		return true
 	}
-	first, _, _ := strings.Cut(line, " ")
+	first, rest, _ := strings.Cut(line, " ")
+	if _, message, _ := strings.Cut(rest, " "); strings.Contains(first, ".") && isNumber(first) {
+		return strings.HasPrefix(message, "error ") || strings.HasPrefix(message, "warn ") // "158.5 npm error …"
+	}
 	switch strings.TrimRight(first, ":") {
 	case "ERROR", "WARN", "WARNING", "INFO", "DEBUG", "FATAL", "TRACE", "Traceback", "File", "at", "panic", "FAIL", "---", "import", "from", "const", "var", "func", "def", "class", "return":
 		return first != "at" && first != "from" || strings.ContainsAny(line, "()")

@@ -3,6 +3,7 @@ package notes
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Who says a sentence.
@@ -12,10 +13,11 @@ const (
 )
 
 var (
-	// A sentence with unsaid, or a clause behind unsaidBefore, states nothing. A clause begins
-	// behind leads.
+	// A sentence with unsaid, or a clause behind unsaidBefore, states nothing. Nor do the clauses
+	// that colons connect to reports. A clause begins behind leads.
 	unsaid       = phraseSet("unsaid")
 	unsaidBefore = phraseSet("unsaidBefore")
+	reports      = phraseSet("reports")
 	leads        = phraseSet("leads")
 	vague        = phraseSet("vague")
 	things       = phraseSet("things")
@@ -49,7 +51,13 @@ var (
 
 // states reports whether a sentence states something at all.
 func (s *sentence) states() bool {
-	return !s.question && len(s.words) > 1 && !unsaid.has(s.words) && !asksBack(s.words)
+	return !s.question && (len(s.words) > 1 || s.isRun()) && !unsaid.has(s.words) && !asksBack(s.words)
+}
+
+// isRun reports whether a sentence is in a script without spaces, or in Korean, and longer than a
+// reply.
+func (s *sentence) isRun() bool {
+	return strings.IndexFunc(s.text, isRunRune) >= 0 && utf8.RuneCountInString(s.text) > 8
 }
 
 // asksBack reports whether a sentence asks without a question mark: "is it true that …", "can you
@@ -64,10 +72,12 @@ func asksBack(words []noteWord) bool {
 
 // markDoubts marks each word whose clause states nothing up to it: "if the port is …".
 func markDoubts(words []noteWord) {
-	doubt := false
+	doubt, report := false, false
 	for i := range words {
-		doubt = !words[i].mark && (doubt || unsaidBefore.at(words, i) > 0)
-		words[i].doubt = doubt
+		w := &words[i]
+		doubt = !w.mark && (doubt || unsaidBefore.at(words, i) > 0)
+		report = (!w.mark || w.text == ":") && (report || reports.at(words, i) > 0 && i > 0 && !isPerson(words[i-1].text))
+		w.doubt, w.report = doubt || report, report
 	}
 }
 
@@ -201,7 +211,8 @@ func (s *sentence) rules() bool {
 			return true
 		}
 	}
-	return rulePhrases.has(s.words)
+	at, _ := rulePhrases.in(s.words)
+	return at >= 0 && !s.words[at].report
 }
 
 // rulesAt reports whether word i makes its clause a rule: a word like "never" in an order or in a
@@ -209,6 +220,9 @@ func (s *sentence) rules() bool {
 func (s *sentence) rulesAt(i int) bool {
 	words, w := s.words, s.words[i].text
 	begins := clauseStart(words, i)
+	if words[i].report {
+		return false
+	}
 	if ruleWords.has(w) {
 		return (begins || !spoken(words, i)) && !startRules.excepts(words, i)
 	}

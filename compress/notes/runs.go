@@ -18,7 +18,7 @@ var (
 // things that it counts as "N/M" or "N of M".
 type Subject struct {
 	Measure string // the noun: "test"
-	Object  string // the first identifier of the sentence, or the word before the noun; "": all of them
+	Object  string // the first identifier, or the word before the noun, or a count's sentence without N; "": all
 	Total   string // of a count: M; "" for a run
 }
 
@@ -52,6 +52,10 @@ func Subjects(text string) []Subject {
 		}
 		isNumber := strings.IndexFunc(field, unicode.IsDigit) >= 0 && words[i] == ""
 		if total, unit := countAt(fields, i); unit != "" {
+			if object == "" {
+				_, fields[i], _ = strings.Cut(fields[i], "/")
+				object = strings.Join(fields, " ")
+			}
 			return []Subject{{Measure: unit, Object: object, Total: total}}
 		}
 		if isNumber && i > 0 && words[i-1] != "" && !compress.IsStopWord(words[i-1]) && !resultWords.has(words[i-1]) && !allWords.has(words[i-1]) {

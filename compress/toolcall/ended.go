@@ -2,6 +2,7 @@ package toolcall
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -68,12 +69,14 @@ var (
 // status in them, or "". Other lines may mention the exit status of another program, and a line that
 // the arguments of the call contain is output: echo "exit code: $?". "exit status 1" is a frame of
 // some tools, and what go prints if its program failed. Another line without a mark belongs to a frame
-// only next to a line of it, in front of the output, or in a result whose error flag is set.
+// only next to a line of it, in front of the output, or in a result whose error flag is set. If the
+// call only shows text, an exit status other than 0 needs another line of a frame or the flag.
 func unframed(d *Done) (output, exit string) {
 	text := d.Result.Text
-	beside := d.Result.Failed
+	beside, certain := d.Result.Failed, d.Result.Failed
 	isFrame := func(line string, beside bool) bool {
 		in, framed := exitIn(line, d.Arguments, beside)
+		certain = certain || frameLine().MatchString(strings.TrimSpace(line))
 		exit = cmp.Or(exit, in)
 		return framed
 	}
@@ -96,7 +99,28 @@ func unframed(d *Done) (output, exit string) {
 			break
 		}
 	}
+	if !certain && exit != "" && exit != "0" && showsText(d) {
+		return text, ""
+	}
 	return output, exit
+}
+
+// shows are programs that print text of files, and those that run beside them.
+var shows = compress.WordSet(`cat tac zcat head tail less more bat nl sed grep egrep fgrep zgrep rg awk jq
+	cut sort uniq wc tr column cd ls find echo printf true journalctl`)
+
+// showsText reports whether a call only shows text, which may contain any message.
+func showsText(d *Done) bool {
+	script, ok := Script(d.Tool, d.Arguments)
+	if !ok {
+		return false
+	}
+	steps := Steps(script)
+	return len(steps) > 0 && !slices.ContainsFunc(steps, func(s Step) bool {
+		return len(s.Commands) == 0 || slices.ContainsFunc(s.Commands, func(words []string) bool {
+			return len(words) == 0 || !shows[words[0][strings.LastIndexByte(words[0], '/')+1:]]
+		})
+	})
 }
 
 // statedExit returns the exit status that an output states, or "".

@@ -129,6 +129,30 @@ func TestPrintedExitStatusIsOutput(t *testing.T) {
 	}
 }
 
+func TestShownTextIsAnExitStatus(t *testing.T) {
+	for _, command := range []string{"cat notes.txt", "cd logs && tail -3 worker.log", "sed -n 1,9p a.log | grep -v x", "less a.log"} {
+		for _, last := range []string{"Process exited with code 1", "\nCommand exited with code 1", "exit status 2", "[exit 1]"} {
+			d := &Done{Tool: "bash", Arguments: `{"command":"` + command + `"}`, Result: Result{Text: "to do\n" + last}}
+			if got := StatusOf(d); got != Unknown || Body(d) != d.Result.Text {
+				t.Errorf("%s, %q: status %d, body %q", command, last, got, Body(d))
+			}
+		}
+		for _, r := range []Result{
+			{Text: "x: no such file", Exit: "1"},
+			{Text: "x: no such file\n\nCommand exited with code 1", Failed: true},
+			{Text: "Exit code: 1\nWall time: 0.1 seconds\nOutput:\nx: no such file"},
+		} {
+			if got := StatusOf(&Done{Tool: "bash", Arguments: `{"command":"` + command + `"}`, Result: r}); got != Failed {
+				t.Errorf("%s, %+v: status %d", command, r, got)
+			}
+		}
+	}
+	d := &Done{Tool: "bash", Arguments: `{"command":"./run | tail -3"}`, Result: Result{Text: "a\nProcess exited with code 1"}}
+	if got := StatusOf(d); got != Failed {
+		t.Errorf("a program before tail: status %d", got)
+	}
+}
+
 // A tool's name is compared by whole words: "tools" does not contain the verb "ls".
 func TestFileUsesOfTools(t *testing.T) {
 	for name, want := range map[string]string{

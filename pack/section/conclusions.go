@@ -48,25 +48,11 @@ func (s *conclusions) Apply(r *prefix.Record) {
 	switch {
 	case r.User:
 		s.asked = r.At
-	case r.Role == ctxabi.Assistant && !r.Excerpt.Result:
-		if points := pointsOf(r); len(points) > 0 {
+	case r.Role == ctxabi.Assistant && !r.Excerpt.Result && r.Excerpt.Text != "":
+		if points := derived.Points(passagesOf(r.Excerpt.Text), pointBytes, maxPoints); len(points) > 0 {
 			s.list = append(s.list, Conclusion{At: r.At, Asked: s.asked, Points: points})
 		}
 	}
-}
-
-// pointsOf returns the passages of a message of the assistant, then those of the documents that its
-// calls write.
-func pointsOf(r *prefix.Record) []derived.Point {
-	points := derived.Points(passagesOf(r.Excerpt.Text), pointBytes, maxPoints)
-	for i, c := range r.Excerpt.Calls {
-		document := derived.Document(derived.Call{Name: c.Name, Arguments: c.Arguments})
-		for _, p := range derived.Points(document, pointBytes, maxPoints) {
-			p.N += (i + 1) << 16 // not adjacent to passages of other texts
-			points = append(points, p)
-		}
-	}
-	return points
 }
 
 // Encode implements [prefix.Section].

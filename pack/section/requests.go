@@ -52,6 +52,7 @@ func (s *requests) Apply(r *prefix.Record) {
 	case r.User:
 		w := &Message{At: r.At, Sense: derived.SenseOf(text)}
 		w.Parts, w.Cut = derived.UserWords(text)
+		w.Parts = bounded(w.Parts)
 		w.Rules = strings.Join(derived.Rules(w.Parts), " ")
 		if w.Sense == derived.Reply {
 			w.Asked = s.asked
@@ -62,6 +63,39 @@ func (s *requests) Apply(r *prefix.Record) {
 	case !r.Excerpt.Result && strings.TrimSpace(text) != "":
 		s.asked = derived.Question(text, AnsweredBytes)
 	}
+}
+
+// maxWords is how many bytes of one message a state keeps. Prompts quote less.
+const maxWords = 8 << 10
+
+// bounded returns the most important parts of a message with at most maxWords bytes, rules first,
+// and "…" for the others.
+func bounded(parts []string) []string {
+	size := 0
+	for _, part := range parts {
+		size += len(part) + 1
+	}
+	if size <= maxWords {
+		return parts
+	}
+
+	kept, left := make([]bool, len(parts)), maxWords
+	for _, i := range derived.Order(parts, derived.IsRule) {
+		if left -= len(parts[i]) + 1; left < 0 {
+			break
+		}
+		kept[i] = true
+	}
+	return derived.Select(parts, func(i int) bool { return kept[i] })
+}
+
+// size returns the approximate number of bytes of a message.
+func (w *Message) size() int {
+	n := len(w.Rules) + len(w.Asked)
+	for _, part := range w.Parts {
+		n += len(part)
+	}
+	return n
 }
 
 // Encode implements [prefix.Section].

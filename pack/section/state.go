@@ -15,7 +15,7 @@ import (
 // records after another position. A State that [States.At] returned does not change.
 type State struct {
 	from, to int
-	unread   bool // a record could not be read
+	unread   int  // the first record that could not be read; 0: none
 	pinned   bool // see States.Pin
 	open     toolcall.Open
 	sections []prefix.Section
@@ -111,7 +111,7 @@ func (s *State) Runs() *runs.State { return of[*runs.State](s) }
 func (s *State) From() int { return s.from }
 
 // Unread reports whether the state lacks a record that could not be read.
-func (s *State) Unread() bool { return s.unread }
+func (s *State) Unread() bool { return s.unread > 0 }
 
 // read returns the record at a position. It returns ctxabi.ErrIO if the record cannot be read. A
 // damaged record is empty.

@@ -57,6 +57,9 @@ func (s *States) Clear() { s.list, s.notes = nil, noteFold{} }
 // a record cannot be read, the state lacks it, and At returns ctxabi.ErrIO. At returns the error of
 // ctx if that ends.
 func (s *States) At(ctx context.Context, m record.Records, from, to int) (state *State, err error) {
+	s.list = slices.DeleteFunc(s.list, func(known *State) bool { // a damaged record is whole again
+		return known.unread > 0 && !record.IsUnread(m, known.unread)
+	})
 	best := s.newest(from, to)
 	if best.to == to {
 		s.use(best)
@@ -71,12 +74,14 @@ func (s *States) At(ctx context.Context, m record.Records, from, to int) (state 
 		if err == nil {
 			err = failed
 		}
-		best.unread = best.unread || failed != nil || record.IsUnread(m, r.At)
+		if best.unread == 0 && (failed != nil || record.IsUnread(m, r.At)) {
+			best.unread = r.At
+		}
 		if next.next() == r.At && r.At > First {
 			next.apply(r)
 			next.unread = best.unread
 		}
-		if best.apply(r); best.to == First && from == 0 {
+		if best.apply(r); best.to == First && from == 0 && err == nil {
 			s.use(best.clone()) // the beginning of each other state
 		}
 	}
@@ -140,7 +145,7 @@ func count(list []*State, is func(*State) bool) (n int) {
 func (s *States) Save(m record.Records) error {
 	newest := map[int]*State{} // by the position after which they begin
 	for _, one := range s.list {
-		if known := newest[one.from]; one.to <= m.Len() && !one.unread && (known == nil || one.to > known.to) {
+		if known := newest[one.from]; one.to <= m.Len() && one.unread == 0 && (known == nil || one.to > known.to) {
 			newest[one.from] = one
 		}
 	}
@@ -169,7 +174,11 @@ func (s *States) Restore(m record.Records) {
 // Size returns the approximate number of bytes of memory that s holds.
 func (s *States) Size() (n int) {
 	for _, one := range s.list {
-		n = max(n, recordBytes*(one.to-one.from))
+		size := recordBytes * (one.to - one.from)
+		for _, w := range one.Messages() {
+			size += w.size()
+		}
+		n = max(n, size)
 	}
 	return n
 }

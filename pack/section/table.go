@@ -42,7 +42,7 @@ var sections = []spec{
 }
 
 // version names the encoding and the rules of all sections. A change of either changes it.
-const version = 6
+const version = 7
 
 // Set is a set of sections. Its values can be compared.
 type Set uint16
