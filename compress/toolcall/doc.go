@@ -19,6 +19,7 @@
 //
 //	arguments.go  arguments, shortened
 //	files.go      files of a call
+//	trees.go      directories and working trees that a script changes
 //	script.go     script of a call
 //	steps.go      pipelines of a script
 //	argv.go       wrappers of commands

@@ -159,9 +159,10 @@ func TestLaterChangesAreShown(t *testing.T) {
 		{[]one{write, undo}, wrote + "; edit undone at 4"},
 		{[]one{write, edit, {arguments: "git checkout -- /w/src/a.go"}}, wrote + edited +
 			"; a command at 6: git checkout -- /w/src/a.go"},
-		{[]one{write, edit, {arguments: "git stash"}}, wrote + edited},
+		{[]one{write, edit, {arguments: "git stash"}}, wrote + edited + "; a command at 6: git stash"},
 		{[]one{write, edit, {arguments: "git stash list; git checkout -b x"}}, wrote + edited},
-		{[]one{write, {arguments: "rm -rf /w/src/"}}, wrote + "\n/w/src: a command at 4: rm -rf /w/src/"},
+		{[]one{write, {arguments: "rm -rf /w/src/"}}, wrote + "; a command at 4: rm -rf /w/src/" +
+			"\n/w/src: a command at 4: rm -rf /w/src/"},
 		{[]one{write, {arguments: "mkdir -p /w/src/; ls /w/src/"}}, wrote},
 		{[]one{write, {arguments: "for f in a; do rm /w/src/$f.go /w/src/a.go; done"}}, wrote +
 			"; a command at 4: for f in a; do rm /w/src/$f.go /w/src/a.go; done"},
@@ -214,5 +215,28 @@ func TestMaskedWriteHadAFalseSize(t *testing.T) {
 		if got := shownAfter(call); got != want {
 			t.Errorf("%s: %q, want %q", result, got, want)
 		}
+	}
+}
+
+// Files that a command removed, moved, or undid with their directory or working tree read as present.
+func TestRemovedTreeIsShown(t *testing.T) {
+	const wrote = "lib/b.go: written at 2, 1 bytes"
+	write := one{"write_file", `{"path":"lib/b.go","content":"x"}`, "ok", ""}
+	for command, hits := range map[string]bool{
+		"rm -rf lib": true, "mv lib old": true, "rm lib/*.go": true, "cd /w && rm -r lib": true, "git rm -r lib": true,
+		"git stash -u": true, "git clean -fdx": true, "cd /w && git clean -fdx": true, "git checkout .": true, "git checkout -- lib/": true,
+		"git reset --hard": true, "git reset HEAD lib": false, "rm -rf li": false, "git stash list": false, "ls lib": false,
+		"echo rm -rf lib": false, "git checkout -b x": false, "rm *.txt": false,
+	} {
+		want := wrote
+		if hits {
+			want += "; a command at 4: " + command
+		}
+		if got := shownAfter(write, one{arguments: command}); got != want {
+			t.Errorf("%s: %s", command, got)
+		}
+	}
+	if got := shownAfter(one{"write_file", `{"path":"/w/a.go","content":"x"}`, "ok", ""}, one{arguments: "cd /v && git clean -fdx"}); strings.Contains(got, "command") {
+		t.Errorf("a command in another tree: %s", got)
 	}
 }

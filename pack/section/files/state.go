@@ -2,6 +2,7 @@ package files
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,8 +55,33 @@ func (s *State) Apply(r *prefix.Record) {
 					s.use(d, &use)
 				}
 			}
+			for _, tree := range toolcall.TreeUses(d.Tool, d.Arguments) {
+				for _, f := range s.list {
+					if f.within(tree.Path) {
+						s.use(d, &toolcall.FileUse{Path: f.path, Line: tree.Line})
+					}
+				}
+			}
 		}
 	}
+}
+
+// within reports whether p is the path of f, a directory that contains it, or a pattern that matches
+// one of these. A relative path may belong to any directory, except that "." does not contain /tmp.
+func (f *file) within(p string) bool {
+	if p == "." {
+		return !strings.HasPrefix(f.path, "/tmp/")
+	}
+	p, isTree := strings.CutSuffix(p, "/.")
+	if isTree && !path.IsAbs(f.path) {
+		return true
+	}
+	for name := f.path; name != "." && name != "/"; name = path.Dir(name) {
+		if ok, _ := path.Match(p, name); ok || name == p || strings.HasSuffix(name, "/"+p) || strings.HasSuffix(p, "/"+name) {
+			return true
+		}
+	}
+	return path.IsAbs(p) && path.IsAbs(f.path) && p == "/"
 }
 
 // use records what a call does to one file.

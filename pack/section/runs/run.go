@@ -149,11 +149,15 @@ func toolRun(d *toolcall.Done, status toolcall.Status) *run {
 	return r
 }
 
-// nameBy sets the name and the key by the file of a call, or by the arguments that identify its
+// nameBy sets the name and the key by the file of a call and what the call does to it, or by the arguments that identify its
 // object, or by all arguments if there are none.
 func (r *run) nameBy(d *toolcall.Done, uses []toolcall.FileUse) {
 	if len(uses) > 0 {
-		r.key, r.name = "\x00"+uses[0].Path, d.Tool+" "+uses[0].Path
+		act := uses[0].Act
+		if act == toolcall.Changes || act == toolcall.Undoes {
+			act = toolcall.Writes
+		}
+		r.key, r.name = act+"\x00"+uses[0].Path, d.Tool+" "+uses[0].Path
 		return
 	}
 	args, _ := fieldsOf(d.Arguments)

@@ -366,3 +366,21 @@ func TestScriptIsKeyedByItsTests(t *testing.T) {
 		t.Errorf("a pass of the tests ended the failure of another command: %s", got)
 	}
 }
+
+// A read of a file ended the failure of a write to it.
+func TestReadEndsNoFailedWrite(t *testing.T) {
+	fail := one{"write_file", `{"path":"src/a.go","content":"x"}`, "Error: no space left on device", ""}
+	for _, c := range []struct {
+		next one
+		ends bool
+	}{
+		{one{"read_file", `{"path":"src/a.go"}`, "package a", ""}, false},
+		{one{"write_file", `{"path":"src/b.go","content":"x"}`, "ok", ""}, false},
+		{one{"write_file", `{"path":"src/a.go","content":"x"}`, "ok", ""}, true},
+		{one{"edit_file", `{"path":"src/a.go","old_string":"x","new_string":"y"}`, "ok", ""}, true},
+	} {
+		if got := after(fail, c.next).Failures(); (len(got) == 0) != c.ends {
+			t.Errorf("%s: %v", c.next.tool, got)
+		}
+	}
+}
