@@ -112,7 +112,7 @@ func (d damage) unseen(dir string) string {
 		return "the agent's own text, which keeps the rules of its kind"
 	case file == ".ctxfs/errors.jsonl":
 		return "a report is text: only a line that is none can be told"
-	case strings.HasPrefix(file, ".ctxfs/swap/"), file == ".ctxfs/dedup/batches", file == ".ctxfs/notes/finds", file == ".ctxfs/served/rows", strings.HasPrefix(file, ".ctxfs/index"), strings.HasPrefix(file, ".ctxfs/tokens"),
+	case strings.HasPrefix(file, ".ctxfs/swap/"), file == ".ctxfs/dedup/batches", file == ".ctxfs/served/rows", strings.HasPrefix(file, ".ctxfs/index"), strings.HasPrefix(file, ".ctxfs/tokens"),
 		strings.HasPrefix(file, ".ctxfs/served/"):
 		if d.kind == "swapped" {
 			_, with := inSession(d.with)

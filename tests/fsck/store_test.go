@@ -178,7 +178,7 @@ func makeStore(t testing.TB) {
 	}
 	for _, want := range []string{"messages.jsonl", "events.jsonl", ".ctxfs/arrivals", ".ctxfs/arrivals.events", ".ctxfs/id", ".ctxfs/index", ".ctxfs/index.events", ".ctxfs/tokens",
 		".ctxfs/swap/rows", ".ctxfs/swap/notes", ".ctxfs/dedup/batches", ".ctxfs/served/rows", ".ctxfs/served/1", ".ctxfs/errors.jsonl", ".ctxfs/recipe.json", ".ctxfs/epoch.json",
-		".ctxfs/search.recent", ".ctxfs/notes/finds", "context/.ctxfs-own.refs.jsonl",
+		".ctxfs/search.recent", "context/.ctxfs-own.refs.jsonl",
 		"context/facts.jsonl", "context/pinned/rules.md", "context/child/helper/result.md", "context/child/helper/artifact/a/b"} {
 		if len(made.files[in(rich, want)]) == 0 {
 			t.Fatalf("the rich store has no %s, or an empty one", want)
