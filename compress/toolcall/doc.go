@@ -18,11 +18,11 @@
 // # Files, from top to bottom
 //
 //	arguments.go  arguments, shortened
-//	files.go      files of a call
 //	trees.go      directories and working trees that a script changes
+//	files.go      files of a call
+//	ended.go      end of a call
 //	script.go     script of a call
 //	steps.go      pipelines of a script
 //	argv.go       wrappers of commands
-//	ended.go      end of a call
 //	pair.go       calls and their results
 package toolcall

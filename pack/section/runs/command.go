@@ -25,17 +25,6 @@ var (
 	askingCommands = compress.WordSet(`grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ pgrep which type command expr jq find`)
 )
 
-// isQuiet reports whether a command only shows, prepares, moves, or deletes something.
-func isQuiet(words []string) bool {
-	if words[0] != "git" {
-		return quietCommands[words[0]]
-	}
-	sub := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") && !strings.Contains(w, "/") })
-	return sub < 0 || quietGit[words[sub+1]]
-}
-
-func isLoud(words []string) bool { return !isQuiet(words) }
-
 // script is what decides about the run of a shell script, or of a part of it.
 type script struct {
 	name, key, dir string
@@ -172,10 +161,4 @@ func shellRun(d *toolcall.Done, text string, status toolcall.Status) *run {
 func saysPass(line string) bool {
 	says, _ := summaryOf(line)
 	return says == passes || line == "OK" || sayingOf(line, false) == passes
-}
-
-// sameDir reports whether two directories may be the same: an absolute one may be the unknown
-// directory in which a script begins.
-func sameDir(a, b string) bool {
-	return a == b || a == "" && strings.HasPrefix(b, "/") || b == "" && strings.HasPrefix(a, "/")
 }

@@ -106,3 +106,20 @@ func operands(words []string) (targets, options, narrow []string) {
 	}
 	return targets, options, narrow
 }
+
+// isQuiet reports whether a command only shows, prepares, moves, or deletes something.
+func isQuiet(words []string) bool {
+	if words[0] != "git" {
+		return quietCommands[words[0]]
+	}
+	sub := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") && !strings.Contains(w, "/") })
+	return sub < 0 || quietGit[words[sub+1]]
+}
+
+func isLoud(words []string) bool { return !isQuiet(words) }
+
+// sameDir reports whether two directories may be the same: an absolute one may be the unknown
+// directory in which a script begins.
+func sameDir(a, b string) bool {
+	return a == b || a == "" && strings.HasPrefix(b, "/") || b == "" && strings.HasPrefix(a, "/")
+}

@@ -9,7 +9,7 @@
 //
 // # Where it is decided
 //
-//   - Which calls are runs: command.go (isQuiet), run.go (toolRun). Commands and tools that only read
+//   - Which calls are runs: cover.go (isQuiet), run.go (toolRun). Commands and tools that only read
 //     or change files are listed only if they fail.
 //   - Which result replaces an earlier one: run.key. For a command it contains its directory and its
 //     text without filters of its output, for a tool the arguments that identify an object. Of a script
