@@ -20,14 +20,16 @@ func TestRecallThroughTheMount(t *testing.T) {
 	s.Write("context/budget", "3000\n")
 	secret := "The spare key of the observatory lies below the third beehive."
 	colors := strings.Fields("red blue green black white brown pink gray gold silver violet orange yellow beige teal")
-	goods := strings.Fields("pens inks rulers stamps folders labels clips cards chalks brushes erasers staples tapes pads")
+	goods := strings.Fields("pens inks rulers stamps folders labels clips cards chalks brushes erasers tapes staples")
+	goods = append(goods, "pads")
 	var log strings.Builder
 	for i := range 200 {
 		if i == 30 {
 			log.WriteString(harness.Message("user", secret))
 		}
-		log.WriteString(harness.Message("user", fmt.Sprintf("Order %d: please send %d boxes of %s %s to the usual address.",
-			i, i*7, colors[i%len(colors)], goods[i/len(colors)])))
+		order := fmt.Sprintf("Order %d: please send %d boxes of %s %s to the usual address.",
+			i, i*7, colors[i%len(colors)], goods[i/len(colors)])
+		log.WriteString(harness.Message("user", order))
 	}
 	s.Append("messages.jsonl", log.String())
 	before := read(t, s)
