@@ -145,7 +145,7 @@ type candidate struct {
 	gain   int64 // upper bound: the gain at the last evaluation
 }
 
-// candidates is a heap whose first element has the highest gain per token.
+// candidates is a heap. Its first element has the highest gain per token.
 type candidates []candidate
 
 func (c candidates) Len() int      { return len(c) }

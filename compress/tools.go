@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// ToolKind is what a tool does, as far as its name says so.
+// ToolKind is the kind of a tool by its name.
 type ToolKind uint8
 
 // Kinds of tools.

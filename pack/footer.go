@@ -32,7 +32,7 @@ func (d *draft) makeGoal() (text string, tokens int, err error) {
 	mm, m, f, l := d.memo, d.history, d.clock, d.limits
 	l.footer -= d.askBlock.tokens
 	var changed []string
-	if d.journal.Present && l.limit > 0 { // first: a state of all records continues that of the compacted ones
+	if d.journal.Present && l.limit > 0 { // first: the state of all records continues the state of the compacted ones
 		if changed, err = mm.ChangedSince(m, f, d.counter, min(changedTokens, l.footer/4)); err != nil {
 			return "", 0, err
 		}

@@ -98,7 +98,7 @@ func TestQuestionLooksAtTheWholeHistory(t *testing.T) {
 	}
 }
 
-// While the agent works, recall finds what was said at the beginning of a long history.
+// While the agent works, recall finds messages at the beginning of a long history.
 func TestAgentAtWorkRecallsTheWholeHistory(t *testing.T) {
 	l := logOf(string(message("user", "Hello, keep my diary.")))
 	l.Append(message("assistant", "Noted: Audrey's parrot is called Captain Biscuit, and it is afraid of umbrellas."))

@@ -124,7 +124,7 @@ func (c *Copy) refusal() error {
 	return nil
 }
 
-// abandon answers a request whose context ended.
+// abandon answers a request after its context ended.
 func (c *Copy) abandon(w *waiter) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -282,7 +282,7 @@ func (c *Copy) attempt(ctx context.Context, b *batch) error {
 			return c.staleError(err)
 		}
 	}
-	// Nobody sends without a recent heartbeat, so that requests during an outage stay unsent.
+	// Without a recent heartbeat a host sends nothing, so that requests stay unsent in an outage.
 	if err := c.host.waitConnected(ctx); err != nil {
 		return err
 	}

@@ -321,7 +321,7 @@ func (c *Copy) apply(e *openedEntry, inherited bool) error {
 	return nil
 }
 
-// diverge sets the state of a copy whose position from does not fit a confirmed page.
+// diverge sets the state of a copy if its position from does not fit a confirmed page.
 func (c *Copy) diverge(from shared.Position, page shared.Page, missing bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -15,7 +15,7 @@
 //     another one in its place, or the deadline of the requests has passed.
 //   - A request fails with shared.ErrUnavailable only if no statement with it was ever sent, or all
 //     that were sent can no longer succeed. Otherwise it fails with shared.ErrUnknown.
-//   - A host whose last heartbeat is older than maxBeatAge sends nothing.
+//   - A host sends nothing if its last heartbeat is older than maxBeatAge.
 //   - A copy is removed only after an entry of kind shared.End that continues its chain. If the
 //     database lacks entries of the copy, the copy is [Ahead]; if it has others, [Forked]. Both can
 //     be read; only Copy.Resolve ends them.

@@ -16,7 +16,7 @@ const (
 	beatEvery        = time.Second
 	beatTimeout      = 5 * time.Second
 	maxBeatAge       = 3 * time.Second  // of the heartbeat of a host that sends
-	maxConfirmAge    = 15 * time.Second // of a copy whose status is ok
+	maxConfirmAge    = 15 * time.Second // a copy with status ok was confirmed within this time
 	disconnectedWait = 500 * time.Millisecond
 	retryPause       = 100 * time.Millisecond
 	maxPollWait      = 5 * time.Second // of one statement of a poll

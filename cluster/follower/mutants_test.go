@@ -1,26 +1,16 @@
 package follower
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/cluster/shared/sharedtest"
 	"github.com/ctxfs/ctxfs/internal/suite"
 )
 
-// mutant is a change that breaks one guard. The simulation or a test of copy_test.go must fail.
-type mutant struct {
-	name     string
-	file     string // relative to this package
-	from, to string
-}
-
-var mutants = []mutant{
+// mutants break one guard each. The simulation or a test of copy_test.go must fail.
+var mutants = []suite.Mutant{
 	{"no fence after a read", "copy.go",
 		"} else if err := c.host.store.Fence(ctx, page.Server); err != nil {",
 		"} else if err := error(nil); err != nil {"},
@@ -93,63 +83,19 @@ var mutants = []mutant{
 
 var allFlag = flag.Bool("all-mutants", false, "run all mutants; by default, the first three")
 
-// Each mutant must fail a test. The copy of the code is an overlay, so that no file of the
-// repository changes.
 func TestMutantsAreCaught(t *testing.T) {
 	suite.Matrix(t, "it compiles the package once for each mutant")
 	list := mutants
 	if !*allFlag {
 		list = list[:3]
 	}
-	for _, m := range list {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			if out, passed := runMutant(t, m); passed {
-				t.Errorf("the tests pass without this guard\n%s", out)
-			} else if !strings.Contains(out, "--- FAIL: Test") && !strings.Contains(out, "panic:") {
-				t.Errorf("the mutant did not run:\n%s", out)
-			}
-		})
-	}
-}
-
-// runMutant runs the simulation with a mutant.
-func runMutant(t *testing.T, m mutant) (output string, passed bool) {
-	path, err := filepath.Abs(m.file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Count(string(source), m.from) != 1 {
-		t.Fatalf("%s contains the guard %d times", m.file, strings.Count(string(source), m.from))
-	}
-
-	dir := t.TempDir()
-	changed := filepath.Join(dir, filepath.Base(path))
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(source), m.from, m.to, 1)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, overlay, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"test", "-vet=off", "-count=1", "-overlay", list}
-	if dir := filepath.Dir(m.file); dir != "." {
-		args = append(args, "./"+dir) // a guard of another package, which tests it
-	} else {
+	suite.Mutants(t, list, func(m suite.Mutant) []string {
+		if dir := filepath.Dir(m.File); dir != "." {
+			return []string{"./" + dir} // a guard of another package, which tests it
+		}
 		const tests = "TestSimulation|TestOneCopy|TestFullDisk|TestNewLife|TestOutage|TestInterrupted"
-		args = append(args, "-run", tests, ".", "-args", "-runs=300")
-	}
-	cmd := exec.Command("go", args...)
-	out, err := cmd.CombinedOutput()
-	return string(out), err == nil
+		return []string{"-run", tests, ".", "-args", "-runs=300"}
+	})
 }
 
 // A database that decides by the primary key of entries alone accepts gaps and other pasts.

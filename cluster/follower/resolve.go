@@ -14,7 +14,7 @@ type Keep int
 
 // Sides of a divergence.
 const (
-	KeepMine    Keep = iota // append what the database lacks
+	KeepMine    Keep = iota // append the records that the database lacks
 	KeepCluster             // set the copy aside, and follow the database
 )
 

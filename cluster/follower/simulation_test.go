@@ -63,7 +63,7 @@ type simulatedJournal struct {
 	acknowledged map[string]*simulatedRecord
 }
 
-// simulatedRecord is one record and what its writer was told.
+// simulatedRecord is one record and the answer that its writer got.
 type simulatedRecord struct {
 	journal shared.ID
 	host    string
@@ -189,7 +189,7 @@ func (h *simulatedHost) start() {
 	go node.Run(ctx)
 }
 
-// kill ends the process: what it still does reaches neither disk nor writer.
+// kill ends the process. Its later actions change no file and answer no writer.
 func (h *simulatedHost) kill() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -256,7 +256,7 @@ func (h *simulatedHost) operate(n int) {
 
 	kind := h.draw(100)
 	size := h.draw(10)
-	if kind < 20 { // a second writer, who is less patient
+	if kind < 20 { // a second writer with a shorter deadline
 		short := time.Duration(1+h.draw(8)) * time.Second
 		go func() {
 			time.Sleep(time.Duration(size) * 300 * time.Microsecond)
@@ -356,7 +356,7 @@ func (h *simulatedHost) append(ctx context.Context, c *Copy, d *memoryDisk, j *s
 	}
 }
 
-// look checks that a copy has what was acknowledged before the look.
+// look checks that a copy has all records that were acknowledged before the look.
 func (h *simulatedHost) look(ctx context.Context, c *Copy, d *memoryDisk, j *simulatedJournal, life int) {
 	s := h.sim
 	began := time.Now()

@@ -191,7 +191,7 @@ func (s *Store) Close() {
 	s.idle = nil
 }
 
-// open opens a connection whose session has the needed settings.
+// open opens a connection and checks the settings of its session.
 func (s *Store) open(ctx context.Context) (*connection, error) {
 	c := new(connection)
 	config := s.config.Copy()

@@ -1,6 +1,6 @@
 // Package postgres is the shared store on PostgreSQL 15 or newer. It implements shared.Store with
 // pgx. The functions of the schema, in schema/1.sql, hold the rules; this package calls them and
-// says what an error means.
+// maps errors to outcomes.
 //
 //	Store.Append → call (call.go) → connection of the pool (connect.go)
 //	  → ctxfs.append_1 (schema/1.sql) → outcome (errors.go): stored, not stored, or unknown

@@ -1,12 +1,7 @@
 package postgres
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/ctxfs/ctxfs/internal/suite"
@@ -14,7 +9,7 @@ import (
 
 // mutants are changes that break one guard of the schema or the client. TestPostgres or
 // TestFailOverLosesVisibleEntries must fail with each.
-var mutants = []struct{ name, file, from, to string }{
+var mutants = []suite.Mutant{
 	{"the primary key is the only fence", "schema/1.sql",
 		"where journal = j and next = at and head = prev", "where journal = j"},
 	{"the head is not compared", "schema/1.sql", "next = at and head = prev", "next = at"},
@@ -41,36 +36,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	if !*allFlag {
 		list = list[:3]
 	}
-	for _, m := range list {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			source, err := os.ReadFile(m.file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n := strings.Count(string(source), m.from); n != 1 {
-				t.Fatalf("%s contains the guard %d times", m.file, n)
-			}
-			path, _ := filepath.Abs(m.file)
-			changed := filepath.Join(t.TempDir(), "changed")
-			overlay, _ := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-			list := filepath.Join(t.TempDir(), "overlay.json")
-			mutated := strings.Replace(string(source), m.from, m.to, 1)
-			if err := os.WriteFile(changed, []byte(mutated), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(list, overlay, 0o644); err != nil {
-				t.Fatal(err)
-			}
-
-			cmd := exec.Command("go", "test", "-vet=off", "-count=1", "-overlay", list, ".",
-				"-run", "TestPostgres|TestFailOverLosesVisibleEntries")
-			out, err := cmd.CombinedOutput()
-			if err == nil {
-				t.Errorf("the tests pass without this guard\n%s", out)
-			} else if !strings.Contains(string(out), "--- FAIL: Test") {
-				t.Errorf("the mutant did not run:\n%s", out)
-			}
-		})
-	}
+	suite.Mutants(t, list, func(suite.Mutant) []string {
+		return []string{".", "-run", "TestPostgres|TestFailOverLosesVisibleEntries"}
+	})
 }

@@ -91,7 +91,7 @@ func (s *Store) PutFile(ctx context.Context, owner string, f shared.File, expect
 	return s.putFile(ctx, owner, f, expect)
 }
 
-// RemoveFile leaves a row that tells other hosts of the removal; see shared.Store.
+// RemoveFile leaves a row, so that other hosts see the removal; see shared.Store.
 func (s *Store) RemoveFile(ctx context.Context, owner, path string, expect int64) (int64, error) {
 	return s.putFile(ctx, owner, shared.File{Path: path, Removed: true, Modified: time.Unix(0, 0)}, expect)
 }

@@ -183,7 +183,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watch returns a store of host_a whose connections are watched.
+// watch returns a store of host_a and records its connections.
 func watch(t *testing.T, s *testServer) (store *Store, cancels *atomic.Int32, hold *atomic.Bool) {
 	t.Helper()
 	cancels, hold = new(atomic.Int32), new(atomic.Bool)

@@ -43,7 +43,7 @@ type Append struct {
 // Page is a part of a journal as one server shows it.
 type Page struct {
 	Server  Server
-	Root    ID     // journal in which the chain starts: that of the first base, or the journal itself
+	Root    ID     // journal in which the chain starts: the first base, or the journal itself
 	Own     uint64 // number of the first entry that the journal has itself; a base has those before it
 	Next    uint64 // number of the next entry of the journal
 	Head    Hash   // chain before the entry Next
@@ -154,7 +154,7 @@ type NewSession struct {
 	ID      ID // of the session, which a withdrawn session keeps when it returns
 	Agent   ID
 	Name    string
-	Base    ID     // journal of which this one is a fork; zero for none
+	Base    ID     // base journal of a fork; zero for none
 	BaseI   uint64 // entries of the base that belong to the fork
 	Head    Hash   // chain at BaseI, or that of Start(Journal)
 	Sizes   [2]int64

@@ -17,7 +17,7 @@ const (
 	NoFile      FileUse = "" // it names none, or several
 	FileReads           = toolcall.Reads
 	FileChanges         = toolcall.Changes // it changes a part of the file
-	FileWrites          = toolcall.Writes  // it writes the file anew
+	FileWrites          = toolcall.Writes  // it replaces the content of the file
 	FileRemoves         = toolcall.Removes
 )
 

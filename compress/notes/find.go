@@ -73,7 +73,7 @@ func Find(s Record) []Finding {
 	return f.out
 }
 
-// message notes what a user says.
+// message adds the findings of a user's message.
 func (f *finder) message(text string) {
 	list := sentencesOf(text)
 	parts, _ := wordsOf(list)
@@ -155,7 +155,7 @@ func (f *finder) add(found Finding, limit int) {
 	}
 }
 
-// read notes what a person or a model says.
+// read adds the findings of sentences of a person or a model.
 func (f *finder) read(list []sentence) {
 	open, from := false, len(f.out)
 	for i := range list {

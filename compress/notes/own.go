@@ -48,7 +48,7 @@ func OwnWords(text string) string {
 	}
 }
 
-// cutOwn removes what a program inserted at the beginning of a message.
+// cutOwn removes the text that a program inserted at the beginning of a message.
 func cutOwn(text string) (rest string, ok bool) {
 	for _, start := range ownTexts {
 		if strings.HasPrefix(text, start) {

@@ -84,7 +84,7 @@ func (q *quoter) unit(u compress.Unit) int {
 }
 
 // add adds the unit of a sentence, of a line, or of the item that begins with it, and returns the
-// sentence behind it.
+// next sentence.
 func (q *quoter) add(i int) (end int) {
 	s := &q.list[i]
 	u := compress.Unit{From: s.from, To: s.to}
@@ -141,7 +141,7 @@ func (q *quoter) addRow(i int, u compress.Unit) {
 	}
 }
 
-// addItem adds a list item. The sentence behind it has the index end.
+// addItem adds a list item. The sentence after the item has the index end.
 func (q *quoter) addItem(s *sentence, end int, u compress.Unit) {
 	if q.parent > 0 && s.indent <= q.indent {
 		q.parent = 0

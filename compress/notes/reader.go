@@ -15,12 +15,12 @@ const (
 	maxRead      = 64 << 10 // of a text of the assistant that is read, half from each end
 	longSentence = 400      // a longer sentence states nothing
 	longWrapped  = 50       // a line of this length goes on in the next one, unless it ends a sentence
-	pasteLines   = 8        // so many lines "key: value" in a row are pasted
-	printedLines = 3        // so many printed lines in a row are pasted
+	pasteLines   = 8        // consecutive lines "key: value" that count as a paste
+	printedLines = 3        // consecutive printed lines that count as a paste
 	shortFence   = 160      // a shorter fence, or a shorter element, may be a part of what is said
 )
 
-// sentenceKind tells sentences from text that nobody says.
+// sentenceKind distinguishes sentences from code, logs, and quotations.
 type sentenceKind uint8
 
 const (
@@ -31,7 +31,7 @@ const (
 	kindPasted                      // a line of a long block of these
 )
 
-// sentence is one sentence of a record, or one line of text that nobody says.
+// sentence is one sentence of a record, or one line of code, a log, or a quotation.
 type sentence struct {
 	whole  string // as written, in one line with single blanks
 	text   string // whole without the mark of a list and the label of an option
@@ -113,7 +113,7 @@ func (r *reader) add(kind sentenceKind, from, to int, long bool) int {
 	return to
 }
 
-// block reads the block that begins at a line, and returns the line behind it.
+// block reads the block that begins at a line, and returns the next line.
 func (r *reader) block(at int) (end int) {
 	l, line := &r.lines[at], r.line(at)
 	switch {
@@ -218,7 +218,7 @@ func (r *reader) paragraph(at int) (end int) {
 	return end
 }
 
-// sentences adds the sentences of some lines. s has what they share.
+// sentences adds the sentences of some lines. Each one copies the common fields from s.
 func (r *reader) sentences(at, to int, s sentence) {
 	from := r.lines[at].From
 	flat := []byte(r.text[from:r.lines[to-1].To]) // line ends become blanks at the same offsets

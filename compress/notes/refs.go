@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/ctxabi"
 )
 
-// refRow is a file or a large output as it stands.
+// refRow is the present state of a file or of a large output.
 type refRow struct {
 	ctxabi.RefRow        // Summary is made when it is read
 	last          string // its last change; toolcall.Reads if it was only read

@@ -40,7 +40,7 @@ func numberedItem(text string) Finding {
 	return f
 }
 
-// KeepsList reports whether a tool of this name keeps a list of what is to do.
+// KeepsList reports whether a tool with this name keeps a to-do list.
 func KeepsList(tool string) bool {
 	name := compress.PlainName(tool)
 	return keepsWholeList(name) || isOneOf(name, "taskcreate", "taskupdate", "tasklist")

@@ -20,7 +20,7 @@ type noteWord struct {
 	capital  bool
 	valuable bool // code, an identifier, a number or a quoted string
 	doubt    bool // what its clause says up to it is no statement
-	report   bool // somebody else says it
+	report   bool // reported speech
 }
 
 // maxWords is how many words of a sentence are looked at.

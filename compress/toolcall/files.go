@@ -10,7 +10,7 @@ import (
 	"github.com/ctxfs/ctxfs/compress"
 )
 
-// What a call does to a file.
+// Effects of a call on a file.
 const (
 	Reads   = "read"
 	Changes = "changed"
@@ -19,7 +19,7 @@ const (
 	Undoes  = "undone" // it takes back its last change
 )
 
-// FileUse is what a call does to one file.
+// FileUse is the effect of a call on one file.
 type FileUse struct {
 	Path string
 	Act  string
@@ -220,7 +220,7 @@ func commandFiles(words []string) (list []FileUse) {
 	return list
 }
 
-// actOf returns what a command does with its operands; "" if they are not files.
+// actOf returns the effect of a command on its operands; "" if they are not files.
 func actOf(words []string) string {
 	isStream := words[0] == "sed" || words[0] == "perl"
 	switch {

@@ -77,7 +77,7 @@ type lexer struct {
 	script  string
 	at      int
 	tokens  []token
-	pending []int // tokens whose here-documents begin after this line
+	pending []int // tokens of here-documents that begin after this line
 	open    int   // subshells
 }
 

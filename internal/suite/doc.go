@@ -29,6 +29,7 @@
 // # Files, from top to bottom
 //
 //	main.go      tests of a package
+//	mutants.go   tests with a broken guard
 //	plain.go     tests that the race detector skips
 //	race_off.go  constant: the build has the race detector (race_on.go)
 //	matrix.go    tests of the matrix

@@ -59,7 +59,7 @@ func replacePin(in *pack.Input, name, pin string, data []byte) bool {
 }
 
 // CheckRecipe reports the problems of the session's recipe in errors.jsonl unless they are there. It
-// does nothing for a generator of the session, whose build may wait for it.
+// does nothing for a generator of the session, because the build may wait for that generator.
 func (b *Builder) CheckRecipe(ctx context.Context, x *session.Session) {
 	if b.IsInside(ctx, x) {
 		return

@@ -69,7 +69,7 @@ type made struct {
 
 // equal reports whether m and n are the same for a pack and its report.
 func (m made) equal(n made) bool {
-	m.data, n.data = nil, nil // sha256 stands for them
+	m.data, n.data = nil, nil // compared by sha256
 	return reflect.DeepEqual(m, n)
 }
 

@@ -215,7 +215,7 @@ func (s *step) compile(ctx context.Context, last *packed) (*packed, error) {
 	}
 
 	e.swap.Note(x, in.History(), build.Left)
-	_ = in.SaveFolds(e.memo) // the next daemon folds anew where they are not kept
+	_ = in.SaveFolds(e.memo) // without stored folds, the next daemon folds the history again
 	b.indexAhead(e, x, in.History().Len())
 	b.summarizeNext(ctx, x, e, s.gathered, in, build)
 	reportCut(x, build, last.build)

@@ -22,7 +22,7 @@ type Memo struct {
 	Summaries []Summary       // versions for the build going on, set by Deliver
 	checked   map[[sha256.Size]byte]checkResult
 	records   map[shownAs]rendered
-	requests  map[int]string   // what users asked, by place
+	requests  map[int]string   // requests of the user, by position
 	costs     map[int]int32    // of images, by place
 	argued    map[[2]int]int32 // results of argumentsOf, by place and body
 	digests   digests          // of the newest records

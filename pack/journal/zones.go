@@ -254,7 +254,7 @@ func (b *zoner) make(rooms zoneRules) error {
 	b.words.records = covered
 	left := ctxabi.Span{From: b.f.from, To: b.z.boundary - 1}
 	b.words.again = b.restated(left)
-	for i := range b.words.again { // their tokens are those of key lines
+	for i := range b.words.again { // they use tokens of the key lines
 		n := min(int64(b.c.CountCached(b.sayingLine(&b.words.again[i], saidCaps[0]))), rooms.lines)
 		rooms.said, rooms.lines = rooms.said+n, rooms.lines-n
 	}

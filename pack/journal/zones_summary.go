@@ -151,7 +151,7 @@ func dropRestated(stretches [][]gist) {
 	for k, list := range slices.Backward(stretches) {
 		for i, g := range slices.Backward(list) {
 			var own []derived.Subject
-			list[i].Points = nil // those of the section stay as they are
+			list[i].Points = nil // the section keeps its own
 			for _, p := range g.Points {
 				if subjects := derived.Subjects(p.Text); !derived.Restated(subjects, later) {
 					list[i].Points, own = append(list[i].Points, p), append(own, subjects...)

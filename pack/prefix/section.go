@@ -38,7 +38,7 @@ type Record struct {
 	Calls   []toolcall.Done // the calls that the record answers, in its order
 }
 
-// LineInput is what the caller of [LineSection.Lines] decides.
+// LineInput holds the arguments of [LineSection.Lines].
 type LineInput struct {
 	At    int                 // position up to which the section is
 	Where func(at int) string // the address of a position, "12" or "e7"

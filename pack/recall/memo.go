@@ -7,7 +7,7 @@ import "github.com/ctxfs/ctxfs/pack/journal"
 type Memo struct {
 	*journal.Memo
 	Terms   *Terms // of the whole history
-	shared  bool   // Terms belongs to somebody else, who accounts for its memory
+	shared  bool   // another owner of Terms counts its memory
 	ranking *ranking
 	journal *haystack // of a former pack, or nil
 }

@@ -21,10 +21,10 @@ const (
 	Least = 60
 )
 
-// Limits of what is looked for and of what is read.
+// Limits of queries and of records that are read.
 const (
 	requestBytes  = 2000 // of the request
-	newestRecords = 4    // records after the request whose texts are part of the query
+	newestRecords = 4    // newest records that are part of the query beside the request
 	newestBytes   = 750  // at each end of one of them
 
 	leastRecords  = 16  // best records that are read

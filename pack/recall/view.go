@@ -13,7 +13,7 @@ import (
 // LineBytes is the least number of bytes of a line that is compared with the pack.
 const LineBytes = 8
 
-// view knows what the rest of the pack shows.
+// view answers whether the rest of the pack shows a line.
 type view struct {
 	journal *haystack // its first parts
 	others  haystack

@@ -16,7 +16,7 @@ import (
 // errLost is the outcome of a statement without an answer.
 var errLost = errors.New("the connection was lost")
 
-// Fault is what the network does to one statement.
+// Fault is a fault of the network during one statement.
 type Fault struct {
 	Request, Response time.Duration
 	LoseRequest       bool // the statement never arrives
@@ -194,7 +194,7 @@ func (c *Client) AppendLocked(
 ) error {
 	keys := []string{journalKey(journal)}
 	var page shared.Page
-	locked := make(chan struct{}, 1) // holds a value while the row is locked and nobody commits
+	locked := make(chan struct{}, 1) // holds a value while the row is locked without a commit
 	s, err := c.send(ctx, "lock", journal, func(s *server, gone <-chan struct{}) error {
 		if err := s.lock(keys, gone); err != nil {
 			return err

@@ -60,7 +60,7 @@ func NewDatabase() *Database {
 	return db
 }
 
-// start returns a server that has replayed a log. The caller holds mu, or nobody else knows db.
+// start returns a server that has replayed a log. The caller holds mu, or is the only user of db.
 func (db *Database) start(log []transaction, incarnation shared.ID) *server {
 	db.runs++
 	s := &server{
@@ -270,7 +270,7 @@ func (s *server) run(t transaction, gone <-chan struct{}) error {
 	return s.commit(t, gone)
 }
 
-// commit executes a transaction whose rows are locked.
+// commit executes a transaction after its rows were locked.
 func (s *server) commit(t transaction, gone <-chan struct{}) error {
 	s.db.mu.Lock()
 	if s.dead {
